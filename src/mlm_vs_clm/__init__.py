@@ -1,0 +1,1 @@
+"""Does masked language modelling write better text than causal language modelling?"""

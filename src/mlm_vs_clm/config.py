@@ -1,0 +1,159 @@
+"""Every setting of the study: its name, type and default. Hydra composes them; nothing below the recipes sees them."""
+
+from dataclasses import dataclass, field
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+
+@dataclass
+class SizesConfig:
+    """Documents in each split; see corpora.splits.Sizes."""
+
+    generate: int = MISSING
+    dev: int = MISSING
+    test: int = MISSING
+    pretrain_words: int | None = None
+    min_drawn_words: int = 1
+    per_group: int = 1
+
+
+@dataclass
+class CorpusConfig:
+    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many."""
+
+    name: str = MISSING
+    task: str = MISSING
+    path: str | None = None
+    window_words: int = 128
+    min_words: int = 20
+    gold_entities: bool = False
+    seed: int = 0
+
+
+@dataclass
+class ModelConfig:
+    """What training starts from: the weights of an encoder package, or a shape drawn anew."""
+
+    name: str = MISSING
+    start: str = MISSING
+    encoder: str | None = None
+    shape: dict[str, int] = field(default_factory=dict)
+    vocabulary: int | None = None
+    corpora: list[str] | None = None
+    seed: int = 0
+
+
+@dataclass
+class ObjectiveConfig:
+    """What is predicted, and how inputs are corrupted in training."""
+
+    name: str = MISSING
+    ratio: float = 0.5
+    unit: str = "token"
+    mask_share: float = 0.8
+    random_share: float = 0.1
+
+
+@dataclass
+class MaskingConfig:
+    """Which words may be hidden, and the share of them that is."""
+
+    strategy: str = MISSING
+    ratio: float = MISSING
+
+
+@dataclass
+class ArmConfig:
+    """A way to fill blanks, along the axes of the study; `objective` is null for a baseline."""
+
+    name: str = MISSING
+    writer: str = MISSING
+    objective: str | None = None
+    context: str = "none"
+    length: str = "none"
+    order: str = "none"
+    per_pass: int = 1
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    max_new_tokens: int = 0
+
+
+@dataclass
+class TrainingConfig:
+    """The budget and the optimiser; see training.Training."""
+
+    token_budget: int = MISSING
+    batch_documents: int = 16
+    body_learning_rate: float = 3e-4
+    head_learning_rate: float = 1e-3
+    warmup_share: float = 0.1
+    weight_decay: float = 0.01
+    max_gradient_norm: float = 1.0
+    max_subwords: int = 256
+    evaluations: int = 8
+    dev_documents: int = 96
+    checkpoint_seconds: float = 45.0
+
+
+@dataclass
+class GridConfig:
+    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together."""
+
+    corpora: list[str] = MISSING
+    maskings: list[MaskingConfig] = MISSING
+    arms: list[str] = MISSING
+    seeds: list[int] = MISSING
+
+
+@dataclass
+class ScaleConfig:
+    """The one dial for size."""
+
+    name: str = MISSING
+    sizes: dict[str, SizesConfig] = MISSING
+    window_words: int = 128
+    per_pass: int = 1
+    max_new_tokens: int = 256
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    task_seeds: int = 3
+    resamples: int = 1000
+    grid: GridConfig = field(default_factory=GridConfig)
+
+
+@dataclass
+class ScoringConfig:
+    """The metrics and what they stand on; `encoder` is a package member, a local folder or a hub id."""
+
+    metrics: list[str] = field(default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"])
+    encoder: str = MISSING
+    layer: int = MISSING
+    bound: float = 0.5
+
+
+@dataclass
+class Config:
+    """All settings of one job."""
+
+    scale: ScaleConfig = field(default_factory=ScaleConfig)
+    corpus: CorpusConfig = field(default_factory=CorpusConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    masking: MaskingConfig = field(default_factory=MaskingConfig)
+    arm: ArmConfig = field(default_factory=ArmConfig)
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    trained_on: str = "generated"
+    seed: int = 0
+    precision: str = "auto"
+    store: str = "outputs"
+    results: str = "results"
+    data_dir: str = "data"
+    device: str = "auto"
+    workers: int = 2
+    threads: int = 0
+
+
+def register() -> None:
+    """Make the schema known to Hydra as `schema`, the first of the defaults."""
+    ConfigStore.instance().store(name="schema", node=Config)

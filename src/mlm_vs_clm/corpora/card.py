@@ -1,0 +1,82 @@
+"""The data card of a corpus: what it holds, what was left out, and what it is not."""
+
+from collections import Counter
+
+from mlm_vs_clm.corpora.sources import Source
+from mlm_vs_clm.documents import Document, split_words
+
+COLUMNS = ("documents", "sources", "authors", "words", "words_median", "entities", "labels")
+
+
+def describe(
+    source: Source,
+    splits: dict[str, list[Document]],
+    dropped: list[dict[str, str]],
+    rules: dict[str, str],
+    files: list[str],
+) -> dict:
+    """Return the card as plain values; `files` are the names of what was read."""
+    return {
+        "name": source.name,
+        "origin": source.origin,
+        "files": files,
+        "licence": source.licence,
+        "differs_from_the_paper": source.differs,
+        "rules": rules,
+        "splits": {split: count(documents) for split, documents in splits.items()},
+        "entities": {split: _entity_counts(documents) for split, documents in splits.items()},
+        "labels": {split: _label_counts(documents) for split, documents in splits.items()},
+        "dropped": _by_frequency(Counter(row["reason"] for row in dropped)),
+    }
+
+
+def count(documents: list[Document]) -> dict[str, int]:
+    """Return one split's counts; `words_median` is of the words a document (the lower one of two)."""
+    lengths = sorted(len(split_words(document.text)) for document in documents)
+    return {
+        "documents": len(documents),
+        "sources": len({document.source for document in documents}),
+        "authors": len({document.author for document in documents if document.author}),
+        "words": sum(lengths),
+        "words_median": lengths[(len(lengths) - 1) // 2] if lengths else 0,
+        "entities": sum(len(document.entities) for document in documents),
+        "labels": sum(len(document.labels) for document in documents),
+    }
+
+
+def card_markdown(card: dict) -> str:
+    """Return a card as Markdown."""
+    lines = [f"## {card['name']}", ""]
+    lines += [f"- **Origin**: {card['origin']} ({', '.join(card['files'])})"]
+    lines += [f"- **Licence**: {card['licence']}"]
+    lines += [f"- **How it differs from the paper's**: {card['differs_from_the_paper']}"]
+    lines += [f"- **Rule, {name}**: {rule}" for name, rule in card["rules"].items()]
+    heads = ["split", *(column.replace("_", ", ") for column in COLUMNS)]
+    rows = [[split, *(counts[column] for column in COLUMNS)] for split, counts in card["splits"].items()]
+    lines += ["", *_table(heads, rows)]
+    for kind in ("entities", "labels"):
+        names = list(dict.fromkeys(name for counts in card[kind].values() for name in counts))
+        if names:
+            rows = [[name, *(counts.get(name, 0) for counts in card[kind].values())] for name in names]
+            lines += ["", *_table([kind, *card[kind]], rows)]
+    lines += ["", *_table(["dropped, and why", "count"], list(card["dropped"].items()))]
+    return "\n".join(lines) + "\n"
+
+
+def _table(heads: list[str], rows: list) -> list[str]:
+    lines = [heads, ["---"] + ["---:"] * (len(heads) - 1)]
+    lines += [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _entity_counts(documents: list[Document]) -> dict[str, int]:
+    return _by_frequency(Counter(entity.type for document in documents for entity in document.entities))
+
+
+def _label_counts(documents: list[Document]) -> dict[str, int]:
+    """Count the documents that bear each label."""
+    return _by_frequency(Counter(label for document in documents for label in document.labels))
+
+
+def _by_frequency(counts: Counter) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,54 @@
+"""The CSV of the CMU Movie Summary subset: plots with genres."""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlm_vs_clm.corpora.reading import Reading, read_text
+from mlm_vs_clm.documents import Document
+from mlm_vs_clm.errors import StudyError
+
+COLUMNS = ("ID", "Title", "Category", "Plot")
+TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+RESIDUE = re.compile(r"\{\{|\}\}|\||<ref|</?\w+>|https?:|={2,}")
+RULE = (
+    "closed {{templates}} and [[link marks]] removed, HTML entities decoded, runs of spaces and spaces before "
+    "closing marks (left where links were) removed; plots that still hold wiki markup are left out"
+)
+
+
+def read(path: Path) -> Reading:
+    """Read ID,Title,Category,Plot; the labels are the genres. StudyError for a missing column or bad row."""
+    reading = Reading()
+    for row in _rows(path):
+        text = clean(row["Plot"])
+        if RESIDUE.search(text):
+            reading.drop(row["ID"], "wiki markup in the plot")
+        else:
+            labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["Category"])))
+            reading.add(Document(id=row["ID"], text=text, labels=labels, source=row["ID"]))
+    return reading
+
+
+def clean(plot: str) -> str:
+    """Return a plot without the marks that Wikipedia's export left in it."""
+    text = html.unescape(TEMPLATE.sub(" ", plot)).replace("[[", "").replace("]]", "").replace("\xad", "")
+    return re.sub(r"\s+([,.;:!?)])", r"\1", " ".join(text.split()))
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows; a quote left open (a file cut short) and a row of another width are errors."""
+    rows = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+        if missing:
+            raise StudyError(f"{path} has no column {', '.join(missing)}: it needs {','.join(COLUMNS)}")
+        for row in rows:
+            if None in row or None in row.values():
+                raise StudyError(f"{path}, line {rows.line_num}: wrong number of columns: fetch it again")
+            yield row
+    except csv.Error as error:
+        raise StudyError(f"{path}, line {rows.line_num}: {error}: fetch it again") from None

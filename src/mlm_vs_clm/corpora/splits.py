@@ -1,0 +1,216 @@
+"""Four disjoint splits, free of repeated texts."""
+
+import hashlib
+import unicodedata
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from mlm_vs_clm.corpora.reading import Reading
+from mlm_vs_clm.corpora.sources import Source
+from mlm_vs_clm.documents import Document, split_words
+from mlm_vs_clm.errors import StudyError
+
+RULE = (
+    "repeated texts (same letters and digits, whatever case, marks and spaces) are left out first; generate, dev "
+    "and test hold the first window of a document, pretrain every window of the documents left; a document's "
+    "windows, and an author's documents where the corpus is split by author, never stand in two splits; where only "
+    "the most frequent labels are kept, they are counted on documents of pretrain"
+)
+
+Groups = list[list[Document]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much each split holds: documents, and for pretrain at most so many words (None: all that is left).
+
+    Drawn documents have a first window of at least `min_drawn_words` words; each author (or source) drawn gives
+    exactly `per_group` of them.
+    """
+
+    generate: int
+    dev: int
+    test: int
+    pretrain_words: int | None = None
+    min_drawn_words: int = 1
+    per_group: int = 1
+
+    def of(self, split: str) -> int:
+        """Return the number of documents of a split that is drawn."""
+        return {"generate": self.generate, "dev": self.dev, "test": self.test}[split]
+
+
+def hash_text(text: str) -> str:
+    """Return a hash that is blind to case, marks and spaces."""
+    words = split_words(unicodedata.normalize("NFKC", text).casefold())
+    return hashlib.sha256(" ".join(word for word in words if word[0].isalnum()).encode()).hexdigest()
+
+
+def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, Reading]:
+    """Return each part's first documents of a normalised text; later ones are dropped as a repeated `kind`."""
+    seen: set[str] = set()
+    readings = {part: Reading() for part in parts}
+    for part, documents in parts.items():
+        for document in documents:
+            fingerprint = hash_text(document.text)
+            if fingerprint in seen:
+                readings[part].drop(document.id, f"repeated {kind}")
+            else:
+                seen.add(fingerprint)
+                readings[part].add(document)
+    return readings
+
+
+def split(
+    source: Source, parts: dict[str, list[Document]], sizes: Sizes, seed: int
+) -> tuple[dict[str, list[Document]], list[dict[str, str]]]:
+    """Draw the splits from the windows of each official part; return them and what was dropped.
+
+    Raises StudyError when a split cannot be filled.
+    """
+    check_sizes(source.name, sizes)
+    groups = {part: _shuffle(source, part, windows, seed) for part, windows in parts.items()}
+    n_candidates = {part: _n_candidates(source, part, sizes, len(groups[part])) for part in parts}
+    if source.n_labels:
+        groups = _keep_labels(source, groups, n_candidates)
+    splits: dict[str, list[Document]] = {"pretrain": [], "generate": [], "dev": [], "test": []}
+    left: Groups = []
+    dropped: list[dict[str, str]] = []
+    for part, members in groups.items():
+        rest, certain = members[: n_candidates[part]], members[n_candidates[part] :]
+        for name in drawn_from(source, part):
+            drawn, rest, left_out = draw(rest, sizes.of(name), sizes, bool(source.n_labels))
+            splits[name] += drawn
+            dropped += [
+                {"id": id, "reason": f"rest of a document or author drawn for {name}"} for id in left_out
+            ]
+        if "pretrain" in source.feeds[part]:
+            left += rest + certain
+        else:
+            dropped += [{"id": window.id, "reason": "not drawn"} for window in chain(*rest, *certain)]
+    pretrain = within_budget(left, sizes.pretrain_words)
+    splits["pretrain"] = pretrain.documents
+    check_filled(source.name, splits, sizes)
+    return splits, dropped + pretrain.dropped
+
+
+def drawn_from(source: Source, part: str) -> list[str]:
+    """Return the splits that are drawn from an official part, in the order of drawing."""
+    return [name for name in source.feeds[part] if name != "pretrain"]
+
+
+def draw(
+    groups: Groups, size: int, sizes: Sizes, needs_label: bool
+) -> tuple[list[Document], Groups, list[str]]:
+    """Return up to `size` windows, `per_group` from each of the first groups that have them; the groups left;
+    and the ids of the other windows of the groups drawn from."""
+    drawn: list[Document] = []
+    rest: Groups = []
+    left_out: list[str] = []
+    for windows in groups:
+        eligible = [window for window in windows if _may_be_drawn(window, sizes, needs_label)]
+        if len(drawn) == size or len(eligible) < sizes.per_group:
+            rest.append(windows)
+            continue
+        chosen = eligible[: sizes.per_group]
+        ids = {window.id for window in chosen}
+        drawn += chosen
+        left_out += [window.id for window in windows if window.id not in ids]
+    return drawn, rest, left_out
+
+
+def within_budget(groups: Groups, n_words: int | None) -> Reading:
+    """Return the windows of the groups, in order, up to a budget of words; all of them if it is None."""
+    reading, spent = Reading(), 0
+    for window in chain.from_iterable(groups):
+        spent += len(split_words(window.text))
+        if n_words is None or spent <= n_words:
+            reading.add(window)
+        else:
+            reading.drop(window.id, "beyond the words asked for in pretrain")
+    return reading
+
+
+def check_sizes(name: str, sizes: Sizes) -> None:
+    """Raise StudyError for sizes that cannot be drawn."""
+    for split in ("generate", "dev", "test"):
+        size = sizes.of(split)
+        if size < 1 or size % sizes.per_group:
+            raise StudyError(
+                f"{name}: size {size} of {split} is no positive multiple of {sizes.per_group}: change it"
+            )
+
+
+def check_filled(name: str, splits: dict[str, list[Document]], sizes: Sizes) -> None:
+    """Raise StudyError if a split holds fewer documents than asked for, or pretrain none."""
+    for split in ("generate", "dev", "test"):
+        asked, found = sizes.of(split), len(splits[split])
+        if found < asked:
+            raise StudyError(
+                f"{name}: asked for {asked} documents in {split}, found {found} of {sizes.min_drawn_words} words or more: "
+                f"lower that size or the least number of words, or give more text"
+            )
+    if not splits["pretrain"]:
+        raise StudyError(f"{name}: no document is left for pretrain: lower the sizes or give more text")
+
+
+def most_frequent_labels(groups: Groups, n_labels: int) -> tuple[str, ...]:
+    """Return the labels that most sources bear, the most frequent first (ties by name)."""
+    labels = {window.source: window.labels for window in chain.from_iterable(groups)}
+    counts = Counter(chain.from_iterable(labels.values()))
+    return tuple(sorted(counts, key=lambda label: (-counts[label], label))[:n_labels])
+
+
+def _shuffle(source: Source, part: str, windows: list[Document], seed: int) -> Groups:
+    """Return the windows by source or author, both these and each author's sources in an order of the seed's."""
+    rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/{part}".encode())])
+    sources = _permute(_group(windows, "source"), rng)
+    return _permute(_group(chain.from_iterable(sources), source.group_by), rng)
+
+
+def _permute(groups: Groups, rng: np.random.Generator) -> Groups:
+    return [groups[index] for index in rng.permutation(len(groups))]
+
+
+def _group(windows: Iterable[Document], key: str) -> Groups:
+    groups = defaultdict(list)
+    for window in windows:
+        groups[getattr(window, key)].append(window)
+    return list(groups.values())
+
+
+def _n_candidates(source: Source, part: str, sizes: Sizes, n_groups: int) -> int:
+    """Return how many of a part's groups may be drawn: all of them, or twice as many as needed where labels
+    are counted on the others, which so end in pretrain whatever the count says."""
+    needed = sum(sizes.of(name) for name in drawn_from(source, part)) // sizes.per_group
+    counts_here = source.n_labels and "pretrain" in source.feeds[part]
+    return min(2 * needed, n_groups) if counts_here else n_groups
+
+
+def _keep_labels(
+    source: Source, groups: dict[str, Groups], n_candidates: dict[str, int]
+) -> dict[str, Groups]:
+    """Take off all labels but the most frequent of those groups that are sure to be pretrain's."""
+    kept = most_frequent_labels(
+        [windows for part, members in groups.items() for windows in members[n_candidates[part] :]],
+        source.n_labels,
+    )
+    return {
+        part: [[_with_labels(window, kept) for window in windows] for windows in members]
+        for part, members in groups.items()
+    }
+
+
+def _with_labels(window: Document, kept: tuple[str, ...]) -> Document:
+    return window.with_labels(tuple(label for label in window.labels if label in kept))
+
+
+def _may_be_drawn(window: Document, sizes: Sizes, needs_label: bool) -> bool:
+    is_first = window.id == f"{window.source}-0"
+    is_labelled = bool(window.labels) or not needs_label
+    return is_first and is_labelled and len(split_words(window.text)) >= sizes.min_drawn_words

@@ -1,0 +1,80 @@
+"""A corpus, and how it is stored: the same documents give the same bytes."""
+
+import csv
+import hashlib
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import datasets
+import pyarrow
+from datasets import Dataset, DatasetInfo, Features, List, Value, load_from_disk
+
+from mlm_vs_clm.documents import Document
+from mlm_vs_clm.errors import StudyError
+
+ENTITY = {"start": Value("int64"), "end": Value("int64"), "type": Value("string")}
+FEATURES = Features(
+    {
+        "id": Value("string"),
+        "text": Value("string"),
+        "labels": List(Value("string")),
+        "entities": List(ENTITY),
+        "author": Value("string"),
+        "date": Value("string"),
+        "source": Value("string"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The splits of a corpus, a row {"id", "reason"} for everything left out, and its data card."""
+
+    splits: dict[str, list[Document]]
+    dropped: list[dict[str, str]]
+    card: dict
+
+
+def save(corpus: Corpus, folder: Path) -> None:
+    """Write a folder for each split, card.json and dropped.csv."""
+    for split, documents in corpus.splits.items():
+        with _no_progress_bars():
+            _to_dataset(documents).save_to_disk(folder / split, num_shards=1)
+    card = json.dumps(corpus.card, indent=2, ensure_ascii=False)
+    (folder / "card.json").write_text(card + "\n", encoding="utf-8")
+    with open(folder / "dropped.csv", "w", encoding="utf-8", newline="") as file:
+        rows = csv.DictWriter(file, ["id", "reason"], lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(corpus.dropped)
+
+
+def load_split(folder: Path, split: str) -> list[Document]:
+    """Return the documents of one split of a stored corpus; StudyError if it is missing or damaged."""
+    try:
+        stored = load_from_disk(folder / split, keep_in_memory=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise StudyError(
+            f"{folder / split} is no stored split ({type(error).__name__}): remove {folder} and run again"
+        ) from None
+    return [Document.from_row(row) for row in stored]
+
+
+def _to_dataset(documents: list[Document]) -> Dataset:
+    """Build a dataset in memory, its fingerprint drawn from the rows instead of from a random number."""
+    rows = [document.to_row() for document in documents]
+    fingerprint = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    table = pyarrow.Table.from_pylist(rows, schema=FEATURES.arrow_schema)
+    return Dataset(table, info=DatasetInfo(features=FEATURES), fingerprint=fingerprint)
+
+
+@contextmanager
+def _no_progress_bars():
+    shown = not datasets.are_progress_bars_disabled()
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if shown:
+            datasets.enable_progress_bars()

@@ -1,0 +1,51 @@
+"""What any arm must beat, and what none can: fills that no model wrote."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..draws import keyed_uniform
+from .blanks import BlankedText, FilledText, put_together
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """The distinct words of the pretrain split, sorted, and how often each occurs."""
+
+    words: list[str]
+    counts: np.ndarray
+
+
+def unfilled(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+    """Leave the blanks out."""
+    return put_together(text, [""] * len(text.blanks))
+
+
+def unigram(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+    """Draw each fill by its frequency in the pretrain split."""
+    cumulative = np.cumsum(counts.counts)
+    return _draw(text, counts.words, cumulative, seed, "unigram")
+
+
+def uniform(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+    """Draw each fill from the distinct words of the pretrain split, all alike."""
+    return _draw(text, counts.words, np.arange(1, len(counts.words) + 1), seed, "uniform")
+
+
+def oracle(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+    """Write the original: what a perfect arm would."""
+    return put_together(text, text.originals())
+
+
+BASELINES: dict[str, Callable[[BlankedText, WordCounts, int], FilledText]] = {
+    "unfilled": unfilled,
+    "unigram": unigram,
+    "uniform": uniform,
+    "oracle": oracle,
+}
+
+
+def _draw(text: BlankedText, words: list[str], cumulative: np.ndarray, seed: int, name: str) -> FilledText:
+    draws = [keyed_uniform(seed, name, text.id, blank) * cumulative[-1] for blank in range(len(text.blanks))]
+    return put_together(text, [words[i] for i in np.searchsorted(cumulative, draws, side="right")])

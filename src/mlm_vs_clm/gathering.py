@@ -1,0 +1,149 @@
+"""From finished artifacts to the rows, cards and examples of the report."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from .artifacts import library_versions, read_record
+from .corpora import load_split
+from .report import build
+from .scoring import describe_cell
+from .storage import load_blanked, load_filled
+
+DEVIATIONS = Path(__file__).parents[2] / "docs" / "deviations.md"
+
+
+def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
+    """Write the CSV tables, figures and page of one scale into `folder`."""
+    tables = {
+        "scores": gather_scores(inputs),
+        "downstream": gather_downstream(inputs),
+        "ledger": gather_ledger(inputs),
+        "training": gather_training(inputs),
+        "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
+    }
+    cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
+    build(tables, gather_examples(inputs), cards, describe_study(settings, tables), folder)
+
+
+def gather_scores(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a cell, scope and metric."""
+    return _gather(inputs, "score", lambda path: describe_cell(inputs_of(path)))
+
+
+def gather_downstream(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a training set and measure."""
+    return _gather(inputs, "downstream", _describe_task)
+
+
+def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a generated cell: what it cost, counted and measured."""
+    rows = []
+    for path in _of_stage(inputs, "score").values():
+        read = inputs_of(path)
+        cell, record = describe_cell(read), read_record(read["generation"])
+        counted = json.loads((read["generation"] / "ledger.json").read_text())
+        names = {key: cell[key] for key in ("corpus", "arm", "strategy", "ratio", "seed")}
+        precision = record["settings"].get("precision", "none")
+        rows.append(names | counted | record["measured"] | {"precision": precision, "artifact": name_of(read["generation"])})
+    return pd.DataFrame(rows)
+
+
+def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return the training curve of each language model."""
+    frames = []
+    for path in set(_of_stage(inputs, "pretrain").values()):
+        record, read = read_record(path), inputs_of(path)
+        about = {
+            "objective": record["settings"]["objective"]["name"],
+            "initialisation": _tell_start(read["start"]),
+            "corpora": "+".join(key.removeprefix("corpus/") for key in read if key.startswith("corpus/")),
+            "tokens_per_second": record["measured"]["tokens_per_second"],
+            "artifact": name_of(path),
+        }
+        frames.append(pd.read_csv(path / "curves.csv").assign(**about))
+    return pd.concat(frames) if frames else pd.DataFrame()
+
+
+def gather_examples(inputs: dict[str, Path], strategy: str = "random", ratio: float = 0.5) -> list[dict]:
+    """Return, for one document a corpus, what every arm wrote into the same blanks."""
+    found: dict[str, dict] = {}
+    for path in _of_stage(inputs, "score").values():
+        read = inputs_of(path)
+        cell = describe_cell(read)
+        if (cell["strategy"], cell["ratio"]) != (strategy, ratio):
+            continue
+        texts = {d.id: d.text for d in load_split(read["corpus"], "generate")}
+        blanked = load_blanked(read["corruption"], texts)
+        place = min(range(len(blanked)), key=lambda i: (len(blanked[i].words), blanked[i].id))
+        shown, filled = blanked[place], load_filled(read["generation"])[place]
+        original = _segments(shown.text, list(shown.words), set(shown.blanks))
+        start = {"corpus": cell["corpus"], "strategy": strategy, "ratio": ratio, "document": shown.id}
+        example = found.setdefault(cell["corpus"], start | {"original": original, "arms": {}})
+        example["arms"][cell["arm"]] = _segments(filled.text, filled.spans, set(shown.blanks))
+    return list(found.values())
+
+
+def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
+    """Return what the page says about how its numbers were made."""
+    starts = sorted(set(tables["training"].get("initialisation", [])))
+    return {
+        "scale": settings["scale"],
+        "command": f"make reproduce SCALE={settings['scale']}",
+        "initialisation": "; ".join(starts),
+        "models": sorted(set(tables["training"].get("objective", []))),
+        "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
+        "notes": [],
+        "versions": library_versions(),
+    }
+
+
+def inputs_of(folder: Path) -> dict[str, Path]:
+    """Return the folders of the artifacts that an artifact was made from."""
+    root = folder.parents[1]
+    return {name: root / reference for name, reference in read_record(folder)["inputs"].items()}
+
+
+def name_of(folder: Path) -> str:
+    """Return `<stage>/<id>`."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def _of_stage(inputs: dict[str, Path], stage: str) -> dict[str, Path]:
+    return {name: path for name, path in sorted(inputs.items()) if path.parent.name == stage}
+
+
+def _gather(inputs: dict[str, Path], stage: str, describe) -> pd.DataFrame:
+    frames = []
+    for path in _of_stage(inputs, stage).values():
+        table = pd.read_csv(path / "scores.csv")
+        frames.append(table.assign(**describe(path), artifact=name_of(path)))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _describe_task(path: Path) -> dict:
+    settings, read = read_record(path)["settings"], inputs_of(path)
+    about = {"task": settings["task"], "corpus": read_record(read["corpus"])["settings"]["name"]}
+    if settings["trained_on"] != "generated":
+        return about | {"trained_on": settings["trained_on"], "strategy": "none", "ratio": 0.0, "share": 0.0, "seed": 0}
+    cell = describe_cell(read)
+    return about | {"trained_on": cell["arm"]} | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
+
+
+def _tell_start(folder: Path) -> str:
+    model = read_record(folder)["settings"]
+    if model["start"] == "encoder":
+        return f"bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
+    return "random weights"
+
+
+def _segments(text: str, spans: list, blanks: set[int]) -> list[list]:
+    """Return the text as [piece, whether a blank stood there], in order."""
+    segments, cursor = [], 0
+    for number, span in enumerate(spans):
+        if span is None or number not in blanks or span[0] < cursor:
+            continue
+        segments += [[text[cursor : span[0]], False], [text[span[0] : span[1]], True]]
+        cursor = span[1]
+    return [segment for segment in [*segments, [text[cursor:], False]] if segment[0]]

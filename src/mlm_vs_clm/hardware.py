@@ -1,0 +1,40 @@
+"""What the machine offers: a device, and whether it multiplies in bf16."""
+
+import resource
+import sys
+
+import torch
+
+from .errors import StudyError
+
+
+def choose_device(wish: str) -> str:
+    """Return `cuda` or `cpu`; StudyError if a GPU is asked for and there is none."""
+    if wish == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wish.startswith("cuda") and not torch.cuda.is_available():
+        raise StudyError(f"device={wish}: torch sees no GPU; use device=cpu, or install a CUDA build of torch")
+    return wish
+
+
+def choose_precision(wish: str, device: str) -> str:
+    """Return `bf16` or `fp32`; `auto` takes bf16 where the hardware multiplies in it."""
+    if wish == "auto":
+        return "bf16" if _has_bf16(device) else "fp32"
+    if wish not in ("bf16", "fp32"):
+        raise StudyError(f"precision={wish} is unknown: choose auto, bf16 or fp32")
+    return wish
+
+
+def peak_memory_mb(device: str) -> float:
+    """Return the most memory this process has held (MB of main memory, or of the GPU)."""
+    if device.startswith("cuda"):
+        return round(torch.cuda.max_memory_allocated() / 2**20, 1)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
+def _has_bf16(device: str) -> bool:
+    if device.startswith("cuda"):
+        return torch.cuda.is_bf16_supported()
+    return torch.ops.mkldnn._is_mkldnn_bf16_supported() and torch.cpu._is_avx512_bf16_supported()

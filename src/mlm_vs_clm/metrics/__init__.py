@@ -1,0 +1,64 @@
+"""The scores of generated text, and METRICS, the dictionary of those that compare it with the original."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .bertscore import Encoder, make_bertscore
+from .bleu import make_bleu
+from .diversity import DIVERSITY, measure_distinct
+from .fills import exact_match
+from .meteor import make_meteor
+from .metric import Metric
+from .normalise import normalise
+from .rouge import make_rouge
+
+__all__ = [
+    "DIVERSITY",
+    "METRICS",
+    "Metric",
+    "Resources",
+    "exact_match",
+    "make_metrics",
+    "measure_distinct",
+    "normalise",
+]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and BERTScore's encoder, with its name."""
+
+    wordnet: Path
+    encoder: str | Path
+    encoder_name: str
+    layers: int = 5
+    precision: str = "bfloat16"
+    device: str = "cpu"
+
+
+def _bertscore(resources: Resources) -> Metric:
+    return make_bertscore(
+        Encoder(
+            resources.encoder,
+            resources.encoder_name,
+            resources.layers,
+            resources.precision,
+            resources.device,
+        )
+    )
+
+
+METRICS: dict[str, Callable[[Resources], Metric]] = {
+    "bleu": lambda resources: make_bleu(),
+    "rouge1": lambda resources: make_rouge("rouge1"),
+    "rouge2": lambda resources: make_rouge("rouge2"),
+    "rougeL": lambda resources: make_rouge("rougeL"),
+    "meteor": lambda resources: make_meteor(resources.wordnet),
+    "bertscore": _bertscore,
+}
+
+
+def make_metrics(resources: Resources) -> dict[str, Metric]:
+    """Return every score by name; models and word lists are loaded at the first text, once a process."""
+    return {name: make(resources) for name, make in METRICS.items()}

@@ -1,0 +1,202 @@
+"""BERTScore (bert-score) with each distinct text embedded once, and long texts windowed instead of cut."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import StudyError
+from ..stats import ratio_of_sums
+from .metric import Metric, mean_statistics
+
+BATCH = 16
+PRECISIONS = {"float32": False, "bfloat16": True}
+N_PAIRS = 256
+N_REMEMBERED_TOKENS = 1 << 16
+
+
+def make_bertscore(encoder: "Encoder") -> Metric:
+    """Return BERTScore F1, 0-1 (not rescaled, no idf); NaN where the candidate or the reference is empty."""
+    return Metric(
+        lambda candidates, references: score_documents(encoder, candidates, references),
+        ratio_of_sums,
+        lambda: f"BERTScore|f1|mean|{encoder.signature}|idf:no|rescale:no|scale:0-1",
+    )
+
+
+def score_documents(encoder: "Encoder", candidates: list[str], references: list[str]) -> np.ndarray:
+    """Return rows (F1, 1) of each pair; a NaN row where either text is empty. StudyError: no encoder."""
+    pairs = list(zip(candidates, references, strict=True))
+    chunks = (pairs[start : start + N_PAIRS] for start in range(0, len(pairs), N_PAIRS))
+    return mean_statistics(value for chunk in chunks for value in _score_chunk(encoder, chunk))
+
+
+def _score_chunk(encoder: "Encoder", pairs: list[tuple[str, str]]) -> list[float]:
+    filled = [pair for pair in pairs if all(pair)]
+    embedded = encoder.embed({text for pair in filled for text in pair})
+    encoder.remember(embedded, {reference for _, reference in filled})
+    return [match(embedded[pair[0]], embedded[pair[1]]) if all(pair) else np.nan for pair in pairs]
+
+
+def match(candidate: tuple, reference: tuple) -> float:
+    """Return F1 of two embedded texts, each (vectors (t, d), weights (t)); NaN if one has no word piece."""
+    import torch
+    from bert_score.utils import greedy_cos_idf
+
+    if not candidate[1].any() or not reference[1].any():
+        return float("nan")
+    arguments = []
+    for vectors, weights in (reference, candidate):
+        arguments += [vectors[None].clone(), torch.ones(1, len(vectors)), weights[None].clone()]
+    return float(greedy_cos_idf(*arguments)[2])
+
+
+class Encoder:
+    """A local folder or hub id of an encoder, loaded when first used, cut after layer `layers`.
+
+    `precision` is a key of PRECISIONS (whether to autocast). Texts of equal token count share a batch, so there is no
+    padding, and a text's vectors do not depend on its neighbours, in either precision.
+    """
+
+    def __init__(self, source: str | Path, name: str, layers: int, precision: str, device: str):
+        self.source, self.name, self.layers = source, name, layers
+        self.precision, self.device = precision, device
+        self.remembered: OrderedDict[str, tuple] = OrderedDict()
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder itself, or where the hub's files of this id lie."""
+        if Path(self.source).is_dir():
+            return Path(self.source)
+        from huggingface_hub import snapshot_download
+
+        patterns = ["*.json", "*.txt", "*.model", "*.safetensors"]
+        try:
+            return Path(snapshot_download(str(self.source), allow_patterns=patterns))
+        except (OSError, ValueError) as error:
+            raise StudyError(
+                f"BERTScore's encoder {self.source} is neither a folder nor to be had from the hub "
+                f"({type(error).__name__}): run `make data`, or give a folder"
+            ) from error
+
+    @cached_property
+    def signature(self) -> str:
+        """Name, weights, layer and precision; no local path."""
+        return (
+            f"encoder:{self.name}|sha256:{hash_weights(self.folder)}|layer:{self.layers}|{self.precision}"
+            f"|windows:halved|bert-score:{version('bert-score')}"
+        )
+
+    @cached_property
+    def model(self):
+        """The encoder without the layers above `layers`, on its device."""
+        from transformers import AutoConfig, AutoModel
+
+        config = AutoConfig.from_pretrained(self.folder)
+        if not 1 <= self.layers <= config.num_hidden_layers:
+            raise StudyError(
+                f"BERTScore's layer {self.layers} is not in encoder {self.name}: "
+                f"choose 1 to {config.num_hidden_layers}"
+            )
+        config.num_hidden_layers = self.layers
+        with _no_chatter():
+            model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
+        return (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
+
+    @cached_property
+    def tokenizer(self):
+        """The encoder's tokenizer, its limit set to what the model can place."""
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(self.folder)
+        places = getattr(self.model.config, "max_position_embeddings", 512)
+        tokenizer.model_max_length = min(tokenizer.model_max_length, places - 2)
+        return tokenizer
+
+    def embed(self, texts: Iterable[str]) -> dict[str, tuple]:
+        """Return the vectors (t, d) and weights (t; 0 at the two end tokens, else 1) of each text."""
+        import torch
+
+        windows = {text: self.cut_windows(text) for text in sorted(texts) if text not in self.remembered}
+        vectors = self.encode({tuple(window) for parts in windows.values() for window in parts})
+        ends = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
+        embedded = {text: self.remembered[text] for text in texts if text in self.remembered}
+        for text, parts in windows.items():
+            weights = torch.tensor([float(token not in ends) for window in parts for token in window])
+            embedded[text] = torch.cat([vectors[tuple(window)] for window in parts]), weights
+        return embedded
+
+    def cut_windows(self, text: str) -> list[list[int]]:
+        """Return the token ids of a text; one that is too long is halved at a word until each part fits."""
+        ids = self.tokenizer.encode(text, verbose=False)
+        if len(ids) <= self.tokenizer.model_max_length:
+            return [ids]
+        words = text.split()
+        if len(words) == 1:
+            half = len(text) // 2
+            return self.cut_windows(text[:half]) + self.cut_windows(text[half:])
+        half = len(words) // 2
+        return self.cut_windows(" ".join(words[:half])) + self.cut_windows(" ".join(words[half:]))
+
+    def encode(self, windows: set[tuple[int, ...]]) -> dict:
+        """Return the vectors (t, d) of each window, in batches of equal length."""
+        by_length: dict[int, list] = {}
+        for window in sorted(windows):
+            by_length.setdefault(len(window), []).append(window)
+        vectors = {}
+        for group in by_length.values():
+            for start in range(0, len(group), BATCH):
+                batch = group[start : start + BATCH]
+                vectors.update(zip(batch, self._encode_batch(batch), strict=True))
+        return vectors
+
+    def _encode_batch(self, batch: list[tuple[int, ...]]):
+        import torch
+        from bert_score.utils import bert_encode
+
+        ids = torch.tensor(batch, device=self.device)
+        kind, low = torch.device(self.device).type, PRECISIONS[self.precision]
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=low):
+            return bert_encode(self.model, ids, torch.ones_like(ids)).float().cpu()
+
+    def remember(self, embedded: dict[str, tuple], references: set[str]) -> None:
+        """Keep the references, which all arms share; the longest unused go first."""
+        for text in sorted(references):
+            self.remembered[text] = embedded[text]
+            self.remembered.move_to_end(text)
+        n_tokens = sum(len(weights) for _, weights in self.remembered.values())
+        while n_tokens > N_REMEMBERED_TOKENS:
+            _, (_, weights) = self.remembered.popitem(last=False)
+            n_tokens -= len(weights)
+
+
+@contextmanager
+def _no_chatter():
+    """Silence the report of the layers that were left out on purpose."""
+    from transformers.utils import logging
+
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def hash_weights(folder: Path) -> str:
+    """Return the first 12 hex digits of the sha256 of the folder's safetensors. StudyError if it has none."""
+    paths = sorted(folder.glob("*.safetensors"))
+    if not paths:
+        raise StudyError(f"BERTScore's encoder in {folder} has no *.safetensors: give a folder that has")
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,72 @@
+"""How varied and how repetitive written text is, since dull text can win overlap. No reference is needed."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from ..stats import ratio_of_sums
+from .metric import Metric, mean_statistics
+
+
+def list_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
+    """Return the n-grams of a normalised text, in order."""
+    words = text.split()
+    return list(zip(*(words[start:] for start in range(n)), strict=False))
+
+
+def measure_distinct(texts: Sequence[str], n: int) -> float:
+    """Return distinct over all n-grams (0-1) of a set of texts; NaN if it has none.
+
+    It falls with the number of words, and a bootstrap repeats texts, so compare sets of one size and give
+    no interval.
+    """
+    ngrams = [ngram for text in texts for ngram in list_ngrams(text, n)]
+    return len(set(ngrams)) / len(ngrams) if ngrams else float("nan")
+
+
+def measure_distinct_documents(n: int, texts: Sequence[str]) -> np.ndarray:
+    """Return rows (distinct-n of the document, 1); NaN for a text shorter than n words."""
+    return mean_statistics(measure_distinct([text], n) for text in texts)
+
+
+def count_repeats(texts: Sequence[str]) -> np.ndarray:
+    """Return (n, 2): 4-grams that stood earlier in the same document, and 4-grams; NaN if there is none."""
+    rows = []
+    for text in texts:
+        ngrams = list_ngrams(text, 4)
+        rows.append((len(ngrams) - len(set(ngrams)), len(ngrams)) if ngrams else (np.nan, np.nan))
+    return np.array(rows, dtype=float).reshape(-1, 2)
+
+
+def measure_longest_repeats(texts: Sequence[str]) -> np.ndarray:
+    """Return rows (words in the longest run that stands twice in the document, 1); NaN for an empty text."""
+    return mean_statistics(measure_longest_repeat(text) if text else np.nan for text in texts)
+
+
+def measure_longest_repeat(text: str) -> int:
+    """Return the words in the longest run that starts at two places; the two may overlap (`a a a`: 2)."""
+    words = text.split()
+    endings = sorted(words[start:] for start in range(len(words)))
+    pairs = zip(endings, endings[1:], strict=False)
+    return max((_measure_common_start(*pair) for pair in pairs), default=0)
+
+
+def _measure_common_start(first: list[str], second: list[str]) -> int:
+    for length, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return length
+    return min(len(first), len(second))
+
+
+def _of_texts(statistics: Callable[[Sequence[str]], np.ndarray], signature: str) -> Metric:
+    return Metric(statistics, ratio_of_sums, lambda: signature)
+
+
+DIVERSITY: dict[str, Metric] = {
+    "distinct1": _of_texts(partial(measure_distinct_documents, 1), "distinct-1|mean|scale:0-1"),
+    "distinct2": _of_texts(partial(measure_distinct_documents, 2), "distinct-2|mean|scale:0-1"),
+    "distinct3": _of_texts(partial(measure_distinct_documents, 3), "distinct-3|mean|scale:0-1"),
+    "repetition": _of_texts(count_repeats, "repeated 4-grams|pooled|scale:0-1"),
+    "longest_repeat": _of_texts(measure_longest_repeats, "longest repeated run|mean|words"),
+}

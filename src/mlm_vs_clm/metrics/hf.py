@@ -1,0 +1,65 @@
+"""The scores as `evaluate` metrics, for `.add_batch`, `.compute` and `evaluate.combine`.
+
+Nothing is downloaded and no text is written to disk: predictions and references stay in memory. `evaluate`
+only makes an empty folder, under HF_HOME unless `cache_dir` says otherwise.
+"""
+
+import datasets
+import evaluate
+
+from ..stats import point
+from . import Resources, make_metrics
+from .normalise import normalise
+
+
+class Score(evaluate.Metric):
+    """A family of scores: texts are normalised, scored per document and aggregated as in the study's tables."""
+
+    names: tuple[str, ...] = ()
+
+    def __init__(self, resources: Resources, cache_dir: str | None = None):
+        self.metrics = {
+            name: metric for name, metric in make_metrics(resources).items() if name in self.names
+        }
+        super().__init__(cache_dir=cache_dir, keep_in_memory=True)
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description="; ".join(self.names),
+            citation="",
+            inputs_description="predictions and references: lists of as many texts, one reference each",
+            features=datasets.Features(
+                {"predictions": datasets.Value("string"), "references": datasets.Value("string")}
+            ),
+        )
+
+    def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
+        candidates, originals = ([normalise(text) for text in texts] for texts in (predictions, references))
+        return {
+            name: point(metric.statistics(candidates, originals), metric.aggregate)
+            for name, metric in self.metrics.items()
+        }
+
+
+class Bleu(Score):
+    """BLEU, 0-100."""
+
+    names = ("bleu",)
+
+
+class Rouge(Score):
+    """ROUGE-1, ROUGE-2 and ROUGE-L F1, 0-1, the mean over documents."""
+
+    names = ("rouge1", "rouge2", "rougeL")
+
+
+class Meteor(Score):
+    """METEOR, 0-1, the mean over documents."""
+
+    names = ("meteor",)
+
+
+class BertScore(Score):
+    """BERTScore F1, 0-1, the mean over documents with text on both sides."""
+
+    names = ("bertscore",)

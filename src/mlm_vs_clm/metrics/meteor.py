@@ -1,0 +1,139 @@
+"""METEOR (nltk with WordNet), per document and its mean."""
+
+import hashlib
+from functools import lru_cache, partial
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import StudyError
+from ..stats import ratio_of_sums
+from .metric import Metric, mean_statistics
+
+N_REMEMBERED = 1 << 16
+
+
+def make_meteor(wordnet: Path) -> Metric:
+    """Return METEOR, 0-1, with the WordNet files of a folder that ends in `corpora/wordnet`.
+
+    Even a perfect text scores below 1 (nltk's penalty counts one chunk): 0.5 for a single word.
+    """
+    return Metric(partial(score_documents, wordnet), ratio_of_sums, partial(_signature, wordnet))
+
+
+@lru_cache
+def _signature(wordnet: Path) -> str:
+    """Name the nltk version and the WordNet files, since both change the values."""
+    settings = f"METEOR|mean|alpha:0.9|beta:3|gamma:0.5|nltk:{version('nltk')}"
+    return f"{settings}|wordnet-sha256:{hash_wordnet(wordnet)}|scale:0-1"
+
+
+def score_documents(wordnet: Path, candidates: list[str], references: list[str]) -> np.ndarray:
+    """Return rows (score, 1); 0 for an empty candidate, NaN for an empty reference. StudyError: no WordNet."""
+    from nltk.translate.meteor_score import meteor_score
+
+    stemmer, synonyms = _Stems(), read_wordnet(wordnet)
+    return mean_statistics(
+        meteor_score([reference.split()], candidate.split(), stemmer=stemmer, wordnet=synonyms)
+        if reference
+        else np.nan
+        for candidate, reference in zip(candidates, references, strict=True)
+    )
+
+
+class _Stems:
+    """Porter's stems, each computed once."""
+
+    def stem(self, word: str) -> str:
+        return _stem(word)
+
+
+@lru_cache(maxsize=1)
+def _porter():
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+@lru_cache(maxsize=N_REMEMBERED)
+def _stem(word: str) -> str:
+    return _porter().stem(word)
+
+
+class _Synonym:
+    """A word under the name of nltk's lemmas."""
+
+    def __init__(self, word: str):
+        self.word = word
+
+    def name(self) -> str:
+        return self.word
+
+
+class _Synset(list):
+    """The synonyms of a word from all its senses, as one sense; nltk's METEOR takes their union anyway."""
+
+    def lemmas(self) -> list[_Synonym]:
+        return self
+
+
+class Synonyms:
+    """WordNet as nltk's METEOR asks for it, each word looked up once."""
+
+    def __init__(self, reader):
+        self.reader = reader
+        self.synsets = lru_cache(maxsize=N_REMEMBERED)(self._look_up)
+
+    def _look_up(self, word: str) -> list[_Synset]:
+        lemmas = (lemma for synset in self.reader.synsets(word) for lemma in synset.lemmas())
+        words = {lemma.name() for lemma in lemmas if "_" not in lemma.name()}
+        return [_Synset(_Synonym(name) for name in sorted(words))]
+
+
+@lru_cache
+def read_wordnet(wordnet: Path) -> Synonyms:
+    """Read WordNet once per process. StudyError if the folder does not hold it or may not be read."""
+    import nltk
+
+    reader = _reader_class()
+    folder = Path(wordnet).resolve()
+    if str(folder.parent.parent) not in nltk.data.path:
+        nltk.data.path.insert(0, str(folder.parent.parent))
+    try:
+        return Synonyms(reader(str(folder), None))
+    except (OSError, ValueError, AssertionError) as error:
+        raise StudyError(
+            f"WordNet cannot be read from {wordnet} ({type(error).__name__}): run `make data`, "
+            "and let nobody else write to that folder"
+        ) from error
+
+
+def _reader_class():
+    import warnings
+
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class English(WordNetCorpusReader):
+        """WordNet without its maps to other languages, which cost half of the loading time."""
+
+        def __init__(self, *args):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                super().__init__(*args)
+
+        def map_wn(self, version="wordnet"):
+            return None
+
+    return English
+
+
+def hash_wordnet(wordnet: Path) -> str:
+    """Return the first 12 hex digits of the sha256 of the files, in name order. StudyError if there are none."""
+    paths = [path for pattern in ("*.exc", "data.*", "index.*") for path in sorted(wordnet.glob(pattern))]
+    if not paths:
+        raise StudyError(f"WordNet is not in {wordnet}: run `make data`")
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,26 @@
+"""What every score offers: numbers per document, and the way from their sum to the score."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score, split so that any resample of the documents can be scored again by adding rows.
+
+    `statistics(candidates, references)` gives (n documents, k), a NaN row where the score is not defined;
+    `aggregate(sums)` turns sums (..., k) into scores (...), so that a row of one document works too;
+    `signature()` names the library, its version, the settings and the scale.
+    """
+
+    statistics: Callable[..., np.ndarray]
+    aggregate: Callable[[np.ndarray], np.ndarray]
+    signature: Callable[[], str]
+
+
+def mean_statistics(values: Iterable[float]) -> np.ndarray:
+    """Return the rows (value, 1) of a score that is a mean over documents; a NaN value makes a NaN row."""
+    values = np.fromiter(values, dtype=float)
+    return np.stack([values, np.where(np.isnan(values), np.nan, 1.0)], axis=1)

@@ -1,0 +1,140 @@
+"""The report: from tidy rows to CSV files, tables, figures and one page. Only this writes `results/`."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from mlm_vs_clm.report import (
+    drawing,
+    outcome_tables,
+    page,
+    quality_figures,
+    reading,
+    rendering,
+    tables,
+    tidy,
+    utility_figures,
+)
+from mlm_vs_clm.report.headline import headline_table
+from mlm_vs_clm.report.rendering import write_between_markers
+from mlm_vs_clm.report.tidy import read_tables
+
+__all__ = [
+    "FIGURES",
+    "TABLES",
+    "build",
+    "draw",
+    "headline_table",
+    "read_tables",
+    "show_tables",
+    "write_between_markers",
+]
+
+SECTIONS = {  # the page's order: id -> title
+    "quality": "Quality of the written text",
+    "utility": "Utility as training data",
+    "cost": "Cost",
+    "correlation": "Quality against utility",
+    "training": "Training of the language models",
+}
+FIGURES = {  # section, the tables it reads, the function
+    "quality_by_ratio": ("quality", ("scores",), quality_figures.draw_quality_by_ratio),
+    "heat_maps": ("quality", ("scores",), quality_figures.draw_heat_maps),
+    "cost": ("cost", ("scores", "ledger"), utility_figures.draw_cost_against_quality),
+    "utility": ("correlation", ("scores", "downstream"), utility_figures.draw_quality_against_utility),
+    "training": ("training", ("training",), utility_figures.draw_training),
+}
+TABLES = {  # section, the table it reads, the function
+    "quality": ("quality", "scores", tables.quality_tables),
+    "side": ("quality", "scores", tables.side_tables),
+    "strategy": ("quality", "scores", tables.strategy_tables),
+    "ceilings": ("utility", "downstream", outcome_tables.ceiling_table),
+    "downstream": ("utility", "downstream", outcome_tables.downstream_tables),
+    "ledger": ("cost", "ledger", outcome_tables.ledger_table),
+    "correlation": ("correlation", "correlation", outcome_tables.correlation_table),
+    "training": ("training", "training", outcome_tables.training_table),
+}
+
+
+def build(
+    tables: dict[str, pd.DataFrame], examples: list[dict], cards: list[dict], about: dict, folder: Path
+) -> None:
+    """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
+
+    `tables` holds the tables of `tidy.COLUMNS`, each possibly empty or absent, and `claims` once those are
+    decided. Raises StudyError for a table that lacks a column or repeats a cell.
+    """
+    rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
+    claims = tables.get("claims", pd.DataFrame())
+    folder = Path(folder)
+    for part in (folder / "tables", folder / "figures"):
+        part.mkdir(parents=True, exist_ok=True)
+        remove_old(part)
+    for name, table in {**rows, **({} if claims.empty else {"claims": claims})}.items():
+        tidy.write_csv(table, folder / f"{name}.csv")
+    verdicts = outcome_tables.claim_table(claims, about["scale"])
+    sections = [make_section(rows, id, title, about, folder) for id, title in SECTIONS.items()]
+    write_tables([*verdicts, *(table for section in sections for table in section.tables)], folder / "tables")
+    page.write_page(
+        folder / "report.html",
+        sections,
+        verdicts,
+        reading.read_main_comparison(rows["scores"], rows["downstream"], rows["correlation"]),
+        reading.tell_main_cell(rows["scores"]),
+        rows["scores"],
+        examples,
+        cards,
+        about,
+    )
+
+
+def remove_old(folder: Path) -> None:
+    """Remove the tables and figures of an earlier report, of which the new one may hold fewer."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".md", ".tex", ".svg", ".png"}:
+            path.unlink()
+
+
+def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> page.Section:
+    """Draw and save the figures of one section and build its tables; say what is missing and how to make it."""
+    drawings = [
+        found
+        for name, (section, *_) in FIGURES.items()
+        if section == id
+        for found in draw(name, rows, folder / "figures")
+    ]
+    built = [
+        table
+        for section, source, make in TABLES.values()
+        if section == id
+        for table in make(rows[source], about["scale"])
+    ]
+    sources = {source for section, source, _ in TABLES.values() if section == id}
+    empty = sorted(source for source in sources if rows[source].empty)
+    missing = f"missing: no rows in {', '.join(f'{name}.csv' for name in empty)}" if empty else ""
+    return page.Section(id, title, tuple(drawings), tuple(built), missing)
+
+
+def draw(name: str, rows: dict[str, pd.DataFrame], folder: Path | None = None) -> list[drawing.Drawing]:
+    """Return the figures of one entry of FIGURES, saved in `folder` where one is given."""
+    _, sources, make = FIGURES[name]
+    with drawing.style_context():
+        drawings = make(*(rows[source] for source in sources))
+        for made in drawings if folder else ():
+            drawing.save(made, folder)
+    return drawings
+
+
+def show_tables(name: str, rows: dict[str, pd.DataFrame], scale: str) -> list[str]:
+    """Return the tables of one entry of TABLES in Markdown."""
+    _, source, make = TABLES[name]
+    return [rendering.to_markdown(table) for table in make(rows[source], scale)]
+
+
+def write_tables(built: list[tables.Table], folder: Path) -> None:
+    """Write every table as Markdown and LaTeX, and the LaTeX document that shows them all."""
+    for table in built:
+        (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")
+        (folder / f"{table.name}.tex").write_text(rendering.to_latex(table), encoding="utf-8", newline="\n")
+    document = rendering.latex_document(built)
+    (folder / "all_tables.tex").write_text(document, encoding="utf-8", newline="\n")

@@ -1,0 +1,298 @@
+"""Intervals, paired tests and correlations, over documents or over clusters of them.
+
+A score is `aggregate(sum of statistics over documents)`, so a bootstrap is one product of a matrix of weights
+(how often each document was drawn) with the statistics. Rows that hold a NaN are documents for which the score
+is not defined: they are left out, never counted as zero. Equal seeds give equal draws, for every cell alike.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+Aggregate = Callable[[np.ndarray], np.ndarray]
+NOT_DEFINED = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval; `n` counts documents, clusters or cells; `reason` says why it is NaN."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    reason: str = ""
+    n_degenerate: int = 0
+
+
+def _undefined(n: int, reason: str) -> Estimate:
+    return Estimate(float("nan"), *NOT_DEFINED, n, reason)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    standard_error: float
+    n: int
+
+
+def ratio_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Turn sums (..., 2) of a count and its total into their ratio (...); NaN where the total is zero."""
+    sums = np.asarray(sums, dtype=float)
+    total = np.where(sums[..., 1] == 0, np.nan, sums[..., 1])
+    return sums[..., 0] / total
+
+
+def point(statistics: np.ndarray, aggregate: Aggregate) -> float:
+    """Return the score over the documents for which it is defined; NaN if there is none."""
+    units = gather_units(statistics)
+    return float(aggregate(units.sum(axis=0))) if len(units) else float("nan")
+
+
+def gather_units(statistics: np.ndarray, clusters: Sequence | None = None) -> np.ndarray:
+    """Drop the rows with a NaN, then sum the rows (n, k) of each cluster; without clusters a row is a unit."""
+    statistics = np.asarray(statistics, dtype=float)
+    defined = ~np.isnan(statistics).any(axis=1)
+    kept = statistics[defined]
+    if clusters is None or not len(kept):
+        return kept
+    names, index = np.unique(np.asarray(clusters)[defined], return_inverse=True)
+    units = np.zeros((len(names), kept.shape[1]))
+    np.add.at(units, index, kept)
+    return units
+
+
+@lru_cache(maxsize=4)
+def draw_weights(n_units: int, n_resamples: int, seed: int) -> np.ndarray:
+    """Return how often each unit is drawn in each resample, (n_resamples, n_units); cells of a size share it."""
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_resamples).astype(float)
+    weights.flags.writeable = False
+    return weights
+
+
+def bootstrap(
+    statistics: np.ndarray,
+    aggregate: Aggregate,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    clusters: Sequence | None = None,
+) -> tuple[float, float]:
+    """Return the percentile 95 % interval of a score; NaN for fewer than two defined documents or clusters."""
+    units = gather_units(statistics, clusters)
+    if len(units) < 2:
+        return NOT_DEFINED
+    return percentile_interval(aggregate(draw_weights(len(units), n_resamples, seed) @ units))
+
+
+def percentile_interval(values: np.ndarray) -> tuple[float, float]:
+    """Return the 2.5 and 97.5 percentiles of the defined values; NaN if none is."""
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        return NOT_DEFINED
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def normalised_gain(
+    score: np.ndarray,
+    unfilled: np.ndarray | None,
+    oracle: np.ndarray | None,
+    aggregate: Aggregate,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    clusters: Sequence | None = None,
+) -> Estimate:
+    """Return (score - unfilled) / (oracle - unfilled) from the statistics of the three on the same documents.
+
+    0 is leaving the blanks out, 1 is the original. NaN, with the reason, if a baseline is missing (None) or
+    if filling every blank with the original would gain nothing.
+    """
+    missing = [name for name, rows in (("unfilled", unfilled), ("oracle", oracle)) if rows is None]
+    if missing:
+        return _undefined(0, " and ".join(missing) + " missing")
+    units = gather_units(np.hstack([score, unfilled, oracle]), clusters)
+    if not len(units):
+        return _undefined(0, "no document has arm, unfilled and oracle all scored")
+    value = float(_gain(units.sum(axis=0), aggregate))
+    if np.isnan(value):
+        return _undefined(len(units), "oracle equals unfilled")
+    if len(units) < 2:
+        return Estimate(value, *NOT_DEFINED, len(units), "one unit has no interval")
+    gains = _gain(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
+    return Estimate(value, *percentile_interval(gains), len(units), n_degenerate=int(np.isnan(gains).sum()))
+
+
+def _gain(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
+    """Return the gain of sums (..., 3k) of arm, unfilled and oracle; NaN where the last two score the same."""
+    score, unfilled, oracle = (aggregate(part) for part in np.split(sums, 3, axis=-1))
+    room = np.where(np.isclose(oracle, unfilled, rtol=0, atol=1e-9), np.nan, oracle - unfilled)
+    return (score - unfilled) / room
+
+
+def paired_bootstrap(
+    first: np.ndarray,
+    second: np.ndarray,
+    aggregate: Aggregate,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    clusters: Sequence | None = None,
+) -> Comparison:
+    """Compare two systems on the same documents by resampling the documents.
+
+    p counts, on both sides, the resampled differences that lie as far from their mean as the difference
+    itself lies from zero (sacrebleu's counts one side only: half of this for a clear difference).
+    """
+    units = gather_units(np.hstack([first, second]), clusters)
+    if len(units) < 2:
+        return Comparison(*[float("nan")] * 5, len(units))
+    difference = float(_difference(units.sum(axis=0), aggregate))
+    resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
+    p = _share_as_extreme(resampled - resampled.mean(), difference)
+    error = float(resampled.std(ddof=1))
+    return Comparison(difference, *percentile_interval(resampled), p, error, len(units))
+
+
+def paired_randomisation(
+    first: np.ndarray,
+    second: np.ndarray,
+    aggregate: Aggregate,
+    n_trials: int = 10_000,
+    seed: int = 0,
+    clusters: Sequence | None = None,
+) -> float:
+    """Return the two-sided p of no difference: who wrote each document (or cluster) is swapped at random."""
+    units = gather_units(np.hstack([first, second]), clusters)
+    if not len(units):
+        return float("nan")
+    total, k = units.sum(axis=0), units.shape[1] // 2
+    moves = units[:, k:] - units[:, :k]
+    swaps = np.random.default_rng(seed).integers(2, size=(n_trials, len(units))).astype(float)
+    moved = swaps @ moves
+    swapped = np.hstack([total[:k] + moved, total[k:] - moved])
+    return _share_as_extreme(_difference(swapped, aggregate), float(_difference(total, aggregate)))
+
+
+def _difference(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
+    first, second = np.split(sums, 2, axis=-1)
+    return aggregate(first) - aggregate(second)
+
+
+def _share_as_extreme(differences: np.ndarray, observed: float) -> float:
+    """Return (1 + count of |difference| >= |observed|) / (1 + n); equal systems get p = 1."""
+    count = np.sum(np.abs(differences) >= abs(observed) - 1e-12)
+    return float((count + 1) / (len(differences) + 1))
+
+
+def holm(p_values: Sequence[float]) -> np.ndarray:
+    """Return Holm's step-down adjusted p-values of a family; a NaN (not tested) stays NaN and does not count."""
+    p_values = np.asarray(p_values, dtype=float)
+    tested = np.flatnonzero(~np.isnan(p_values))
+    order = tested[np.argsort(p_values[tested], kind="stable")]
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted = np.full(len(p_values), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def smallest_detectable_effect(
+    standard_error: float, n: int, power: float = 0.8, alpha: float = 0.05
+) -> float:
+    """Return the true paired difference that a two-sided t test on n units finds with this power."""
+    from scipy.special import stdtrit
+
+    if n < 2:
+        return float("nan")
+    return float((stdtrit(n - 1, 1 - alpha / 2) + stdtrit(n - 1, power)) * standard_error)
+
+
+def equivalence(low: float, high: float, bound: float) -> str:
+    """Say where an interval lies: `inside` +-bound, `outside` it, `spans` it, or `undefined`."""
+    if np.isnan(low) or np.isnan(high):
+        return "undefined"
+    if -bound < low and high < bound:
+        return "inside"
+    return "outside" if high <= -bound or low >= bound else "spans"
+
+
+def correlations(
+    x: Sequence[float],
+    y: Sequence[float],
+    given: Sequence[float] | None = None,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Estimate]:
+    """Return Pearson, Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
+
+    Cells with a NaN are left out; resamples in which a variable does not vary are left out and counted.
+    """
+    columns = np.array([x, y] if given is None else [x, y, given], dtype=float)
+    columns = columns[:, ~np.isnan(columns).any(axis=0)]
+    measures = CORRELATIONS if given is None else CORRELATIONS | {"partial_spearman": partial_spearman}
+    return {name: _correlate(measure, columns, n_resamples, seed) for name, measure in measures.items()}
+
+
+def _correlate(measure: Callable, columns: np.ndarray, n_resamples: int, seed: int) -> Estimate:
+    n = columns.shape[1]
+    if n < 3:
+        return _undefined(n, "fewer than three cells")
+    value = float(measure(np.ones((1, n)), *columns)[0])
+    if np.isnan(value):
+        return _undefined(n, "a variable does not vary")
+    resampled = measure(draw_weights(n, n_resamples, seed), *columns)
+    return Estimate(value, *percentile_interval(resampled), n, n_degenerate=int(np.isnan(resampled).sum()))
+
+
+def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
+    """Return the weighted correlation (r,) of x and y, (n,) or (r, n), under weights (r, n)."""
+    x, y = (_centre(weights, _scale(values)) for values in (x, y))
+    product = ((weights * x * x).sum(axis=1)) * ((weights * y * y).sum(axis=1))
+    spread = np.sqrt(np.where(product <= 1e-18, np.nan, product))
+    return np.clip((weights * x * y).sum(axis=1) / spread, -1, 1)
+
+
+def _scale(values: np.ndarray) -> np.ndarray:
+    """Bring values to order one, so that `does not vary` is one threshold for every unit of measure."""
+    values = values - values.mean()
+    return values / (np.abs(values).max() or 1.0)
+
+
+def _centre(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return values - (weights * values).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+
+
+def spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
+    """Return the correlation of ranks (r,); ties share their mean rank, within each resample."""
+    return pearson(weights, _rank(weights, x), _rank(weights, y))
+
+
+def _rank(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    below = (values[:, None] > values).astype(float) + 0.5 * (values[:, None] == values)
+    return weights @ below.T
+
+
+def kendall(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
+    """Return Kendall's tau-b (r,): concordant minus discordant pairs over the pairs not tied."""
+    signs_x, signs_y = (np.sign(values[:, None] - values) for values in (x, y))
+    both, only_x, only_y = (
+        ((weights @ pairs) * weights).sum(axis=1) for pairs in (signs_x * signs_y, signs_x**2, signs_y**2)
+    )
+    untied = only_x * only_y
+    return both / np.sqrt(np.where(untied == 0, np.nan, untied))
+
+
+def partial_spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Return the rank correlation (r,) of x and y with the ranks of a third variable held fixed."""
+    xy, xz, yz = (spearman(weights, *pair) for pair in ((x, y), (x, given), (y, given)))
+    left = (1 - xz**2) * (1 - yz**2)
+    return np.clip((xy - xz * yz) / np.sqrt(np.where(left <= 1e-12, np.nan, left)), -1, 1)
+
+
+CORRELATIONS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}

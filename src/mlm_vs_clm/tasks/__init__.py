@@ -1,0 +1,30 @@
+"""What the written texts are good for: tasks trained on them and tested on real ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mlm_vs_clm.tasks import genres, ner, verification
+from mlm_vs_clm.tasks.outcome import Outcome
+
+__all__ = ["TASKS", "Outcome", "Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its evaluation, its floor, and its control with the labels shuffled.
+
+    evaluate(train, dev, test, background, seed) trains on `train` and returns the Outcome on `test`;
+    majority(train, test) returns the Outcome of the best answer that ignores the test texts' content;
+    shuffle_labels(train, rng) returns the same texts under labels that no longer belong to them.
+    """
+
+    evaluate: Callable
+    majority: Callable
+    shuffle_labels: Callable
+
+
+TASKS = {
+    "ner": Task(ner.evaluate, ner.majority, ner.shuffle_labels),
+    "genres": Task(genres.evaluate, genres.majority, genres.shuffle_labels),
+    "verification": Task(verification.evaluate, verification.majority, verification.shuffle_labels),
+}

@@ -1,0 +1,106 @@
+"""Authorship problems: some known documents of an author, and one document that may be theirs."""
+
+import datetime
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlm_vs_clm.documents import Document, split_words
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.tasks.outcome import find_origin
+
+N_KNOWN = 4
+N_NEAREST = 5
+DAYS_LIKE_ONE = 30
+WORDS_LIKE_ONE = 10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Row numbers of the known documents and of the unknown one; `author` wrote the known ones."""
+
+    known: tuple[int, ...]
+    unknown: int
+    same: bool
+    author: str
+
+
+def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[list[Problem], Counter]:
+    """Return a same-author problem for each document, a different-author twin of each, and what was skipped.
+
+    Both of a pair share up to four known documents. The twin's unknown document is by another author with the
+    same labels (party) where there is one, drawn from the five nearest in date and length. A known document
+    never comes from the source of the unknown one, nor has its text. Documents without words or author are skipped.
+    """
+    usable = [i for i, d in enumerate(documents) if d.author and split_words(d.text)]
+    skipped = Counter({"document without words or author": len(documents) - len(usable)})
+    days, lengths = [find_day(document) for document in documents], count_words(documents)
+    problems = []
+    for unknown in usable:
+        known = choose_known(documents, usable, unknown, rng)
+        twin = choose_twin(documents, usable, unknown, known, days, lengths, rng)
+        if not known:
+            skipped["no other document of the author"] += 1
+        elif twin is None:
+            skipped["no document of another author"] += 1
+        else:
+            author = documents[unknown].author
+            problems += [Problem(known, unknown, True, author), Problem(known, twin, False, author)]
+    return problems, +skipped
+
+
+def choose_known(
+    documents: list[Document], usable: list[int], unknown: int, rng: np.random.Generator
+) -> tuple[int, ...]:
+    """Return up to four other documents of the unknown one's author, in random order."""
+    ours = [i for i in usable if documents[i].author == documents[unknown].author]
+    others = [i for i in ours if not share_source(documents[i], documents[unknown])]
+    return tuple(others[i] for i in rng.permutation(len(others))[:N_KNOWN])
+
+
+def choose_twin(
+    documents: list[Document],
+    usable: list[int],
+    unknown: int,
+    known: tuple[int, ...],
+    days: np.ndarray,
+    lengths: np.ndarray,
+    rng: np.random.Generator,
+) -> int | None:
+    """Return a document by another author that resembles the unknown one in labels, date and length."""
+    document = documents[unknown]
+    others = [
+        i
+        for i in usable
+        if documents[i].author != document.author
+        and not any(share_source(documents[i], documents[j]) for j in known)
+    ]
+    others = [i for i in others if documents[i].labels == document.labels] or others
+    if not others:
+        return None
+    apart = [abs(days[i] - days[unknown]) / DAYS_LIKE_ONE for i in others]
+    longer = [abs(lengths[i] - lengths[unknown]) / WORDS_LIKE_ONE for i in others]
+    nearest = np.argsort(np.nan_to_num(apart) + longer, kind="stable")[:N_NEAREST]
+    return others[int(rng.choice(nearest))]
+
+
+def share_source(one: Document, other: Document) -> bool:
+    """Return whether two documents are windows of one text, or the same text twice."""
+    return find_origin(one) == find_origin(other) or one.text == other.text
+
+
+def find_day(document: Document) -> float:
+    """Return the date as a day number, NaN where it is not known."""
+    if not document.date:
+        return np.nan
+    try:
+        return float(datetime.date.fromisoformat(document.date).toordinal())
+    except ValueError as error:
+        message = f"document {document.id}: its date is not of the form 2013-06-14; mend it or leave it empty"
+        raise StudyError(message) from error
+
+
+def count_words(documents: list[Document]) -> np.ndarray:
+    """Return the number of words of each document."""
+    return np.array([len(split_words(document.text)) for document in documents])

@@ -1,0 +1,113 @@
+"""How alike two texts are in writing, as seen from several sides and against the likeness of strangers.
+
+Frequencies and strangers ("impostors") come from the background, which is the same for every arm. A likeness of
+0.3 says little until it is known how like the same text is to others; so each one is also given in standard
+deviations above the likeness of strangers, once for the unknown text and once for the known ones.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+
+from mlm_vs_clm.documents import WORD, split_words
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.tasks.problems import N_KNOWN, Problem
+
+MIN_BACKGROUND = 2 * N_KNOWN
+MAX_BACKGROUND = 800
+N_FREQUENT = 200
+MAX_DEVIATIONS = 10.0
+
+
+def see_characters(n: int) -> dict:
+    """Return the settings of a view of runs of n characters, case and marks included."""
+    return {"analyzer": "char", "ngram_range": (n, n), "lowercase": False, "min_df": 2}
+
+
+def see_words(n: int) -> dict:
+    """Return the settings of a view of runs of n words."""
+    return {"token_pattern": WORD.pattern, "ngram_range": (n, n), "min_df": 2}
+
+
+def see_frequent_words(texts: tuple[str, ...]) -> dict:
+    """Return the settings of a view of the most frequent words and marks alone, which tell little of the topic."""
+    counts = Counter(word for text in texts for word in split_words(text.lower()))
+    frequent = sorted(counts, key=lambda word: (-counts[word], word))[:N_FREQUENT]
+    return {"token_pattern": WORD.pattern, "vocabulary": frequent}
+
+
+VIEWS = {
+    "char3": lambda texts: see_characters(3),
+    "char4": lambda texts: see_characters(4),
+    "words": lambda texts: see_words(1),
+    "word_pairs": lambda texts: see_words(2),
+    "frequent_words": see_frequent_words,
+}
+
+
+@dataclass(frozen=True)
+class Space:
+    """One view: how to weigh a text, and strangers singly and in groups as large as the known documents."""
+
+    vectorizer: TfidfVectorizer
+    strangers: sparse.csr_matrix
+    groups: sparse.csr_matrix
+
+
+@lru_cache(maxsize=2)
+def learn_spaces(texts: tuple[str, ...]) -> tuple[Space, ...]:
+    """Return one space a view, learned from at most 800 texts, evenly spaced; the last two are remembered."""
+    texts = tuple(text for text in texts if split_words(text))
+    if len(texts) < MIN_BACKGROUND:
+        raise StudyError(
+            f"task verification: {len(texts)} background documents, {MIN_BACKGROUND} needed; enlarge pretrain"
+        )
+    places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_BACKGROUND)).astype(int)
+    chosen = tuple(texts[i] for i in places)
+    return tuple(learn_space(chosen, view(chosen)) for view in VIEWS.values())
+
+
+def learn_space(texts: tuple[str, ...], settings: dict) -> Space:
+    """Return the space of one view."""
+    vectorizer = TfidfVectorizer(sublinear_tf=True, **settings)
+    strangers = vectorizer.fit_transform(texts)
+    order = np.random.default_rng(0).permutation(len(texts))
+    groups = [tuple(order[i : i + N_KNOWN]) for i in range(0, len(texts) - N_KNOWN + 1, N_KNOWN)]
+    return Space(vectorizer, strangers, join_rows(strangers, groups))
+
+
+def join_rows(matrix: sparse.csr_matrix, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
+    """Return the mean row of each group, of length 1, shape (n groups, n columns)."""
+    rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    columns = np.concatenate([np.asarray(group, dtype=int) for group in groups])
+    shape = (len(groups), matrix.shape[0])
+    return normalize(sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape) @ matrix)
+
+
+def compare(spaces: tuple[Space, ...], texts: list[str], problems: list[Problem]) -> np.ndarray:
+    """Return the likenesses of each problem, shape (n problems, 3 a view)."""
+    return np.hstack([compare_view(space, texts, problems) for space in spaces])
+
+
+def compare_view(space: Space, texts: list[str], problems: list[Problem]) -> np.ndarray:
+    """Return the cosine of known and unknown, then in deviations from strangers to either, (n problems, 3)."""
+    vectors = space.vectorizer.transform(texts)
+    known = join_rows(vectors, [problem.known for problem in problems])
+    unknown = vectors[[problem.unknown for problem in problems]]
+    likeness = np.asarray(known.multiply(unknown).sum(axis=1)).ravel()
+    to_groups = measure_deviation(likeness, (unknown @ space.groups.T).toarray())
+    to_strangers = measure_deviation(likeness, (known @ space.strangers.T).toarray())
+    return np.column_stack([likeness, to_groups, to_strangers])
+
+
+def measure_deviation(likeness: np.ndarray, strange: np.ndarray) -> np.ndarray:
+    """Return how many standard deviations a likeness lies above strangers', at most 10; 0 where they are alike."""
+    spread = strange.std(axis=1)
+    apart = likeness - strange.mean(axis=1)
+    deviations = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+    return np.clip(deviations, -MAX_DEVIATIONS, MAX_DEVIATIONS)

@@ -1,0 +1,123 @@
+"""Authorship verification: a logistic regression over likenesses, scored by PAN's five measures.
+
+A seed leaves out a tenth of the training documents and draws other training problems. The test problems are always
+the same. Test problems of one author are resampled together, since they share its documents.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mlm_vs_clm.documents import Document
+from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set, group_rows
+from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
+from mlm_vs_clm.tasks.problems import Problem, draw_problems
+from mlm_vs_clm.tasks.similarity import compare, learn_spaces
+
+PENALTY = 0.1
+N_FOLDS = 5
+ONE_SIDED = 1.645
+TEST_SEED = 2013
+COLUMNS = ("same", "score")
+
+
+def evaluate(
+    train: list[Document], dev: list[Document], test: list[Document], background: list[Document], seed: int
+) -> Outcome:
+    """Learn from problems among `train` and return PAN's measures on problems among `test`.
+
+    A model that, on held-out training authors, is no better than knowing nothing leaves every problem without
+    answer (0.5), and so does one with problems of fewer than five authors; a note says so.
+    `dev` is not needed. Raises StudyError for too little background.
+    """
+    asked, skipped = draw_test_problems(test)
+    if not asked:
+        return score(asked, test, NO_ANSWER, skipped, ("no test problem",))
+    chosen = draw_training_set(train, seed)
+    problems, left_out = draw_problems(chosen, np.random.default_rng(seed))
+    skipped |= {f"training {reason}": count for reason, count in left_out.items()}
+    if len({problem.author for problem in problems}) < N_FOLDS:
+        return score(asked, test, NO_ANSWER, skipped, ("too few training authors: no answer",))
+    spaces = learn_spaces(tuple(document.text for document in background))
+    known = compare(spaces, [document.text for document in chosen], problems)
+    model, is_informed = train_verifier(known, problems)
+    if not is_informed:
+        return score(
+            asked, test, NO_ANSWER, skipped, ("nothing learned from the training problems: no answer",)
+        )
+    answers = model.predict_proba(compare(spaces, [document.text for document in test], asked))[:, 1]
+    return score(asked, test, answers, skipped, ())
+
+
+def majority(train: list[Document], test: list[Document]) -> Outcome:
+    """Answer "the same author" to every problem: both answers are equally frequent in training, by design."""
+    asked, skipped = draw_test_problems(test)
+    return score(asked, test, 1.0, skipped, ())
+
+
+def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Document]:
+    """Deal the authors' names out anew: "the same author" then means nothing."""
+    order = rng.permutation(len(train))
+    return [replace(document, author=train[i].author) for document, i in zip(train, order, strict=True)]
+
+
+def draw_test_problems(test: list[Document]) -> tuple[list[Problem], dict[str, int]]:
+    """Return the test problems, which depend on the test documents alone, and what was skipped."""
+    problems, skipped = draw_problems(test, np.random.default_rng(TEST_SEED))
+    return problems, {f"test {reason}": count for reason, count in skipped.items()}
+
+
+def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:
+    """Return the fitted model, and whether held-out authors are answered better than by knowing nothing."""
+    same = np.array([problem.same for problem in problems], dtype=int)
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=500))
+    authors = [problem.author for problem in problems]
+    held_out = cross_val_predict(
+        model, known, same, groups=authors, cv=GroupKFold(N_FOLDS), method="predict_proba"
+    )
+    gains = np.log(2) + np.log(np.clip(held_out[np.arange(len(same)), same], 1e-9, 1))
+    return model.fit(known, same), is_informed(gains, authors)
+
+
+def is_informed(gains: np.ndarray, authors: list[str]) -> bool:
+    """Return whether the mean gain in log-likelihood over 0.5 is above 0 at the 95 % level, over authors.
+
+    A handful of likenesses that all point one way would otherwise turn chance into a sure sign: trained on
+    shuffled authors, such a model ranks test problems very well or very badly, by the toss of a coin.
+    """
+    means = np.array([gains[rows].mean() for rows in group_rows(authors)])
+    return bool(means.mean() > ONE_SIDED * means.std(ddof=1) / np.sqrt(len(means)))
+
+
+def score(
+    problems: list[Problem], test: list[Document], answers: np.ndarray | float, skipped: dict, notes: tuple
+) -> Outcome:
+    """Return the Outcome of one score a problem (or one for all)."""
+    units = [
+        {
+            "id": f"{number:04d}-{test[problem.unknown].id}",
+            "cluster": problem.author,
+            "same": int(problem.same),
+            "score": float(answer),
+        }
+        for number, (problem, answer) in enumerate(
+            zip(problems, np.broadcast_to(answers, len(problems)), strict=True)
+        )
+    ]
+    return Outcome(units, COLUMNS, MEASURES, skipped, notes)
+
+
+def measure_scores(measure: Callable, table: np.ndarray) -> float:
+    """Return one of PAN's measures from an array (n problems, same score)."""
+    return measure(table[:, 0], table[:, 1])
+
+
+MEASURES = {
+    name: partial(measure_scores, measure) for name, measure in (PAN | {"overall": compute_overall}).items()
+}

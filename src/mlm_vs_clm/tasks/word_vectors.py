@@ -1,0 +1,91 @@
+"""Word meanings from unlabelled text: neighbours counted, weighted by mutual information, made short by an SVD.
+
+The background is the same for every arm, so the vectors favour none of them.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
+
+from mlm_vs_clm.errors import StudyError
+
+TOKEN = re.compile(r"[^\W\d_]{2,}")
+REACH, N_CONTEXTS, N_DIMENSIONS, MIN_COUNT = 8, 4000, 100, 3
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Vectors (n words, n dimensions) already weighted by rarity, and the mean text to take away."""
+
+    places: dict[str, int]
+    vectors: np.ndarray
+    mean: np.ndarray
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        """Return one vector a text, shape (n texts, n dimensions), of length 1; zeros where no word is known."""
+        sums = np.zeros((len(texts), self.vectors.shape[1]))
+        for row, text in enumerate(texts):
+            sums[row] = self.vectors[place_words(text, self.places)].sum(axis=0)
+        known = sums.any(axis=1, keepdims=True)
+        return normalize((normalize(sums) - self.mean) * known)
+
+
+@lru_cache(maxsize=2)
+def learn_word_vectors(texts: tuple[str, ...]) -> WordVectors:
+    """Return word vectors learned from texts; the last two backgrounds are remembered."""
+    counts = Counter(word for text in texts for word in split_letters(text))
+    words = sorted((word for word in counts if counts[word] >= MIN_COUNT), key=lambda w: (-counts[w], w))
+    if len(words) < 2:
+        raise StudyError("task genres: no background text to learn words from; give the pretrain split")
+    places = {word: place for place, word in enumerate(words)}
+    placed = [place_words(text, places) for text in texts]
+    vectors = shorten(weigh(count_neighbours(placed, len(words))))
+    n_texts_with = np.bincount(np.concatenate([np.unique(row) for row in placed]), minlength=len(words))
+    weighted = vectors * np.log((1 + len(texts)) / (1 + n_texts_with))[:, None]
+    unshifted = WordVectors(places, weighted, np.zeros(vectors.shape[1]))
+    return WordVectors(places, weighted, unshifted.embed(list(texts)).mean(axis=0))
+
+
+def split_letters(text: str) -> list[str]:
+    """Return the words of two letters or more, in lower case."""
+    return TOKEN.findall(text.lower())
+
+
+def place_words(text: str, places: dict[str, int]) -> np.ndarray:
+    """Return the numbers of the known words of a text, in order."""
+    return np.array([places[word] for word in split_letters(text) if word in places], dtype=int)
+
+
+def count_neighbours(placed: list[np.ndarray], n_words: int) -> sparse.coo_matrix:
+    """Return how often each word stands within REACH of each of the most frequent ones (n words, n contexts)."""
+    pairs = [(row[:-step], row[step:]) for step in range(1, REACH + 1) for row in placed if len(row) > step]
+    if not pairs:
+        raise StudyError("task genres: background texts of one word each teach nothing; give longer ones")
+    left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
+    frequent = columns < N_CONTEXTS
+    shape = (n_words, min(n_words, N_CONTEXTS))
+    ones = np.ones(int(frequent.sum()))
+    return sparse.csr_matrix((ones, (rows[frequent], columns[frequent])), shape=shape).tocoo()
+
+
+def weigh(counts: sparse.coo_matrix) -> sparse.csr_matrix:
+    """Return positive pointwise mutual information, contexts smoothed by the power 0.75."""
+    word_sums = np.bincount(counts.row, counts.data, counts.shape[0])
+    context_sums = np.bincount(counts.col, counts.data, counts.shape[1]) ** 0.75
+    expected = word_sums[counts.row] * context_sums[counts.col] / context_sums.sum()
+    information = np.maximum(np.log(counts.data / expected), 0)
+    return sparse.csr_matrix((information, (counts.row, counts.col)), shape=counts.shape)
+
+
+def shorten(matrix: sparse.csr_matrix) -> np.ndarray:
+    """Return the rows in their main directions, scaled by the root of each direction's strength."""
+    n_dimensions = min(N_DIMENSIONS, min(matrix.shape) - 1)
+    left, strengths, _ = randomized_svd(matrix, n_dimensions, random_state=0)
+    return left * np.sqrt(strengths)

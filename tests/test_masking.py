@@ -1,0 +1,71 @@
+"""One decision about which words are hidden, for every strategy and ratio."""
+
+import pytest
+
+from mlm_vs_clm.documents import Document, Entity, find_words, split_words
+from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.masking import STRATEGIES, hide_words
+
+TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
+DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
+
+
+def hide(strategy, ratio, document=DOCUMENT, seed=0):
+    return hide_words(document, strategy, ratio, keyed_rng(seed, document.id))
+
+
+def hidden(strategy, ratio=1.0):
+    corruption = hide(strategy, ratio)
+    return [TEXT[slice(*corruption.words[i])] for i in corruption.blanks]
+
+
+def test_words_are_runs_of_letters_and_single_marks():
+    assert split_words("B-12's α_β, naïve…") == ["B", "-", "12", "'", "s", "α", "_", "β", ",", "naïve", "…"]
+
+
+def test_class_strategies_by_hand():
+    assert hidden("punctuation") == ["(", ")", ",", "."]
+    assert hidden("stopwords") == ["the", "and"]
+    assert hidden("entities") == ["Aspirin", "fever"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("ratio", [0.0, 0.15, 0.5, 1.0])
+def test_blanks_are_the_asked_share_of_the_class(strategy, ratio):
+    corruption = hide(strategy, ratio)
+    assert len(corruption.blanks) == int(ratio * corruption.n_eligible + 0.5)
+    assert corruption.blanks == sorted(set(corruption.blanks))
+    assert corruption.words == find_words(TEXT)
+    assert corruption.share == len(corruption.blanks) / len(corruption.words)
+
+
+def test_same_key_same_blanks():
+    assert hide("random", 0.5) == hide("random", 0.5)
+    assert hide("random", 0.5) != hide("random", 0.5, seed=1)
+
+
+@pytest.mark.parametrize("text", ["", "abc"])
+@pytest.mark.parametrize("strategy", ["punctuation", "entities", "stopwords"])
+def test_class_without_members_is_legal(strategy, text):
+    corruption = hide(strategy, 1.0, Document("empty", text))
+    assert corruption.blanks == [] and corruption.n_eligible == 0 and corruption.share == 0
+
+
+@pytest.mark.parametrize("ratio", [-0.1, 1.5, float("nan")])
+def test_ratio_outside_0_to_1_is_refused(ratio):
+    with pytest.raises(StudyError, match="masking.ratio=.* from 0 to 1"):
+        hide("random", ratio)
+
+
+def test_unknown_strategy_names_the_known_ones():
+    with pytest.raises(StudyError, match="random, stopwords, punctuation, entities"):
+        hide("nouns", 0.5)
+
+
+@pytest.mark.parametrize("span", [(60, 99), (5, 5), (-1, 3)])
+def test_entity_outside_the_text_names_the_document_and_not_its_words(span):
+    document = Document("d7", TEXT, entities=(Entity(*span, "Chemical"),))
+    with pytest.raises(StudyError, match="document d7: entity offsets") as error:
+        hide("random", 0.5, document)
+    assert "Aspirin" not in str(error.value)

@@ -1,0 +1,50 @@
+"""Exact match, distinct-n and repetition, worked by hand."""
+
+import numpy as np
+import pytest
+
+from mlm_vs_clm.metrics import DIVERSITY, exact_match, measure_distinct
+from mlm_vs_clm.metrics.diversity import measure_longest_repeat
+from mlm_vs_clm.stats import point
+
+
+def test_exact_match_pools_blanks_and_ignores_case():
+    fills = [["Aspirin", "the", ""], ["fever"], []]
+    originals = [["aspirin", "a", "of"], ["fever"], []]
+    rows = exact_match.statistics(fills, originals)
+    assert rows[:2].tolist() == [[1, 3], [1, 1]] and np.isnan(rows[2]).all()
+    assert point(rows, exact_match.aggregate) == 2 / 4
+
+
+def test_exact_match_needs_a_fill_for_every_blank():
+    with pytest.raises(ValueError):
+        exact_match.statistics([["a"]], [["a", "b"]])
+
+
+def test_distinct_of_a_set_and_of_its_documents():
+    texts = ["a b a b", "a b", "c"]
+    assert measure_distinct(texts, 1) == 3 / 7
+    assert measure_distinct(texts, 2) == 2 / 4
+    rows = DIVERSITY["distinct2"].statistics(texts)
+    assert rows[:2, 0].tolist() == [2 / 3, 1] and np.isnan(rows[2]).all()
+    assert np.isnan(measure_distinct([""], 1))
+
+
+def test_repetition_counts_four_grams_seen_before():
+    texts = ["a b c d a b c d", "a b c d e", "a b c"]
+    rows = DIVERSITY["repetition"].statistics(texts)
+    assert rows[:2].tolist() == [[1, 5], [0, 2]] and np.isnan(rows[2]).all()
+    assert point(rows, DIVERSITY["repetition"].aggregate) == 1 / 7
+
+
+@pytest.mark.parametrize(
+    "text, length", [("a b c x a b c y", 3), ("a a a", 2), ("a b c", 0), ("a", 0), ("b a b a b", 3)]
+)
+def test_longest_repeated_run(text, length):
+    assert measure_longest_repeat(text) == length
+
+
+@pytest.mark.parametrize("name", DIVERSITY)
+def test_every_measure_leaves_nothing_undefined(name):
+    rows = DIVERSITY[name].statistics(["", "a b c d e f"])
+    assert np.isnan(rows[0]).all() and not np.isnan(rows[1]).any()
