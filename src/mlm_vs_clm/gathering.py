@@ -1,6 +1,7 @@
 """From finished artifacts to the rows, cards and examples of the report."""
 
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -126,7 +127,7 @@ def _describe_task(path: Path) -> dict:
     settings, read = read_record(path)["settings"], inputs_of(path)
     about = {"task": settings["task"], "corpus": read_record(read["corpus"])["settings"]["name"]}
     if settings["trained_on"] != "generated":
-        return about | {"trained_on": settings["trained_on"], "strategy": "none", "ratio": 0.0, "share": 0.0, "seed": 0}
+        return about | {"trained_on": settings["trained_on"], "strategy": "", "ratio": math.nan, "share": math.nan, "seed": 0}
     cell = describe_cell(read)
     return about | {"trained_on": cell["arm"]} | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import torch
 from tokenizers import BertWordPieceTokenizer, Tokenizer
-from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -39,6 +38,7 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
 def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
     """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only."""
     model = AUTO_CLASSES[kind].from_pretrained(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
+    model.config._name_or_path = ""  # or the place of the folder would be saved with what is trained from it
     return model.eval()
 
 
@@ -73,15 +73,29 @@ def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: in
     )
 
 
+MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
 def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerBase:
-    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts."""
+    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts; the same texts, the same pieces.
+
+    The trainer numbers letters within words (`##a`) in the order of a random hash, and settles ties by number;
+    so the letters are given to it, in order.
+    """
     wordpiece = BertWordPieceTokenizer(lowercase=True)
-    wordpiece.train_from_iterator(texts, vocab_size=n_vocabulary, min_frequency=2, show_progress=False)
-    learned = Tokenizer.from_str(wordpiece.to_str())
-    ends = [(mark, learned.token_to_id(mark)) for mark in ("[CLS]", "[SEP]")]
-    learned.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    marks = {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]"}
-    return PreTrainedTokenizerFast(tokenizer_object=learned, mask_token="[MASK]", **marks)
+    letters = sorted({letter for text in texts for letter in wordpiece.normalize(text) if not letter.isspace()})
+    wordpiece.train_from_iterator(
+        texts,
+        vocab_size=n_vocabulary,
+        min_frequency=2,
+        limit_alphabet=len(letters),
+        initial_alphabet=letters,
+        special_tokens=[*MARKS, *(f"##{letter}" for letter in letters)],
+        show_progress=False,
+    )
+    learned = Tokenizer.from_str(BertWordPieceTokenizer(wordpiece.get_vocab(), lowercase=True).to_str())
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, MARKS, strict=True)))
 
 
 def as_kind(start: BertForMaskedLM, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:

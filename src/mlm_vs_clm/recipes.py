@@ -6,9 +6,11 @@ from pathlib import Path
 from .artifacts import Recipe
 from .config import Config
 from .corpora.packages import hash_of
+from .corpora.sources import SOURCES
 from .errors import StudyError
 from .hardware import choose_device, choose_precision
 from .masking import check_masking
+from .writing import check_arm
 
 # Raised when a stage's code comes to mean something else: what it stored before is then made again.
 VERSIONS = {
@@ -36,8 +38,10 @@ def corpus(config: Config, name: str | None = None) -> Recipe:
         raise StudyError(f"scale.sizes.{name} is missing: say how many documents each split of {name} holds")
     settings = {"name": name, "sizes": asdict(config.scale.sizes[name])}
     settings |= {key: getattr(config.corpus, key) for key in ("window_words", "min_words", "seed")}
-    if config.corpus.path and name == config.corpus.name:
+    if name == config.corpus.name and config.corpus.path:
         settings |= own_file(config.corpus.path)
+    elif name not in SOURCES:
+        raise StudyError(f"corpus {name} has no source: give corpus.path=<a JSON Lines file of documents>")
     return _recipe("corpus", settings)
 
 
@@ -83,6 +87,7 @@ def generate(config: Config) -> Recipe:
     arm = config.arm
     if arm.objective and arm.objective != config.objective.name:
         raise StudyError(f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}")
+    check_arm(arm.writer, arm.context, arm.order)
     settings = asdict(arm) | {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:

@@ -32,11 +32,9 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     name = settings["name"]
     if "path" in settings:
         source, files = Source(name, "jsonl"), {"": Path(settings["path"])}
-    elif name in SOURCES:
+    else:
         source = SOURCES[name]
         files = packages.members(Path(runtime.data_dir), source.files)
-    else:
-        raise StudyError(f"corpus {name} is unknown: choose one of {', '.join(SOURCES)}, or give corpus.path=<file>")
     words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
     save(build(source, files, Sizes(**settings["sizes"]), **words, seed=settings["seed"]), folder)
 
@@ -123,10 +121,9 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     import time
 
     from .hardware import peak_memory_mb
-    from .writing import check_writer, write_baseline, write_with_model
+    from .writing import write_baseline, write_with_model
 
     _quiet()
-    check_writer(settings["writer"])
     texts = {d.id: d.text for d in _load(inputs["corpus"], "generate")}
     blanked = load_blanked(inputs["corruption"], texts)
     _use_threads(runtime)

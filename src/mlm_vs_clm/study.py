@@ -1,15 +1,18 @@
 """The whole study: which cells it has, and how two processes share them."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
-from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config
+from .errors import StudyError
 
 Choose = Callable[..., Config]
 
@@ -51,33 +54,45 @@ def _cells_of(config: Config, corpus: Config) -> Iterator[tuple[str, Config]]:
 
 def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     """Make every cell that is not stored, `config.workers` at a time, and return all of them."""
-    for number, wave in enumerate(waves(config, choose)):
-        needed = {recipe.id: recipe for recipe in wave.values() if not store.has(recipe)}
-        if number == 0:
-            for recipe in needed.values():
-                store.ensure(recipe)
-        else:
-            _share_out(store, list(needed.values()), config.workers)
+    models, *shared = waves(config, choose)
+    for recipe in _missing(store, models):
+        store.ensure(recipe)
+    needed = [_missing(store, wave) for wave in shared]
+    if any(needed):
+        _share_out(store, needed, config.workers)
     return cells(config, choose)
 
 
-def _share_out(store: Store, needed: list[Recipe], workers: int) -> None:
-    """Make the results in several processes of one thread each, with one bar over all of them.
+def _missing(store: Store, wave: dict[str, Recipe]) -> list[Recipe]:
+    return list({recipe.id: recipe for recipe in wave.values() if not store.has(recipe)}.values())
 
-    Results that read the same text go to the same process, or one would wait for the other to write it.
-    """
-    groups: dict[str, list[Recipe]] = {}
-    for recipe in needed:
-        text = recipe.inputs.get("generation", recipe)
-        groups.setdefault(text.id, []).append(recipe)
+
+def _share_out(store: Store, needed: list[list[Recipe]], workers: int) -> None:
+    """Make each wave of results in processes of one thread each, with one bar over all of them."""
     runtime = replace(store.runtime, threads=1, show_progress=False)
-    jobs = (delayed(_ensure)(store.root, runtime, group) for group in groups.values())
-    workers = max(1, min(workers, len(groups)))
-    done = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(jobs) if groups else []
-    bar = tqdm(total=len(needed), desc="cells", unit="cell", disable=not store.runtime.show_progress or not needed)
-    with bar:
-        for n_made in done:
-            bar.update(n_made)
+    bar = tqdm(total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool, bar:
+        for wave in needed:
+            futures = [pool.submit(_ensure, store.root, runtime, group) for group in _group_by_text(wave)]
+            try:
+                for future in as_completed(futures):
+                    bar.update(future.result())
+            except BrokenProcessPool as error:
+                raise StudyError(
+                    "a worker process was killed, likely for lack of memory: set workers=1 and run again; "
+                    "what was finished stays"
+                ) from error
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:
+    """Put results that read the same text together, or one process would wait for another to write it."""
+    groups: dict[str, list[Recipe]] = {}
+    for recipe in wave:
+        groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
+    return list(groups.values())
 
 
 def _ensure(root: Path, runtime: Runtime, group: list[Recipe]) -> int:

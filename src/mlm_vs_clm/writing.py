@@ -75,11 +75,17 @@ MODEL_WRITERS: dict[str, tuple[str, Callable[..., Written]]] = {
 }
 
 
-def check_writer(name: str) -> None:
-    """Raise StudyError for a writer that does not exist."""
-    known = [*MODEL_WRITERS, *BASELINES]
-    if name not in known:
-        raise StudyError(f"arm.writer={name} is unknown: choose one of {', '.join(known)}")
+def check_arm(writer: str, context: str, order: str) -> None:
+    """Raise StudyError for an arm that nothing could write."""
+    from .fill.masked import PLANNERS
+    from .fill.orders import ORDERS
+
+    known = {"writer": (writer, [*MODEL_WRITERS, *BASELINES])}
+    if writer == "masked":
+        known |= {"context": (context, list(PLANNERS)), "order": (order, list(ORDERS))}
+    for name, (value, choices) in known.items():
+        if value not in choices:
+            raise StudyError(f"arm.{name}={value} is unknown: choose one of {', '.join(choices)}")
 
 
 def _sampling(arm: dict):

@@ -15,7 +15,8 @@ from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, draw_training_set, fin
 from mlm_vs_clm.tasks.word_vectors import learn_word_vectors
 
 PENALTY = 3.0
-N_THRESHOLDS = 99
+N_THRESHOLDS = 101
+SMALLEST = np.finfo(float).tiny
 
 
 def evaluate(
@@ -83,15 +84,18 @@ def decide(dev: np.ndarray, test: np.ndarray, labels: np.ndarray) -> tuple[np.nd
     """Return test answers under one threshold, and under one a genre; each has the best F1 on `dev`."""
     one = pick_threshold(dev, labels)
     each = [pick_threshold(dev[:, [genre]], labels[:, [genre]]) for genre in range(labels.shape[1])]
-    return (test > one).astype(int), (test > np.array(each)).astype(int)
+    return (test >= one).astype(int), (test >= np.array(each)).astype(int)
 
 
 def pick_threshold(chances: np.ndarray, labels: np.ndarray) -> float:
-    """Return the quantile of the chances above which to answer yes, by F1; 0.5 where no F1 is defined."""
+    """Return the quantile of the chances from which on to answer yes, by F1 (0.5 where dev has no such label).
+
+    It is above 0, so that a genre without a chance is never answered.
+    """
     if not labels.any():
         return 0.5
-    candidates = np.quantile(chances, np.linspace(0, 1, N_THRESHOLDS + 2)[1:-1])
-    scores = [compute_micro(labels, (chances > threshold).astype(int)) for threshold in candidates]
+    candidates = np.maximum(np.quantile(chances, np.linspace(0, 1, N_THRESHOLDS)), SMALLEST)
+    scores = [compute_micro(labels, (chances >= threshold).astype(int)) for threshold in candidates]
     return float(candidates[int(np.argmax(scores))])
 
 

@@ -15,14 +15,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set, group_rows
+from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set
 from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
 from mlm_vs_clm.tasks.problems import Problem, draw_problems
 from mlm_vs_clm.tasks.similarity import compare, learn_spaces
 
 PENALTY = 0.1
 N_FOLDS = 5
-ONE_SIDED = 1.645
+MIN_GAIN = 0.01
 TEST_SEED = 2013
 COLUMNS = ("same", "score")
 
@@ -74,7 +74,12 @@ def draw_test_problems(test: list[Document]) -> tuple[list[Problem], dict[str, i
 
 
 def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:
-    """Return the fitted model, and whether held-out authors are answered better than by knowing nothing."""
+    """Return the fitted model, and whether it gains over knowing nothing on held-out authors.
+
+    The gain is in nats a problem, of the ln 2 that there are to gain. Without this question, likenesses that all
+    point one way would turn chance into a sure sign: trained on shuffled authors, such a model ranks test
+    problems well or badly by the toss of a coin (AUC 0.25 to 0.77). Real training gains about 0.1.
+    """
     same = np.array([problem.same for problem in problems], dtype=int)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=500))
     authors = [problem.author for problem in problems]
@@ -82,17 +87,7 @@ def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline
         model, known, same, groups=authors, cv=GroupKFold(N_FOLDS), method="predict_proba"
     )
     gains = np.log(2) + np.log(np.clip(held_out[np.arange(len(same)), same], 1e-9, 1))
-    return model.fit(known, same), is_informed(gains, authors)
-
-
-def is_informed(gains: np.ndarray, authors: list[str]) -> bool:
-    """Return whether the mean gain in log-likelihood over 0.5 is above 0 at the 95 % level, over authors.
-
-    A handful of likenesses that all point one way would otherwise turn chance into a sure sign: trained on
-    shuffled authors, such a model ranks test problems very well or very badly, by the toss of a coin.
-    """
-    means = np.array([gains[rows].mean() for rows in group_rows(authors)])
-    return bool(means.mean() > ONE_SIDED * means.std(ddof=1) / np.sqrt(len(means)))
+    return model.fit(known, same), bool(gains.mean() > MIN_GAIN)
 
 
 def score(

@@ -1,0 +1,103 @@
+"""Every choice composes, and every mistake in the settings is one line before any work."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from mlm_vs_clm import entry, recipes, study
+from mlm_vs_clm.config import register
+from mlm_vs_clm.fill import BASELINES, ORDERS
+from mlm_vs_clm.masking import STRATEGIES
+from mlm_vs_clm.objectives import OBJECTIVES
+from mlm_vs_clm.tasks import TASKS
+from mlm_vs_clm.writing import MODEL_WRITERS
+
+ROOT = Path(__file__).parents[1]
+CHOICES = [(group.name, choice.stem) for group in sorted((ROOT / "conf").iterdir()) if group.is_dir() for choice in sorted(group.glob("*.yaml"))]
+
+
+@pytest.fixture
+def choose():
+    register()
+    with initialize_config_dir(str(entry.CONF), version_base="1.3"):
+        yield lambda *overrides: entry.to_config(compose("config", list(overrides)))
+    GlobalHydra.instance().clear()
+
+
+@pytest.mark.parametrize(("group", "name"), CHOICES)
+def test_every_choice_composes(choose, group, name):
+    config = choose(f"{group}={name}")
+    assert config.masking.strategy in STRATEGIES
+    assert config.arm.writer in (*MODEL_WRITERS, *BASELINES)
+    assert config.arm.order in (*ORDERS, "none")
+    assert config.objective.name in OBJECTIVES
+    assert config.corpus.task in TASKS
+    assert group == "objective" or config.arm.objective in (None, config.objective.name)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "gpu", "paper"])
+def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale):
+    config = choose(f"scale={scale}")
+    cells = study.cells(config, lambda **groups: choose(f"scale={scale}", *(f"{g}={n}" for g, n in groups.items())))
+    grid = config.scale.grid
+    scored = [name for name in cells if name.startswith("score/")]
+    assert len(scored) == len(grid.corpora) * len(grid.maskings) * len(grid.arms) * len(grid.seeds)
+    assert len({cells[name].id for name in scored}) == len(scored)
+    assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()
+
+
+def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):
+    made = {arm: recipes.generate(choose(f"arm={arm}")) for arm in ("mlm", "clm", "seq2seq_kept", "unigram")}
+    assert len({recipe.inputs["corruption"].id for recipe in made.values()}) == 1
+    models = [recipe.inputs["model"] for recipe in made.values() if "model" in recipe.inputs]
+    assert len({model.inputs["start"].id for model in models}) == 1
+    assert len({model.id for model in models}) == 3
+    assert len({str(model.settings["training"]) for model in models}) == 1
+
+
+def test_device_store_and_workers_are_in_no_id(choose):
+    plain = recipes.score(choose())
+    elsewhere = recipes.score(choose("store=/tmp/x", "workers=7", "threads=3", "results=r", "data_dir=/d"))
+    assert plain.id == elsewhere.id
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("masking.ratoi=0.5", "ratoi"),
+        ("masking.ratio=half", "half"),
+        ("masking.ratio=1.5", "masking.ratio=1.5"),
+        ("masking.strategy=nouns", "choose one of random"),
+        ("masking=nouns", "masking/nouns"),
+        ("arm=gpt", "arm/gpt"),
+        ("arm.writer=gpt", "arm.writer=gpt"),
+        ("arm.order=zigzag", "arm.order=zigzag"),
+        ("corpus=tweets", "corpus/tweets"),
+        ("scale=huge", "scale/huge"),
+        ("precision=fp8", "precision=fp8"),
+        ("device=cuda:9", "device=cuda:9"),
+        ("corpus=own", "corpus.path"),
+        ("scale.sizes.abstracts.generate=100000", "100000"),
+    ],
+)
+def test_mistake_is_one_line_before_any_work(override, told, tmp_path, monkeypatch, capfd):
+    arguments = ["experiments/generate.py", "scale=smoke", f"store={tmp_path / 'store'}", override]
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path("experiments/generate.py", run_name="__main__")
+    message = stopped.value.code
+    assert isinstance(message, str) and message.startswith("error: ") and told in message
+    assert "\n" not in message and capfd.readouterr().err == ""
+    assert not list(tmp_path.glob("store/generate/*"))
+
+
+def test_mistake_leaves_one_line_on_stderr_and_exit_code_1(tmp_path):
+    command = [sys.executable, "experiments/corrupt.py", f"store={tmp_path}", "masking.ratoi=0.5"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "ratoi" in done.stderr
