@@ -40,7 +40,7 @@ check: $(READY) ## lint and formatting
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
 notebooks: $(READY) ## execute the notebooks on results/SCALE
-	@MLM_VS_CLM_SCALE=$(SCALE) $(PY) -m mlm_vs_clm.report.notebooks $(ARGS)
+	@MLM_VS_CLM_SCALE=$(SCALE) $(PY) -m mlm_vs_clm.report.executing $(ARGS)
 
 bench: $(READY) ## time filling against a plain fill-mask loop, in one process
 	@$(PY) -m mlm_vs_clm.bench $(ARGS)

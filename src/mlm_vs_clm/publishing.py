@@ -8,7 +8,8 @@ import pandas as pd
 
 from .artifacts import RECORD, explain_os_error, write_whole
 from .errors import StudyError
-from .report import headline_table, read_tables, write_between_markers
+from .report import headline_table, read_tables, show_tables, write_between_markers
+from .report.reading import read_main_comparison, tell_main_cell
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -41,7 +42,20 @@ def _copy(source: Path, target: Path) -> None:
 
 def _write_readme(results: Path) -> None:
     tables: dict[str, pd.DataFrame] = read_tables(results)
-    before = README.read_text(encoding="utf-8")
-    after = write_between_markers(before, "headline", headline_table(tables))
+    before = after = README.read_text(encoding="utf-8")
+    blocks = {
+        "found": tell_findings(tables),
+        "headline": headline_table(tables),
+        "ceilings": "\n".join(show_tables("ceilings", tables, "laptop")),
+    }
+    for name, text in blocks.items():
+        after = write_between_markers(after, name, text)
     if after != before:
         write_whole(README, after)
+
+
+def tell_findings(tables: dict[str, pd.DataFrame]) -> str:
+    """Return what the main comparison shows, a paragraph a corpus, from the rows and their intervals."""
+    readings = read_main_comparison(tables["scores"], tables["downstream"], tables["correlation"])
+    told = [f"**{reading.corpus}**\n" + "\n".join(f"- {s}" for s in reading.sentences) for reading in readings]
+    return "\n\n".join([*told, tell_main_cell(tables["scores"])])
