@@ -33,7 +33,9 @@ def tokenizer():
 def start(tokenizer):
     from mlm_vs_clm.models import start_from_scratch
 
-    return start_from_scratch({"layers": 2, "width": 32, "heads": 2, "positions": 128}, tokenizer, seed=1).eval()
+    return start_from_scratch(
+        {"layers": 2, "width": 32, "heads": 2, "positions": 128}, tokenizer, seed=1
+    ).eval()
 
 
 @pytest.fixture(scope="session")

@@ -93,7 +93,9 @@ SCRIPT = textwrap.dedent("""
 
 
 def start_process(root, pace):
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(root), pace], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(root), pace], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_killed_process_leaves_nothing_that_counts_and_the_next_one_finishes(tmp_path):

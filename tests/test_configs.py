@@ -18,7 +18,12 @@ from mlm_vs_clm.tasks import TASKS
 from mlm_vs_clm.writing import MODEL_WRITERS
 
 ROOT = Path(__file__).parents[1]
-CHOICES = [(group.name, choice.stem) for group in sorted((ROOT / "conf").iterdir()) if group.is_dir() for choice in sorted(group.glob("*.yaml"))]
+CHOICES = [
+    (group.name, choice.stem)
+    for group in sorted((ROOT / "conf").iterdir())
+    if group.is_dir()
+    for choice in sorted(group.glob("*.yaml"))
+]
 
 
 @pytest.fixture
@@ -43,7 +48,9 @@ def test_every_choice_composes(choose, group, name):
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "gpu", "paper"])
 def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale):
     config = choose(f"scale={scale}")
-    cells = study.cells(config, lambda **groups: choose(f"scale={scale}", *(f"{g}={n}" for g, n in groups.items())))
+    cells = study.cells(
+        config, lambda **groups: choose(f"scale={scale}", *(f"{g}={n}" for g, n in groups.items()))
+    )
     grid = config.scale.grid
     scored = [name for name in cells if name.startswith("score/")]
     assert len(scored) == len(grid.corpora) * len(grid.maskings) * len(grid.arms) * len(grid.seeds)

@@ -5,7 +5,16 @@ import pytest
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill import BASELINES, ORDERS, BlankedText, Sampling, WordCounts, fill_causal, fill_masked, fill_seq2seq
+from mlm_vs_clm.fill import (
+    BASELINES,
+    ORDERS,
+    BlankedText,
+    Sampling,
+    WordCounts,
+    fill_causal,
+    fill_masked,
+    fill_seq2seq,
+)
 from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.blanks import put_together, to_rows
 from mlm_vs_clm.fill.recasing import Recaser
@@ -55,7 +64,9 @@ def ways(start, causal_model, tokenizer):
     return masked | {"causal": causal}
 
 
-WAYS = [f"{context} {order} {k}" for context in ("both", "leaky") for order in ORDERS for k in (1, 3)] + ["causal"]
+WAYS = [f"{context} {order} {k}" for context in ("both", "leaky") for order in ORDERS for k in (1, 3)] + [
+    "causal"
+]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +81,9 @@ def test_every_blank_is_filled_and_the_rest_is_kept_byte_for_byte(fill, blanked,
         assert all(made.fills) and len(made.fills) == len(text.blanks)
         hidden = set(text.blanks)
         assert outside(made.text, made.spans, hidden) == outside(text.text, text.words, hidden)
-        assert all(made.text[slice(*made.spans[w])] == f for w, f in zip(text.blanks, made.fills, strict=True))
+        assert all(
+            made.text[slice(*made.spans[w])] == f for w, f in zip(text.blanks, made.fills, strict=True)
+        )
         assert not {"[MASK]", "[PAD]", "[CLS]", "[SEP]", "[UNK]"} & set(" ".join(made.fills).split())
     assert ledger.documents == len(blanked) and ledger.blanks == sum(len(t.blanks) for t in blanked)
     assert ledger.tokens_filled >= ledger.blanks
@@ -92,7 +105,10 @@ def test_honest_arm_never_sees_an_original_and_the_leaky_one_does(start, tokeniz
     other = text.replace("captain", "state").replace("doctor", "schools").replace("people", "better")
     blanks = [1, 4, 7]
     a, b = fill_masked(start, tokenizer, [blank(text, blanks), blank(other, blanks)])[0]
-    assert to_rows([blank(text, blanks)], tokenizer, 128)[0].slots == to_rows([blank(other, blanks)], tokenizer, 128)[0].slots
+    assert (
+        to_rows([blank(text, blanks)], tokenizer, 128)[0].slots
+        == to_rows([blank(other, blanks)], tokenizer, 128)[0].slots
+    )
     assert a.fills == b.fills
     doctor = tokenizer.convert_tokens_to_ids("doctor")
     assert doctor in _hidden_inputs(start, tokenizer, blank(text, blanks), "leaky")[0]
@@ -189,7 +205,9 @@ def test_seq2seq_reads_the_kept_words_alone(seq2seq_model, tokenizer, texts):
     shown, other = blank(text, [1]), blank(text.replace("captain", "doctor"), [1])
     a, b = fill_seq2seq(seq2seq_model, tokenizer, [shown, other], max_new_tokens=8)[0]
     assert a.text == b.text
-    one = fill_seq2seq(seq2seq_model, tokenizer, [blank(t, [0, 2]) for t in texts], max_new_tokens=8, batch_documents=1)
+    one = fill_seq2seq(
+        seq2seq_model, tokenizer, [blank(t, [0, 2]) for t in texts], max_new_tokens=8, batch_documents=1
+    )
     many = fill_seq2seq(seq2seq_model, tokenizer, [blank(t, [0, 2]) for t in texts], max_new_tokens=8)
     assert one[0] == many[0]
 

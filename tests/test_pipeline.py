@@ -100,7 +100,16 @@ def test_report_holds_every_cell(finished):
 
     results = finished / "results" / "smoke"
     scores = pd.read_csv(results / "scores.csv")
-    assert set(scores["arm"]) == {"mlm", "mlm_leaky", "clm", "seq2seq_kept", "unfilled", "unigram", "uniform", "oracle"}
+    assert set(scores["arm"]) == {
+        "mlm",
+        "mlm_leaky",
+        "clm",
+        "seq2seq_kept",
+        "unfilled",
+        "unigram",
+        "uniform",
+        "oracle",
+    }
     oracle = scores[(scores["arm"] == "oracle") & (scores["metric"] == "exact_match")]
     assert (oracle["value"] == 1).all()
     downstream = pd.read_csv(results / "downstream.csv", keep_default_na=False)
@@ -110,7 +119,11 @@ def test_report_holds_every_cell(finished):
 
 
 def test_second_run_changes_no_file(toy, finished):
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in finished.rglob("*") if path.is_file() and "log" not in str(path)}
+    before = {
+        path: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in finished.rglob("*")
+        if path.is_file() and "log" not in str(path)
+    }
     run("report", toy, finished)
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in before}
     assert before == after
@@ -118,7 +131,13 @@ def test_second_run_changes_no_file(toy, finished):
 
 def test_run_killed_again_and_again_ends_with_the_same_bytes(toy, finished, tmp_path):
     for seconds in (6, 9, 12, 15):
-        process = subprocess.Popen(command("report", toy, tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            command("report", toy, tmp_path),
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -135,7 +154,12 @@ def test_stage_asked_for_alone_makes_what_it_needs(toy, tmp_path):
 
 
 def test_multirun_sweeps_and_an_error_in_one_job_does_not_stop_the_others(toy, tmp_path):
-    sweep = [*command("corrupt", toy, tmp_path)[:2], "-m", *settings(toy, tmp_path), "masking.ratio=0.2,1.5,0.4"]
+    sweep = [
+        *command("corrupt", toy, tmp_path)[:2],
+        "-m",
+        *settings(toy, tmp_path),
+        "masking.ratio=0.2,1.5,0.4",
+    ]
     done = subprocess.run(sweep, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1 and "masking.ratio=1.5 is not a share" in done.stderr
     assert len(list((tmp_path / "store" / "corrupt").iterdir())) == 2

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from mlm_vs_clm.models import AUTO_CLASSES, as_kind, hidden_states, load_model, output_layer, start_from_scratch
+from mlm_vs_clm.models import (
+    AUTO_CLASSES,
+    as_kind,
+    hidden_states,
+    load_model,
+    output_layer,
+    start_from_scratch,
+)
 from mlm_vs_clm.objectives import IGNORE, OBJECTIVES, Noise, Subwords
 from mlm_vs_clm.training import Run, Training, order_batches, pad_examples, tokenize, train
 
@@ -37,7 +44,9 @@ def run_training(name, tokenizer, documents, folder):
     folder.mkdir(exist_ok=True)
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
     corpora = ["a", "a", "a", "b", "b", "b"]
-    return train(model, tokenizer, documents, corpora, documents[:2], name, NOISE, TRAINING, 0, folder, "cpu", False)
+    return train(
+        model, tokenizer, documents, corpora, documents[:2], name, NOISE, TRAINING, 0, folder, "cpu", False
+    )
 
 
 def test_objectives_start_from_the_same_parameters(start, tokenizer):
@@ -119,7 +128,9 @@ def test_trained_checkpoint_reloads_in_its_auto_class(name, tokenizer, documents
     if name == "seq2seq":
         batch["decoder_input_ids"] = batch["input_ids"]
     with torch.no_grad():
-        assert torch.allclose(output_layer(model)(hidden_states(model, batch)), model(**batch).logits, atol=1e-5)
+        assert torch.allclose(
+            output_layer(model)(hidden_states(model, batch)), model(**batch).logits, atol=1e-5
+        )
 
 
 class Killed(Exception):

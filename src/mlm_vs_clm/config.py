@@ -126,7 +126,9 @@ class ScaleConfig:
 class ScoringConfig:
     """The metrics and what they stand on; `encoder` is a package member, a local folder or a hub id."""
 
-    metrics: list[str] = field(default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"])
+    metrics: list[str] = field(
+        default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
+    )
     encoder: str = MISSING
     layer: int = MISSING
     bound: float = 0.5

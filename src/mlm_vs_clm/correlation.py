@@ -32,7 +32,9 @@ DECISIONS = {
 }
 
 
-def correlate_tables(scores: pd.DataFrame, downstream: pd.DataFrame, resamples: int, bound: float) -> list[dict]:
+def correlate_tables(
+    scores: pd.DataFrame, downstream: pd.DataFrame, resamples: int, bound: float
+) -> list[dict]:
     """Return a row for each corpus, quality score, and statistic; the share hidden is held in the partial one.
 
     Cells whose text is the original or lacks the blanks are left out: no arm wrote them.
@@ -40,13 +42,22 @@ def correlate_tables(scores: pd.DataFrame, downstream: pd.DataFrame, resamples: 
     rows = []
     for corpus, utility in downstream.groupby("corpus"):
         metric = UTILITY[utility["task"].iloc[0]]
-        useful = utility[utility["metric"] == metric].rename(columns={"value": "utility", "trained_on": "arm"})
+        useful = utility[utility["metric"] == metric].rename(
+            columns={"value": "utility", "trained_on": "arm"}
+        )
         for scope, quality in QUALITY:
-            good = scores[(scores["scope"] == scope) & (scores["metric"] == quality) & (scores["corpus"] == corpus)]
+            good = scores[
+                (scores["scope"] == scope) & (scores["metric"] == quality) & (scores["corpus"] == corpus)
+            ]
             good = good[~good["arm"].isin(["unfilled", "oracle"])].rename(columns={"value": "quality"})
             pairs = good.merge(useful[[*CELL, "arm", "utility"]], on=[*CELL, "arm"])
             found = correlations(pairs["quality"], pairs["utility"], pairs["share"], resamples)
-            about = {"corpus": corpus, "quality_metric": quality, "quality_scope": scope, "utility_metric": metric}
+            about = {
+                "corpus": corpus,
+                "quality_metric": quality,
+                "quality_scope": scope,
+                "utility_metric": metric,
+            }
             rows += [about | _decide(name, estimate, bound) for name, estimate in found.items()]
     return rows
 

@@ -43,7 +43,9 @@ class Job:
         from .stages import open_store
 
         config = self.config
-        runtime = Runtime(config.data_dir, choose_device(config.device), config.threads, sys.stderr.isatty() or True)
+        runtime = Runtime(
+            config.data_dir, choose_device(config.device), config.threads, sys.stderr.isatty() or True
+        )
         return open_store(Path(config.store), runtime)
 
     def make(self, recipe: Recipe) -> Path:

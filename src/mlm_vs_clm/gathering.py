@@ -47,7 +47,12 @@ def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
         counted = json.loads((read["generation"] / "ledger.json").read_text())
         names = {key: cell[key] for key in ("corpus", "arm", "strategy", "ratio", "seed")}
         precision = record["settings"].get("precision", "none")
-        rows.append(names | counted | record["measured"] | {"precision": precision, "artifact": name_of(read["generation"])})
+        rows.append(
+            names
+            | counted
+            | record["measured"]
+            | {"precision": precision, "artifact": name_of(read["generation"])}
+        )
     return pd.DataFrame(rows)
 
 
@@ -127,9 +132,19 @@ def _describe_task(path: Path) -> dict:
     settings, read = read_record(path)["settings"], inputs_of(path)
     about = {"task": settings["task"], "corpus": read_record(read["corpus"])["settings"]["name"]}
     if settings["trained_on"] != "generated":
-        return about | {"trained_on": settings["trained_on"], "strategy": "", "ratio": math.nan, "share": math.nan, "seed": 0}
+        return about | {
+            "trained_on": settings["trained_on"],
+            "strategy": "",
+            "ratio": math.nan,
+            "share": math.nan,
+            "seed": 0,
+        }
     cell = describe_cell(read)
-    return about | {"trained_on": cell["arm"]} | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
+    return (
+        about
+        | {"trained_on": cell["arm"]}
+        | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
+    )
 
 
 def _tell_start(folder: Path) -> str:

@@ -13,7 +13,9 @@ def choose_device(wish: str) -> str:
     if wish == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if wish.startswith("cuda") and not torch.cuda.is_available():
-        raise StudyError(f"device={wish}: torch sees no GPU; use device=cpu, or install a CUDA build of torch")
+        raise StudyError(
+            f"device={wish}: torch sees no GPU; use device=cpu, or install a CUDA build of torch"
+        )
     return wish
 
 

@@ -35,7 +35,9 @@ def stopwords(document: Document, words: list[tuple[int, int]]) -> list[int]:
     """Words of scikit-learn's English list, which has 318 function words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return [i for i, (start, end) in enumerate(words) if document.text[start:end].lower() in ENGLISH_STOP_WORDS]
+    return [
+        i for i, (start, end) in enumerate(words) if document.text[start:end].lower() in ENGLISH_STOP_WORDS
+    ]
 
 
 def punctuation(document: Document, words: list[tuple[int, int]]) -> list[int]:

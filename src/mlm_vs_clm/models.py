@@ -37,7 +37,9 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
 
 def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
     """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only."""
-    model = AUTO_CLASSES[kind].from_pretrained(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
+    model = AUTO_CLASSES[kind].from_pretrained(
+        folder, dtype=dtype, use_safetensors=True, trust_remote_code=False
+    )
     model.config._name_or_path = ""  # or the place of the folder would be saved with what is trained from it
     return model.eval()
 
@@ -49,7 +51,9 @@ def start_from_encoder(folder: Path, seed: int) -> BertForMaskedLM:
     """
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     if config.model_type != "bert":
-        raise StudyError(f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}")
+        raise StudyError(
+            f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
+        )
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
     torch.manual_seed(seed)
     return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
@@ -83,7 +87,9 @@ def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerB
     so the letters are given to it, in order.
     """
     wordpiece = BertWordPieceTokenizer(lowercase=True)
-    letters = sorted({letter for text in texts for letter in wordpiece.normalize(text) if not letter.isspace()})
+    letters = sorted(
+        {letter for text in texts for letter in wordpiece.normalize(text) if not letter.isspace()}
+    )
     wordpiece.train_from_iterator(
         texts,
         vocab_size=n_vocabulary,
@@ -100,7 +106,9 @@ def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerB
 
 def as_kind(start: BertForMaskedLM, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
     """Return the same parameters in the class that an objective needs."""
-    return {"masked": lambda *_: start, "causal": _as_causal, "seq2seq": _as_encoder_decoder}[kind](start, tokenizer)
+    return {"masked": lambda *_: start, "causal": _as_causal, "seq2seq": _as_encoder_decoder}[kind](
+        start, tokenizer
+    )
 
 
 def _as_causal(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
@@ -122,9 +130,13 @@ def _as_encoder_decoder(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBa
     config = EncoderDecoderConfig.from_encoder_decoder_configs(BertConfig.from_dict(shape), decoder_config)
     model = EncoderDecoderModel(config)
     weights = _every_second_layer(start.state_dict(), n_layers)
-    cross = {k.replace(".attention.", ".crossattention."): v for k, v in weights.items() if ".attention." in k}
+    cross = {
+        k.replace(".attention.", ".crossattention."): v for k, v in weights.items() if ".attention." in k
+    }
     model.decoder.load_state_dict(weights | cross)
-    encoder = {name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")}
+    encoder = {
+        name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")
+    }
     model.encoder.load_state_dict(encoder, strict=False)
     _set_marks(model, tokenizer)
     return model

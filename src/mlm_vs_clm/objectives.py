@@ -29,7 +29,9 @@ class Noise:
 Example = dict[str, np.ndarray]
 
 
-def masked(document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rng: np.random.Generator) -> Example:
+def masked(
+    document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rng: np.random.Generator
+) -> Example:
     """Hide a share of the text and predict it from both sides; labels elsewhere are -100."""
     hidden = _hide(document, noise, rng)
     fate = rng.random(len(hidden))
@@ -40,7 +42,9 @@ def masked(document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rn
     return {"input_ids": ids, "labels": np.where(hidden, document.ids, IGNORE)}
 
 
-def causal(document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rng: np.random.Generator) -> Example:
+def causal(
+    document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rng: np.random.Generator
+) -> Example:
     """Predict every sub-word from those before it: position i is labelled with sub-word i + 1."""
     labels = np.append(document.ids[1:], IGNORE)
     return {"input_ids": document.ids, "labels": labels}

@@ -30,4 +30,7 @@ def audit_copying(original: str, text: str) -> dict[str, float]:
     before, after = [w.lower() for w in split_words(original)], [w.lower() for w in split_words(text)]
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
-    return {"share_kept": kept / len(before) if before else float("nan"), "longest_copied_run": float(longest)}
+    return {
+        "share_kept": kept / len(before) if before else float("nan"),
+        "longest_copied_run": float(longest),
+    }

@@ -18,7 +18,9 @@ def publish(report: Path, results: str, scale: str) -> None:
     """Copy a report to `results/<scale>`, touching only files that changed, and say where to look."""
     target = Path(results) / scale
     try:
-        wanted = {path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name != RECORD}
+        wanted = {
+            path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name != RECORD
+        }
         for name in sorted(wanted):
             _copy(report / name, target / name)
         for path in sorted(target.rglob("*")):
@@ -28,7 +30,9 @@ def publish(report: Path, results: str, scale: str) -> None:
             _write_readme(target)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
-    print(f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target / 'tables'}\nrows:    {target}/*.csv")
+    print(
+        f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target / 'tables'}\nrows:    {target}/*.csv"
+    )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -57,5 +61,7 @@ def _write_readme(results: Path) -> None:
 def tell_findings(tables: dict[str, pd.DataFrame]) -> str:
     """Return what the main comparison shows, a paragraph a corpus, from the rows and their intervals."""
     readings = read_main_comparison(tables["scores"], tables["downstream"], tables["correlation"])
-    told = [f"**{reading.corpus}**\n" + "\n".join(f"- {s}" for s in reading.sentences) for reading in readings]
+    told = [
+        f"**{reading.corpus}**\n" + "\n".join(f"- {s}" for s in reading.sentences) for reading in readings
+    ]
     return "\n\n".join([*told, tell_main_cell(tables["scores"])])

@@ -86,7 +86,9 @@ def generate(config: Config) -> Recipe:
     """What an arm wrote into the blanks."""
     arm = config.arm
     if arm.objective and arm.objective != config.objective.name:
-        raise StudyError(f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}")
+        raise StudyError(
+            f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}"
+        )
     check_arm(arm.writer, arm.context, arm.order)
     settings = asdict(arm) | {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
@@ -120,7 +122,9 @@ def _score(config: Config, generation: Recipe) -> Recipe:
 def downstream(config: Config) -> Recipe:
     """A task model trained on generated text, or on a control, and tested on real text."""
     if config.trained_on not in ("generated", *CONTROLS):
-        raise StudyError(f"trained_on={config.trained_on} is unknown: choose generated, {', '.join(CONTROLS)}")
+        raise StudyError(
+            f"trained_on={config.trained_on} is unknown: choose generated, {', '.join(CONTROLS)}"
+        )
     settings = {
         "task": config.corpus.task,
         "trained_on": config.trained_on,

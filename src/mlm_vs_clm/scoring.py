@@ -36,21 +36,27 @@ def score_cell(
     blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
     filled = load_filled(inputs["generation"])
     precision = {"bf16": "bfloat16", "fp32": "float32"}[settings["precision"]]
-    metrics = _open_metrics(str(encoder), settings["encoder"], settings["layer"], precision, str(nltk_root), device)
+    metrics = _open_metrics(
+        str(encoder), settings["encoder"], settings["layer"], precision, str(nltk_root), device
+    )
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author([d.author for d in documents])
     rows = [score for one in measured for score in _score(one, clusters, settings["resamples"])]
     bounds = {name: read_statistics(inputs[name]) for name in ("unfilled", "oracle") if name in inputs}
     if bounds:
-        rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in measured if one.name in BOUNDED]
+        rows += [
+            _gain(one, bounds, clusters, settings["resamples"]) for one in measured if one.name in BOUNDED
+        ]
     write_table(folder / "scores.csv", rows, COLUMNS)
 
 
 BOUNDED = (*METRICS, "exact_match")
 
 
-def measure(blanked: list[BlankedText], filled: list[FilledText], metrics: dict[str, Metric]) -> list[Measured]:
+def measure(
+    blanked: list[BlankedText], filled: list[FilledText], metrics: dict[str, Metric]
+) -> list[Measured]:
     """Return every metric's statistics at every scope."""
     originals = [text.originals() for text in blanked]
     fills = [text.fills for text in filled]
@@ -94,7 +100,9 @@ def _score(one: Measured, clusters: list[str] | None, resamples: int) -> list[di
 
 def _gain(one: Measured, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
     of = {name: statistics.get((one.scope, one.name)) for name, statistics in bounds.items()}
-    gain = normalised_gain(one.rows, of["unfilled"], of["oracle"], one.metric.aggregate, resamples, clusters=clusters)
+    gain = normalised_gain(
+        one.rows, of["unfilled"], of["oracle"], one.metric.aggregate, resamples, clusters=clusters
+    )
     row = {"scope": one.scope, "metric": f"{one.name}_gain", "value": gain.value, "low": gain.low}
     signature = f"(score - unfilled) / (oracle - unfilled) of {one.metric.signature()}"
     return row | {"high": gain.high, "n": gain.n, "signature": signature, "reason": gain.reason}

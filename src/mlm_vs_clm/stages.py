@@ -21,7 +21,9 @@ def locate(reference: str, data_dir: str) -> Path | str:
         return reference
     name = reference.removeprefix("package:")
     if name not in PACKAGES:
-        raise StudyError(f"{reference} is unknown: choose one of {', '.join(f'package:{p}' for p in PACKAGES)}, or a path")
+        raise StudyError(
+            f"{reference} is unknown: choose one of {', '.join(f'package:{p}' for p in PACKAGES)}, or a path"
+        )
     return packages.member(Path(data_dir), *getattr(packages, PACKAGES[name]))
 
 
@@ -129,7 +131,9 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _use_threads(runtime)
     started = time.monotonic()
     if "model" in inputs:
-        filled, ledger = write_with_model(settings, blanked, inputs["model"], inputs["corpus"], runtime.device)
+        filled, ledger = write_with_model(
+            settings, blanked, inputs["model"], inputs["corpus"], runtime.device
+        )
     else:
         filled, ledger = write_baseline(settings, blanked, inputs["corpus"])
     save_filled(folder / "fills.jsonl", filled)

@@ -31,7 +31,10 @@ def write_table(path: Path, rows: list[dict], columns: list[str]) -> None:
 
 def save_corruptions(path: Path, corruptions: list[Corruption]) -> None:
     """Write which words of each document are blanks."""
-    write_lines(path, ({"id": c.id, "words": c.words, "blanks": c.blanks, "n_eligible": c.n_eligible} for c in corruptions))
+    write_lines(
+        path,
+        ({"id": c.id, "words": c.words, "blanks": c.blanks, "n_eligible": c.n_eligible} for c in corruptions),
+    )
 
 
 def load_blanked(folder: Path, texts: dict[str, str]) -> list[BlankedText]:

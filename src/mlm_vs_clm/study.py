@@ -30,7 +30,9 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
         corpus = choose(corpus=corpus_name)
         models[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         for control in recipes.CONTROLS:
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(replace(corpus, trained_on=control))
+            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
+                replace(corpus, trained_on=control)
+            )
         for cell_name, cell in _cells_of(config, corpus):
             for arm_name, arm in arms.items():
                 full = replace(cell, arm=arm.arm, objective=arm.objective)
@@ -70,7 +72,9 @@ def _missing(store: Store, wave: dict[str, Recipe]) -> list[Recipe]:
 def _share_out(store: Store, needed: list[list[Recipe]], workers: int) -> None:
     """Make each wave of results in processes of one thread each, with one bar over all of them."""
     runtime = replace(store.runtime, threads=1, show_progress=False)
-    bar = tqdm(total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress)
+    bar = tqdm(
+        total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress
+    )
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool, bar:
         for wave in needed:
             futures = [pool.submit(_ensure, store.root, runtime, group) for group in _group_by_text(wave)]

@@ -79,7 +79,9 @@ def order_batches(lengths: list[int], corpora: list[str], training: Training, se
     span = 20 * training.batch_documents
     for start in range(0, len(chosen), span):
         block = sorted(chosen[start : start + span], key=lambda i: lengths[i])
-        groups = [block[i : i + training.batch_documents] for i in range(0, len(block), training.batch_documents)]
+        groups = [
+            block[i : i + training.batch_documents] for i in range(0, len(block), training.batch_documents)
+        ]
         batches += [groups[i] for i in rng.permutation(len(groups))]
     return batches
 
@@ -191,7 +193,14 @@ class Run:
         scheduler = get_linear_schedule_with_warmup(optimizer, warmup, len(batches))
         self.wrapped, self.optimizer = self.accelerator.prepare(self.bare, optimizer)
         self.scheduler = scheduler
-        self.state = {"step": 0, "tokens_seen": 0, "tokens_predicted": 0, "flops": 0, "seconds": 0.0, "curve": []}
+        self.state = {
+            "step": 0,
+            "tokens_seen": 0,
+            "tokens_predicted": 0,
+            "flops": 0,
+            "seconds": 0.0,
+            "curve": [],
+        }
 
     def train(self, name: str, show_progress: bool) -> None:
         """Run from the present step to the end, saving a checkpoint every `checkpoint_seconds`."""
@@ -218,7 +227,10 @@ class Run:
 
     def _evaluation_steps(self) -> set[int]:
         n_steps = len(self.batches)
-        return {math.ceil(n_steps * k / self.training.evaluations) for k in range(1, self.training.evaluations + 1)}
+        return {
+            math.ceil(n_steps * k / self.training.evaluations)
+            for k in range(1, self.training.evaluations + 1)
+        }
 
     def _step(self, batch: dict[str, torch.Tensor]) -> float:
         self.wrapped.train()
@@ -236,7 +248,9 @@ class Run:
         tokens = int(batch["attention_mask"].sum())
         written = int((batch["labels"] != IGNORE).sum())
         read = tokens + (written if "decoder_input_ids" in batch else 0)
-        self.state["tokens_seen"] += tokens if "decoder_input_ids" not in batch else written + len(batch["labels"])
+        self.state["tokens_seen"] += (
+            tokens if "decoder_input_ids" not in batch else written + len(batch["labels"])
+        )
         self.state["tokens_predicted"] += written
         self.state["flops"] += 3 * forward_flops(self.sizes, read, written)
 
@@ -291,7 +305,12 @@ class Run:
 
         pd.DataFrame(self.state["curve"]).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
         totals = {name: self.state[name] for name in ("step", "tokens_seen", "tokens_predicted", "flops")}
-        about = {"objective": objective, "noise": asdict(noise), "seed": seed, "parameters": self.sizes} | totals
+        about = {
+            "objective": objective,
+            "noise": asdict(noise),
+            "seed": seed,
+            "parameters": self.sizes,
+        } | totals
         write_whole(self.folder / "training.json", json.dumps(about, indent=1))
         seconds = self.state["seconds"]
         return {

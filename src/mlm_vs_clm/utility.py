@@ -29,7 +29,9 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         train, copied = _generated(train, inputs)
     outcomes = _evaluate(settings, train, splits)
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
-    write_lines(folder / "units.jsonl", ({"task_seed": i} | row for i, o in enumerate(outcomes) for row in o.units))
+    write_lines(
+        folder / "units.jsonl", ({"task_seed": i} | row for i, o in enumerate(outcomes) for row in o.units)
+    )
     notes = [{"task_seed": i, "skipped": o.skipped, "notes": o.notes} for i, o in enumerate(outcomes)]
     write_whole(folder / "notes.json", json.dumps(notes, indent=1))
 
@@ -41,7 +43,11 @@ def _evaluate(settings: dict, train: list[Document], splits: dict[str, list[Docu
         return [task.majority(train, splits["test"])]
     outcomes = []
     for seed in range(settings["seeds"]):
-        shown = task.shuffle_labels(train, keyed_rng("shuffle", seed)) if settings["trained_on"] == "shuffled" else train
+        shown = (
+            task.shuffle_labels(train, keyed_rng("shuffle", seed))
+            if settings["trained_on"] == "shuffled"
+            else train
+        )
         outcomes.append(task.evaluate(shown, splits["dev"], splits["test"], splits["pretrain"], seed))
     return outcomes
 
@@ -67,7 +73,10 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     first = outcomes[0]
     groups = group_rows([unit["cluster"] for unit in first.units])
     rng = keyed_rng("test units")
-    draws = [np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))]) for _ in range(resamples)]
+    draws = [
+        np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
+        for _ in range(resamples)
+    ]
     rows = []
     for name, measure in first.measures.items():
         values = [measure(outcome.statistics) for outcome in outcomes]
@@ -75,5 +84,7 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
         low, high = percentile_interval(np.array(spread))
         value = float(np.mean(values))
         reason = "not defined on these answers" if np.isnan(value) else ""
-        rows.append({"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason})
+        rows.append(
+            {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
+        )
     return rows

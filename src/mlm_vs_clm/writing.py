@@ -20,7 +20,9 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Written = tuple[list[FilledText], Ledger]
 
 
-def write_with_model(arm: dict, blanked: list[BlankedText], folder: Path, corpus: Path, device: str) -> Written:
+def write_with_model(
+    arm: dict, blanked: list[BlankedText], folder: Path, corpus: Path, device: str
+) -> Written:
     """Fill with the model stored in `folder`; a model without capitals gets them by the stated rule."""
     from .models import load_tokenizer
 
@@ -116,6 +118,8 @@ def _recaser(corpus: Path) -> Recaser:
 
 @lru_cache(maxsize=3)
 def _counts(corpus: Path) -> WordCounts:
-    counts = Counter(word for document in load_split(corpus, "pretrain") for word in split_words(document.text))
+    counts = Counter(
+        word for document in load_split(corpus, "pretrain") for word in split_words(document.text)
+    )
     words = sorted(counts)
     return WordCounts(words, np.array([counts[word] for word in words]))

@@ -14,7 +14,9 @@ def align(blanked: BlankedText, text: str) -> FilledText:
     """
     kept = blanked.kept_words()
     written = find_words(text)
-    matched = _match([blanked.text[slice(*blanked.words[i])] for i in kept], [text[slice(*w)] for w in written])
+    matched = _match(
+        [blanked.text[slice(*blanked.words[i])] for i in kept], [text[slice(*w)] for w in written]
+    )
     place_of = {kept[i]: place for i, place in matched.items()}
     spans: list[Span | None] = [None] * len(blanked.words)
     for word, place in place_of.items():

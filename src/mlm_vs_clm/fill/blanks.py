@@ -70,20 +70,30 @@ def put_together(blanked: BlankedText, fills: list[str]) -> FilledText:
     return FilledText(blanked.id, "".join(pieces), list(fills), spans)
 
 
-def to_rows(blanked: list[BlankedText], tokenizer: PreTrainedTokenizerBase, max_subwords: int) -> list[Row]:
+def to_rows(
+    blanked: list[BlankedText],
+    tokenizer: PreTrainedTokenizerBase,
+    max_subwords: int,
+    lengths: list[list[int]] | None = None,
+) -> list[Row]:
     """Tokenize texts piece by piece, so that no sub-word reaches across the border of a blank.
 
-    A blank takes as many slots as its original has sub-words (`length: known`), at least one. The original
-    sub-words stand in the slots; the caller hides them. Raises StudyError if a text does not fit the model.
+    A blank takes as many slots as `lengths` says (a count for each blank of each text), by default as many as its
+    original has sub-words (`length: known`), at least one. Where the count is the original's, its sub-words stand
+    in the slots, else unknown marks; the caller hides them. Raises StudyError if a text does not fit the model.
     """
     pieces = [_cut(text) for text in blanked]
     flat = [piece for row in pieces for piece, _ in row]
     encoded = iter(tokenizer(flat, add_special_tokens=False)["input_ids"] if flat else [])
     rows = []
-    for text, row in zip(blanked, pieces, strict=True):
+    for number, (text, row) in enumerate(zip(blanked, pieces, strict=True)):
         made = Row(text.id, [tokenizer.cls_token_id], [], [], [])
         for (_, blank), ids in zip(row, encoded, strict=False):
-            _append(made, blank, ids, tokenizer.unk_token_id)
+            if blank is None:
+                made.ids += ids
+            else:
+                n_slots = lengths[number][blank] if lengths else max(1, len(ids))
+                _append_blank(made, blank, ids if len(ids) == n_slots else [tokenizer.unk_token_id] * n_slots)
         made.ids.append(tokenizer.sep_token_id)
         if len(made.ids) > max_subwords:
             raise StudyError(
@@ -94,12 +104,10 @@ def to_rows(blanked: list[BlankedText], tokenizer: PreTrainedTokenizerBase, max_
     return rows
 
 
-def _append(row: Row, blank: int | None, ids: list[int], unknown: int) -> None:
-    if blank is not None:
-        ids = ids or [unknown]
-        row.slots += range(len(row.ids), len(row.ids) + len(ids))
-        row.blank_of += [blank] * len(ids)
-        row.inside += [place > 0 for place in range(len(ids))]
+def _append_blank(row: Row, blank: int, ids: list[int]) -> None:
+    row.slots += range(len(row.ids), len(row.ids) + len(ids))
+    row.blank_of += [blank] * len(ids)
+    row.inside += [place > 0 for place in range(len(ids))]
     row.ids += ids
 
 

@@ -38,7 +38,10 @@ def fill_causal(
         ledger.tokens_filled += filled
         ledger.flops += forward_flops(sizes, tokens, filled)
     spell = Speller(tokenizer)
-    return [put_together(text, spell.fills(row, len(text.blanks))) for text, row in zip(blanked, rows, strict=True)], ledger
+    return [
+        put_together(text, spell.fills(row, len(text.blanks)))
+        for text, row in zip(blanked, rows, strict=True)
+    ], ledger
 
 
 @torch.inference_mode()
@@ -53,7 +56,9 @@ def _fill_batch(
     cache, done = DynamicCache(config=model.config), 0
     for stop in stops:
         chunk = ids[:, done:stop].to(model.device)
-        hidden = model.base_model(input_ids=chunk, past_key_values=cache, use_cache=True).last_hidden_state[:, -1]
+        hidden = model.base_model(input_ids=chunk, past_key_values=cache, use_cache=True).last_hidden_state[
+            :, -1
+        ]
         here = [i for i, row in enumerate(rows) if stop in numbers[i]]
         inside = [int(rows[i].inside[numbers[i][stop]]) for i in here]
         logits = output_layer(model)(hidden[here]).float() + bias[inside]

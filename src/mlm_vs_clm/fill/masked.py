@@ -58,7 +58,10 @@ def fill_masked(
     for batch in _pool(work, batch_tokens):
         filler.fill_one_pass(batch)
     spell = Speller(tokenizer)
-    return [put_together(text, spell.fills(row, len(text.blanks))) for text, row in zip(blanked, rows, strict=True)], ledger
+    return [
+        put_together(text, spell.fills(row, len(text.blanks)))
+        for text, row in zip(blanked, rows, strict=True)
+    ], ledger
 
 
 def plan_slots(row: Row, order: str, per_pass: int, seed: int) -> Plan:
@@ -79,7 +82,9 @@ PLANNERS = {"both": plan_slots, "leaky": plan_words}
 class _Filler:
     """The model, what may stand where, and the account of what was spent."""
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sampling: Sampling, ledger: Ledger):
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sampling: Sampling, ledger: Ledger
+    ):
         self.model, self.sampling, self.ledger = model, sampling, ledger
         self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
         self.sizes = count_parameters(model)
@@ -94,10 +99,14 @@ class _Filler:
         hidden = hidden_states(self.model, self._stack(batch))
         rows = [i for i, numbers in enumerate(slots) for _ in numbers]
         places = [work.row.slots[n] for work, numbers in zip(batch, slots, strict=True) for n in numbers]
-        inside = [int(work.row.inside[n]) for work, numbers in zip(batch, slots, strict=True) for n in numbers]
+        inside = [
+            int(work.row.inside[n]) for work, numbers in zip(batch, slots, strict=True) for n in numbers
+        ]
         logits = output_layer(self.model)(hidden[rows, places]).float() + self.bias[inside]
         keys = [(work.row.id, n) for work, numbers in zip(batch, slots, strict=True) for n in numbers]
-        for (row, place), token in zip(zip(rows, places, strict=True), self.sampling(logits, keys), strict=True):
+        for (row, place), token in zip(
+            zip(rows, places, strict=True), self.sampling(logits, keys), strict=True
+        ):
             batch[row].row.ids[place] = token
         self._count(batch, len(places))
 
@@ -125,7 +134,10 @@ def _pool(work: list[Work], batch_tokens: int) -> Iterator[list[Work]]:
     active: list[Work] = []
     while waiting or active:
         active = [w for w in active if w.plan]
-        while waiting and (len(active) + 1) * max([waiting[-1].length, *(w.length for w in active)]) <= batch_tokens:
+        while (
+            waiting
+            and (len(active) + 1) * max([waiting[-1].length, *(w.length for w in active)]) <= batch_tokens
+        ):
             active.append(waiting.pop())
         if waiting and not active:
             active.append(waiting.pop())

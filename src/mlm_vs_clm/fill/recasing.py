@@ -51,7 +51,10 @@ class Recaser:
 
 def writes_capitals(tokenizer) -> bool:
     """Tell whether a tokenizer keeps capitals apart from small letters."""
-    return tokenizer("A", add_special_tokens=False)["input_ids"] != tokenizer("a", add_special_tokens=False)["input_ids"]
+    return (
+        tokenizer("A", add_special_tokens=False)["input_ids"]
+        != tokenizer("a", add_special_tokens=False)["input_ids"]
+    )
 
 
 def _with_starts(text: str):

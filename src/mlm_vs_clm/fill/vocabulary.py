@@ -33,7 +33,9 @@ class Speller:
         """Return the text of a fill, without the space around it."""
         key = tuple(ids)
         if key not in self._known:
-            self._known[key] = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False).strip().removeprefix("##")
+            self._known[key] = (
+                self.tokenizer.decode(ids, clean_up_tokenization_spaces=False).strip().removeprefix("##")
+            )
         return self._known[key]
 
     def fills(self, row: Row, n_blanks: int) -> list[str]:
