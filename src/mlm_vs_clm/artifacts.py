@@ -116,7 +116,7 @@ class Store:
             lock_file.parent.mkdir(parents=True, exist_ok=True)
             lock = FileLock(lock_file)
             try:
-                return lock.acquire(timeout=0.2)
+                return lock.acquire(timeout=3)
             except Timeout:
                 print(f"waiting for another process that makes {recipe.stage}/{recipe.id}", flush=True)
                 return lock.acquire()

@@ -77,14 +77,12 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
         np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
         for _ in range(resamples)
     ]
+    answers = [outcome.statistics for outcome in outcomes]
     rows = []
     for name, measure in first.measures.items():
-        values = [measure(outcome.statistics) for outcome in outcomes]
-        spread = [np.mean([measure(outcome.statistics[drawn]) for outcome in outcomes]) for drawn in draws]
+        value = float(np.mean([measure(answer) for answer in answers]))
+        spread = [np.mean([measure(answer[drawn]) for answer in answers]) for drawn in draws]
         low, high = percentile_interval(np.array(spread))
-        value = float(np.mean(values))
         reason = "not defined on these answers" if np.isnan(value) else ""
-        rows.append(
-            {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
-        )
+        rows.append({"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason})
     return rows

@@ -50,7 +50,7 @@ VIEWS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Space:
     """One view: how to weigh a text, and strangers singly and in groups as large as the known documents."""
 

@@ -6,7 +6,7 @@ the same. Test problems of one author are resampled together, since they share i
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -18,7 +18,7 @@ from mlm_vs_clm.documents import Document
 from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set
 from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
 from mlm_vs_clm.tasks.problems import Problem, draw_problems
-from mlm_vs_clm.tasks.similarity import compare, learn_spaces
+from mlm_vs_clm.tasks.similarity import Space, compare, learn_spaces
 
 PENALTY = 0.1
 N_FOLDS = 5
@@ -51,7 +51,7 @@ def evaluate(
         return score(
             asked, test, NO_ANSWER, skipped, ("nothing learned from the training problems: no answer",)
         )
-    answers = model.predict_proba(compare(spaces, [document.text for document in test], asked))[:, 1]
+    answers = model.predict_proba(compare_test(spaces, tuple(test)))[:, 1]
     return score(asked, test, answers, skipped, ())
 
 
@@ -69,8 +69,20 @@ def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Docu
 
 def draw_test_problems(test: list[Document]) -> tuple[list[Problem], dict[str, int]]:
     """Return the test problems, which depend on the test documents alone, and what was skipped."""
-    problems, skipped = draw_problems(test, np.random.default_rng(TEST_SEED))
+    problems, skipped = draw_once(tuple(test))
     return problems, {f"test {reason}": count for reason, count in skipped.items()}
+
+
+@lru_cache(maxsize=2)
+def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]]:
+    """Draw the test problems once a process, as every training set is asked the same."""
+    return draw_problems(list(test), np.random.default_rng(TEST_SEED))
+
+
+@lru_cache(maxsize=2)
+def compare_test(spaces: tuple[Space, ...], test: tuple[Document, ...]) -> np.ndarray:
+    """Return the likenesses of the test problems, once a process."""
+    return compare(spaces, [document.text for document in test], draw_once(test)[0])
 
 
 def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:

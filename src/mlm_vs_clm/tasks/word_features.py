@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 REACH = (-2, -1, 1, 2)
 
@@ -19,18 +20,20 @@ def describe_words(words: list[str]) -> list[list[str]]:
     return features
 
 
-def describe_shape(word: str) -> list[str]:
+@lru_cache(maxsize=1 << 15)
+def describe_shape(word: str) -> tuple[str, ...]:
     """Return the word with its letters and digits made alike: short ("Aa0") and in full up to six signs."""
     shape = re.sub(r"[0-9]", "0", re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", word)))
-    return ["short=" + re.sub(r"(.)\1+", r"\1", shape), "shape=" + shape[:6]]
+    return "short=" + re.sub(r"(.)\1+", r"\1", shape), "shape=" + shape[:6]
 
 
-def describe_letters(word: str) -> list[str]:
+@lru_cache(maxsize=1 << 15)
+def describe_letters(word: str) -> tuple[str, ...]:
     """Return prefixes, suffixes and inner letter groups, which tell drug and disease names apart."""
     starts = [f"p{n}={word[:n]}" for n in (2, 3, 4) if len(word) > n]
     ends = [f"e{n}={word[-n:]}" for n in (2, 3, 4, 5) if len(word) > n]
     inner = {f"in={word[i : i + n]}" for n in (3, 4) for i in range(len(word) - n + 1)}
-    return starts + ends + sorted(inner)
+    return (*starts, *ends, *sorted(inner))
 
 
 def describe_neighbour(words: list[str], place: int, step: int) -> list[str]:
