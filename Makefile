@@ -19,7 +19,7 @@ install: $(READY) ## make the virtual environment with the exact versions of con
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is older: make PYTHON=python3.11 ..."; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
+	@$(PY) -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
 	@echo "installing into $(VENV) (once; one to three minutes; pip's own words: $(VENV)/install.log)"
 	@$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
 	@touch $(READY)
@@ -42,7 +42,7 @@ check: $(READY) ## lint and formatting
 notebooks: $(READY) ## execute the notebooks on results/SCALE
 	@MLM_VS_CLM_SCALE=$(SCALE) $(PY) -m mlm_vs_clm.report.executing $(ARGS)
 
-bench: $(READY) ## time filling against a plain fill-mask loop, in one process
+bench: data ## time filling against a plain fill-mask loop, in one process
 	@$(PY) -m mlm_vs_clm.bench $(ARGS)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')

@@ -53,7 +53,8 @@ def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale):
     )
     grid = config.scale.grid
     scored = [name for name in cells if name.startswith("score/")]
-    assert len(scored) == len(grid.corpora) * len(grid.maskings) * len(grid.arms) * len(grid.seeds)
+    n_cells = len(grid.maskings) * len(grid.arms) + len(grid.also)
+    assert len(scored) == len(grid.corpora) * n_cells * len(grid.seeds)
     assert len({cells[name].id for name in scored}) == len(scored)
     assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()
 

@@ -17,6 +17,7 @@ from mlm_vs_clm.fill import (
 )
 from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.blanks import put_together, to_rows
+from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
 from mlm_vs_clm.masking import hide_words
 
@@ -51,22 +52,41 @@ def outside(text, spans, blanks):
     return "".join([*kept, text[cut:]])
 
 
-def ways(start, causal_model, tokenizer):
-    masked = {
-        f"{context} {order} {k}": lambda b, s=None, c=context, o=order, k=k, n=4096: fill_masked(
-            start, tokenizer, b, context=c, order=o, per_pass=k, sampling=s, batch_tokens=n
-        )
-        for context in ("both", "leaky")
-        for order in ORDERS
+ONCE = [order for order in PLANS if order != "gibbs"]
+MASKED = {
+    **{f"both {order} 1": {"order": order} for order in PLANS},
+    **{f"both {order} 3": {"order": order, "per_pass": 3} for order in ORDERS},
+    **{
+        f"leaky {order} {k}": {"context": "leaky", "order": order, "per_pass": k}
+        for order in ONCE
         for k in (1, 3)
-    }
+    },
+    "left": {"context": "left", "order": "left_to_right"},
+    "both one": {"length": "one"},
+    "both free": {"length": "free", "per_pass": 3, "max_length": 3},
+    "left one": {"context": "left", "order": "left_to_right", "length": "one"},
+    "threshold": {"order": "confidence", "threshold": 0.006},
+    "entropy bound": {"order": "entropy", "entropy_bound": 18.0},
+    "margin passes": {"order": "margin", "passes": 4},
+}
+for axes in MASKED.values():
+    if axes.get("order") == "mask_predict":
+        axes["passes"] = 2 + axes.pop("per_pass")
+WAYS = [*MASKED, "causal"]
+
+
+def ways(start, causal_model, tokenizer):
+    def masked(axes):
+        lowest = 1.0 if axes.get("order") == "gibbs" else 0.0
+
+        def fill(b, s=None, n=4096):
+            warm = Sampling(max(s.temperature if s else 0.0, lowest), seed=5)
+            return fill_masked(start, tokenizer, b, sampling=warm, batch_tokens=n, **axes)
+
+        return fill
+
     causal = lambda b, s=None, n=4096: fill_causal(causal_model, tokenizer, b, sampling=s, batch_tokens=n)  # noqa: E731
-    return masked | {"causal": causal}
-
-
-WAYS = [f"{context} {order} {k}" for context in ("both", "leaky") for order in ORDERS for k in (1, 3)] + [
-    "causal"
-]
+    return {way: masked(axes) for way, axes in MASKED.items()} | {"causal": causal}
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +137,7 @@ def test_honest_arm_never_sees_an_original_and_the_leaky_one_does(start, tokeniz
 
 def _hidden_inputs(model, tokenizer, text, context):
     seen = []
-    handle = model.base_model.register_forward_pre_hook(
+    handle = model.base_model.embeddings.register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(kwargs["input_ids"][0].tolist()), with_kwargs=True
     )
     fill_masked(model, tokenizer, [text], context=context, order="left_to_right")
@@ -146,19 +166,6 @@ def test_causal_filling_equals_a_loop_without_a_cache(causal_model, tokenizer, b
                 logits = causal_model(torch.tensor([row.ids[:place]])).logits[0, -1]
             row.ids[place] = int((logits + bias[int(inside)]).argmax())
         assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("n", "per_pass"), [(0, 1), (1, 1), (7, 1), (7, 3), (6, 3)])
-def test_every_order_fills_everything_once(order, n, per_pass):
-    plan = ORDERS[order](n, per_pass, keyed_rng(0))
-    assert sorted(slot for step in plan for slot in step) == list(range(n))
-    assert all(len(step) <= per_pass or order == "parallel" for step in plan)
-
-
-def test_spread_order_keeps_the_words_of_a_pass_apart():
-    assert ORDERS["spread"](7, 3, None) == [[0, 3, 6], [1, 4], [2, 5]]
-    assert ORDERS["spread"](4, 1, None) == [[0], [1], [2], [3]]
 
 
 def test_document_longer_than_the_model_names_itself(start, tokenizer, texts):
@@ -229,3 +236,16 @@ def test_recasing_by_hand():
     made = put_together(text, ["smith", "paris", "he"])
     assert recase.fill(text, made).text == "Then Smith met Paris. He ran."
     assert recase.text("in paris he hid. then") == "In Paris he hid. Then"
+
+
+def test_a_word_put_for_a_mark_is_set_apart_from_its_neighbours():
+    from mlm_vs_clm.writing import set_apart
+
+    text = blank("Well, it is 3.5 (mg)!", [1, 5, 7, 9])
+    made = set_apart(text, put_together(text, ["the", "of", ",", "and"]))
+    assert made.text == "Well the it is 3 of 5 ,mg and!"
+    assert [made.text[slice(*made.spans[w])] for w in text.blanks] == ["the", "of", ",", "and"]
+    adjacent = blank("3.5%", [0, 1, 2, 3])
+    assert set_apart(adjacent, put_together(adjacent, ["a", "b", "c", ""])).text == "a b c"
+    kept = blank("a-b, c", [0])
+    assert set_apart(kept, put_together(kept, ["x"])).text == "x-b, c"

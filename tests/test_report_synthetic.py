@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from mlm_vs_clm.gap import MEASURES, STEPS
+
 CELLS = (("random", 0.15), ("random", 0.5), ("random", 1.0)) + tuple(
     (strategy, 1.0) for strategy in ("stopwords", "punctuation", "entities")
 )
@@ -26,12 +28,13 @@ METRICS = {
 
 
 def fake_tables(corpora=tuple(TASKS), seeds=(0,)) -> dict[str, pd.DataFrame]:
-    """Return the five tables for a full grid, with one cell missing for a reason."""
+    """Return every table for a full grid, with one cell missing for a reason."""
     rng = np.random.default_rng(7)
     grid = [(c, a, s, r, seed) for c in corpora for a in SKILL for s, r in CELLS for seed in seeds]
     return {
         "scores": pd.DataFrame([row for cell in grid for row in score_rows(rng, *cell)]),
         "downstream": pd.DataFrame(downstream_rows(rng, grid, corpora, seeds)),
+        "gap": pd.DataFrame([row for corpus in corpora for row in gap_rows(corpus)]),
         "ledger": pd.DataFrame([ledger_row(*cell) for cell in grid]),
         "correlation": pd.DataFrame([row for corpus in corpora for row in correlation_rows(corpus)]),
         "training": pd.DataFrame(training_rows()),
@@ -150,6 +153,28 @@ def correlation_rows(corpus):
                 "bound": 0.5,
                 "decision": "" if missing else "inconclusive",
                 "reason": "share is constant over the cells" if missing else None,
+            }
+
+
+def gap_rows(corpus):
+    for place, step in enumerate(STEPS):
+        for scope, metric in MEASURES:
+            missing = step.first == "mlm_left" and corpus == "speeches"
+            value = (10 if metric == "bleu" else 0.1) * (0.6 - 0.2 * place)
+            half = 1.5 if metric == "bleu" else 0.015
+            yield {
+                "corpus": corpus,
+                "step": step.name,
+                "first": step.first,
+                "second": step.second,
+                "scope": scope,
+                "metric": metric,
+                "value": np.nan if missing else value,
+                "low": np.nan if missing else value - half,
+                "high": np.nan if missing else value + half,
+                "p": np.nan if missing else 0.01,
+                "n": np.nan if missing else 150,
+                "reason": "not made: mlm_left" if missing else None,
             }
 
 

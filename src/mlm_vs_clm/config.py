@@ -1,6 +1,6 @@
 """Every setting of the study: its name, type and default. Hydra composes them; nothing below the recipes sees them."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
@@ -28,6 +28,7 @@ class CorpusConfig:
     window_words: int = 128
     min_words: int = 20
     gold_entities: bool = False
+    show_examples: bool = False
     seed: int = 0
 
 
@@ -78,6 +79,21 @@ class ArmConfig:
     top_k: int = 0
     top_p: float = 1.0
     max_new_tokens: int = 0
+    passes: int = 0
+    threshold: float = 0.0
+    entropy_bound: float = 0.0
+    sweeps: int = 1
+    max_length: int = 4
+    source: str = "kept"
+
+    def to_settings(self) -> dict:
+        """Return what names the arm: a later axis counts once it is set, so that older arms keep their ids."""
+        defaults = {each.name: each.default for each in fields(self)}
+        settings = asdict(self)
+        return {k: v for k, v in settings.items() if k not in LATER_AXES or v != defaults[k]}
+
+
+LATER_AXES = ("passes", "threshold", "entropy_bound", "sweeps", "max_length", "source")
 
 
 @dataclass
@@ -98,13 +114,21 @@ class TrainingConfig:
 
 
 @dataclass
+class CellConfig(MaskingConfig):
+    """One more arm at one masking, for every corpus and seed."""
+
+    arm: str = MISSING
+
+
+@dataclass
 class GridConfig:
-    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together."""
+    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together, and some more."""
 
     corpora: list[str] = MISSING
     maskings: list[MaskingConfig] = MISSING
     arms: list[str] = MISSING
     seeds: list[int] = MISSING
+    also: list[CellConfig] = field(default_factory=list)
 
 
 @dataclass

@@ -8,8 +8,9 @@ import pandas as pd
 
 from .artifacts import library_versions, read_record
 from .corpora import load_split
+from .gap import CELL, COLUMNS, Cell, explain_gap
 from .report import build
-from .scoring import describe_cell
+from .scoring import cluster_by_author, describe_cell, read_statistics
 from .storage import load_blanked, load_filled
 
 DEVIATIONS = Path(__file__).parents[2] / "docs" / "deviations.md"
@@ -20,12 +21,13 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     tables = {
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
+        "gap": gather_gap(inputs),
         "ledger": gather_ledger(inputs),
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
     cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
-    build(tables, gather_examples(inputs), cards, describe_study(settings, tables), folder)
+    build(tables, gather_examples(inputs, settings["examples"]), cards, describe_study(settings, tables), folder)
 
 
 def gather_scores(inputs: dict[str, Path]) -> pd.DataFrame:
@@ -56,6 +58,23 @@ def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def gather_gap(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a corpus, step and measure: paired differences between arms; see gap.py."""
+    cells: dict[str, list[Cell]] = {}
+    resamples = 0
+    for path in _of_stage(inputs, "score").values():
+        read = inputs_of(path)
+        about = describe_cell(read)
+        if (about["strategy"], about["ratio"]) == CELL:
+            documents = load_split(read["corpus"], "generate")
+            units = cluster_by_author([d.author for d in documents]) or [d.id for d in documents]
+            cell = Cell(about["arm"], about["seed"], read_statistics(path), units)
+            cells.setdefault(about["corpus"], []).append(cell)
+            resamples = read_record(path)["settings"]["resamples"]
+    rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
 def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
     """Return the training curve of each language model."""
     frames = []
@@ -72,13 +91,15 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
     return pd.concat(frames) if frames else pd.DataFrame()
 
 
-def gather_examples(inputs: dict[str, Path], strategy: str = "random", ratio: float = 0.5) -> list[dict]:
-    """Return, for one document a corpus, what every arm wrote into the same blanks."""
+def gather_examples(
+    inputs: dict[str, Path], corpora: list[str], strategy: str = "random", ratio: float = 0.5
+) -> list[dict]:
+    """Return, for one document of each of the corpora, what every arm wrote into the same blanks."""
     found: dict[str, dict] = {}
     for path in _of_stage(inputs, "score").values():
         read = inputs_of(path)
         cell = describe_cell(read)
-        if (cell["strategy"], cell["ratio"]) != (strategy, ratio):
+        if (cell["strategy"], cell["ratio"]) != (strategy, ratio) or cell["corpus"] not in corpora:
             continue
         texts = {d.id: d.text for d in load_split(read["corpus"], "generate")}
         blanked = load_blanked(read["corruption"], texts)

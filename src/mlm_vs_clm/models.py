@@ -1,6 +1,7 @@
 """One set of parameters as a masked model, a causal model, or both sides of an encoder-decoder."""
 
-import json
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ from transformers import (
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
+from transformers.models.auto import modeling_auto as hf
 
 from .errors import StudyError
 
@@ -28,6 +30,7 @@ AUTO_CLASSES = {
     "causal": AutoModelForCausalLM,
     "seq2seq": AutoModelForSeq2SeqLM,
 }
+CLASS_NAMES = {"masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
@@ -36,12 +39,45 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
 
 
 def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
-    """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only."""
-    model = AUTO_CLASSES[kind].from_pretrained(
-        folder, dtype=dtype, use_safetensors=True, trust_remote_code=False
-    )
+    """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only.
+
+    Raises StudyError for a checkpoint of another kind, and where there is none that can be read.
+    """
+    try:
+        load = AUTO_CLASSES[kind].from_pretrained
+        model = load(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {reason[:200]}") from error
+    check_kind(model, kind, str(folder))
     model.config._name_or_path = ""  # or the place of the folder would be saved with what is trained from it
     return model.eval()
+
+
+def model_kind(model: PreTrainedModel) -> str:
+    """Return the kind that the class of a model says: `masked`, `causal` or `seq2seq`."""
+    if model.config.is_encoder_decoder:
+        return "seq2seq"
+    name = type(model).__name__
+    for kind, classes in CLASS_NAMES.items():
+        if name in classes.values():
+            return kind
+    raise StudyError(
+        f"{name} writes no text: load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
+    )
+
+
+def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
+    """Raise StudyError unless a model is of that kind.
+
+    A BERT-class network is causal only if its configuration says `is_decoder`; else it sees the right side too.
+    """
+    found, decodes = model_kind(model), getattr(model.config, "is_decoder", None)
+    if found != "seq2seq" and decodes is not None and model.config.model_type in CLASS_NAMES["masked"]:
+        found = "causal" if decodes else "masked"
+    if found != kind:
+        about = f"a {found} checkpoint ({model.config.model_type})"
+        raise StudyError(f"{name}: {about}, where a {kind} one is needed")
 
 
 def start_from_encoder(folder: Path, seed: int) -> BertForMaskedLM:
@@ -167,41 +203,96 @@ def _set_marks(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> No
         setattr(model.generation_config, name, value)
 
 
-def hidden_states(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Return the last hidden states (batch, length, width), before the output layer.
+# The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
+HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
+HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "gpt2", "llama", "t5", "bart"), ("lm_head",))
 
-    `inputs` has input_ids and attention_mask, and decoder_input_ids for an encoder-decoder.
+
+def _writer(model: PreTrainedModel) -> PreTrainedModel:
+    """Return the part that carries the output layer: the decoder of two models joined, else the model."""
+    return model.decoder if model.config.model_type == "encoder-decoder" else model
+
+
+def _head_modules(model: PreTrainedModel) -> list[torch.nn.Module]:
+    names = HEADS.get(model.config.model_type)
+    return [getattr(model, name) for name in names] if names else [model.get_output_embeddings()]
+
+
+def hidden_states(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Return what `output_layer` takes: the last hidden states (batch, length, width).
+
+    `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; whatever else it
+    has (past_key_values, use_cache) is passed on. For a type that HEADS does not know these are the logits.
     """
+    if _writer(model).config.model_type not in HEADS:
+        return model(**inputs).logits
     if "decoder_input_ids" not in inputs:
         return model.base_model(**inputs).last_hidden_state
-    encoded = model.encoder(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
-    return model.decoder.base_model(
+    sides, seen = model.base_model, inputs.get("attention_mask")
+    encoded = sides.encoder(input_ids=inputs["input_ids"], attention_mask=seen)
+    return sides.decoder.base_model(
         input_ids=inputs["decoder_input_ids"],
         encoder_hidden_states=encoded.last_hidden_state,
-        encoder_attention_mask=inputs["attention_mask"],
+        encoder_attention_mask=seen,
         use_cache=False,
     ).last_hidden_state
 
 
-def output_layer(model: PreTrainedModel) -> torch.nn.Module:
-    """Return the part that turns hidden states (n, width) into logits (n, vocabulary)."""
-    return (model.decoder if hasattr(model, "decoder") and hasattr(model, "encoder") else model).cls
+def output_layer(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return what turns the rows of `hidden_states` (n, width) into logits (n, vocabulary).
+
+    T5 scales a tied output layer down; BART adds a bias that is no parameter.
+    """
+    writer = _writer(model)
+    if writer.config.model_type not in HEADS:
+        return torch.nn.Identity()
+    modules = _head_modules(writer)
+    if getattr(writer.config, "scale_decoder_outputs", False):
+        return lambda hidden: modules[0](hidden * writer.config.d_model**-0.5)
+    if hasattr(writer, "final_logits_bias"):
+        return lambda hidden: modules[0](hidden) + writer.final_logits_bias[0]
+    return modules[0] if len(modules) == 1 else lambda hidden: reduce(lambda x, f: f(x), modules, hidden)
+
+
+def _embeddings(model: PreTrainedModel) -> set[int]:
+    """Return the ids of the parameters that are looked up, and of the norms that belong to them."""
+    tables = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
+    near = [parameter for name, parameter in model.named_parameters() if ".embeddings." in name]
+    return {id(p) for p in [*near, *(table.weight for table in tables)]}
+
+
+def _head(model: PreTrainedModel) -> set[int]:
+    return {id(p) for module in _head_modules(_writer(model)) for p in module.parameters()}
 
 
 def head_parameters(model: PreTrainedModel) -> list[str]:
     """Return the names of the output layer's own parameters (those not tied to the embeddings)."""
-    return [name for name, _ in model.named_parameters() if "cls.predictions" in name]
+    own = _head(model) - _embeddings(model)
+    return [name for name, parameter in model.named_parameters() if id(parameter) in own]
 
 
 def count_parameters(model: PreTrainedModel) -> dict[str, int]:
-    """Return the parameters that every position passes (`body`) and those of the output layer (`head`)."""
-    sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
-    embeddings = sum(size for name, size in sizes.items() if ".embeddings." in name)
-    head = sum(size for name, size in sizes.items() if "cls.predictions" in name)
-    tied = model.get_output_embeddings().weight.numel()
-    return {"body": sum(sizes.values()) - embeddings - head, "head": head + tied, "embeddings": embeddings}
+    """Return the parameters that every position passes (`body`) and those of the output layer (`head`).
+
+    A matrix shared by the embeddings and the output layer counts in both.
+    """
+    sizes = {id(parameter): parameter.numel() for parameter in model.parameters()}
+    looked_up, head = _embeddings(model), _head(model)
+    return {
+        "body": sum(size for key, size in sizes.items() if key not in looked_up | head),
+        "head": sum(sizes[key] for key in head),
+        "embeddings": sum(sizes[key] for key in looked_up),
+    }
 
 
-def read_shape(folder: Path) -> dict:
-    """Return the configuration that a checkpoint folder declares."""
-    return json.loads((folder / "config.json").read_text())
+# Their positions start after the padding mark, so the table holds that many fewer.
+COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")
+
+
+def position_limit(model: PreTrainedModel) -> int | None:
+    """Return how many sub-words fit the model, marks included; None where positions are relative (T5)."""
+    config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
+    limit = getattr(config, "max_position_embeddings", None)
+    if limit and config.model_type in COUNT_FROM_PADDING:
+        return limit - config.pad_token_id - 1
+    return limit

@@ -59,6 +59,49 @@ def kept_to_text(
     return {"input_ids": document.ids[~hidden], "decoder_input_ids": document.ids, "labels": labels}
 
 
+def infill(
+    document: Subwords, noise: Noise, mask_id: int, n_vocabulary: int, rng: np.random.Generator
+) -> Example:
+    """Read the text with a mark for each hidden sub-word, then predict the answers from left to right.
+
+    An answer is what is hidden of one word; `lay_out_answers` says what is read and at which position.
+    """
+    hidden = _hide(document, noise, rng)
+    places = np.flatnonzero(hidden)
+    opens = (np.diff(places, prepend=-1) != 1) | (document.word_of[places] != document.word_of[places - 1])
+    sources, positions = lay_out_answers(places.tolist(), opens.tolist())
+    is_mark = sources == OPENING
+    text, answers = np.where(hidden, mask_id, document.ids), document.ids[sources]
+    predicted = np.append(~is_mark[1:], False)[: len(sources)]
+    return {
+        "input_ids": np.concatenate([text, np.where(is_mark, document.ids[-1], answers)]),
+        "position_ids": np.concatenate([np.arange(len(text)), positions]),
+        "labels": np.concatenate(
+            [np.full(len(text), IGNORE), np.where(predicted, np.roll(answers, -1), IGNORE)]
+        ),
+    }
+
+
+OPENING = -1
+
+
+def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what an infilling model reads after the text: the place each sub-word comes from, and its position.
+
+    `places` are hidden sub-words in order, `opens` tells which begin an answer. Each answer is opened by the mark
+    that ends a text (its source is OPENING). Every sub-word keeps its place in the text as its position and the
+    opening mark takes the one before, so that what stands at position i predicts i + 1, as in a causal model.
+    """
+    sources, positions = [], []
+    for place, is_first in zip(places, opens, strict=True):
+        if is_first:
+            sources.append(OPENING)
+            positions.append(place - 1)
+        sources.append(place)
+        positions.append(place)
+    return np.array(sources, dtype=int), np.array(positions, dtype=int)
+
+
 @dataclass(frozen=True)
 class Objective:
     """How examples are made, and the kind of model that learns from them."""
@@ -71,6 +114,7 @@ OBJECTIVES = {
     "mlm": Objective("masked", masked),
     "clm": Objective("causal", causal),
     "seq2seq": Objective("seq2seq", kept_to_text),
+    "infill": Objective("causal", infill),
 }
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .artifacts import Recipe
-from .config import Config
+from .config import ArmConfig, Config
 from .corpora.packages import hash_of
 from .corpora.sources import SOURCES
 from .errors import StudyError
@@ -18,11 +18,11 @@ VERSIONS = {
     "start": 1,
     "pretrain": 1,
     "corrupt": 1,
-    "generate": 1,
+    "generate": 2,
     "score": 1,
-    "downstream": 1,
+    "downstream": 2,
     "correlate": 1,
-    "report": 1,
+    "report": 2,
 }
 CONTROLS = ("real", "majority", "shuffled")
 
@@ -89,8 +89,9 @@ def generate(config: Config) -> Recipe:
         raise StudyError(
             f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}"
         )
-    check_arm(arm.writer, arm.context, arm.order)
-    settings = asdict(arm) | {"seed": config.seed}
+    settings = arm.to_settings()
+    check_arm(**{key: value for key, value in settings.items() if key not in ("name", "objective")})
+    settings |= {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
         settings["precision"] = choose_precision(config.precision, choose_device(config.device))
@@ -100,7 +101,7 @@ def generate(config: Config) -> Recipe:
 
 def baseline(config: Config, name: str) -> Recipe:
     """What a baseline wrote into the same blanks."""
-    settings = asdict(config.arm.__class__(name=name, writer=name)) | {"seed": config.seed}
+    settings = ArmConfig(name=name, writer=name).to_settings() | {"seed": config.seed}
     return _recipe("generate", settings, {"corpus": corpus(config), "corruption": corrupt(config)})
 
 
@@ -144,7 +145,7 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
     return _recipe("correlate", settings, cells)
 
 
-def report(config: Config, cells: dict[str, Recipe]) -> Recipe:
-    """Everything that a person reads."""
-    settings = {"scale": config.scale.name, "model": config.model.name}
+def report(config: Config, cells: dict[str, Recipe], shown: list[str]) -> Recipe:
+    """Everything that a person reads; a document is printed of the `shown` corpora alone."""
+    settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown}
     return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})

@@ -131,13 +131,16 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _use_threads(runtime)
     started = time.monotonic()
     if "model" in inputs:
-        filled, ledger = write_with_model(
+        filled, ledger, skipped = write_with_model(
             settings, blanked, inputs["model"], inputs["corpus"], runtime.device
         )
     else:
-        filled, ledger = write_baseline(settings, blanked, inputs["corpus"])
+        filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
     save_filled(folder / "fills.jsonl", filled)
     write_whole(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
+    write_whole(folder / "skipped.json", json.dumps(skipped, indent=1))
+    if skipped:
+        print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
     return {"seconds": seconds, "device": runtime.device, "peak_memory_mb": peak_memory_mb(runtime.device)}
 

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
-from .config import Config
+from .config import Config, GridConfig, MaskingConfig
 from .errors import StudyError
 
 Choose = Callable[..., Config]
@@ -24,34 +24,35 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: models, then the bounds of the gain, then the rest."""
-    arms = {name: choose(arm=name) for name in config.scale.grid.arms}
+    grid = config.scale.grid
+    arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
     models, bounds, rest = {}, {}, {}
-    for corpus_name in config.scale.grid.corpora:
+    for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         models[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         for control in recipes.CONTROLS:
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
-                replace(corpus, trained_on=control)
-            )
-        for cell_name, cell in _cells_of(config, corpus):
-            for arm_name, arm in arms.items():
-                full = replace(cell, arm=arm.arm, objective=arm.objective)
-                if arm.arm.objective:
-                    models[f"pretrain/{corpus_name}/{arm.objective.name}"] = recipes.pretrain(full)
-                made = bounds if arm_name in ("unfilled", "oracle") else rest
-                made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
-                if arm_name != "oracle":
-                    rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(replace(corpus, trained_on=control))
+        for cell_name, arm_name, cell in _cells_of(grid, corpus):
+            full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
+            if full.arm.objective:
+                models[f"pretrain/{corpus_name}/{full.objective.name}"] = recipes.pretrain(full)
+            made = bounds if arm_name in ("unfilled", "oracle") else rest
+            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
+            if arm_name != "oracle":
+                rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
     yield models
     yield bounds
     yield rest
 
 
-def _cells_of(config: Config, corpus: Config) -> Iterator[tuple[str, Config]]:
-    for masking in config.scale.grid.maskings:
-        for seed in config.scale.grid.seeds:
+def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config]]:
+    """Yield (name, arm, settings) of every cell of a corpus."""
+    pairs = [(masking, arm) for masking in grid.maskings for arm in grid.arms]
+    pairs += [(MaskingConfig(cell.strategy, cell.ratio), cell.arm) for cell in grid.also]
+    for masking, arm in pairs:
+        for seed in grid.seeds:
             name = f"{corpus.corpus.name}/{masking.strategy}-{masking.ratio}/{seed}"
-            yield name, replace(corpus, masking=masking, seed=seed)
+            yield name, arm, replace(corpus, masking=masking, seed=seed)
 
 
 def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
@@ -63,6 +64,11 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     if any(needed):
         _share_out(store, needed, config.workers)
     return cells(config, choose)
+
+
+def shown_corpora(config: Config, choose: Choose) -> list[str]:
+    """Return the corpora of which the report may print a document."""
+    return [name for name in config.scale.grid.corpora if choose(corpus=name).corpus.show_examples]
 
 
 def _missing(store: Store, wave: dict[str, Recipe]) -> list[Recipe]:

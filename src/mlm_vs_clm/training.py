@@ -133,13 +133,20 @@ class Batches(torch.utils.data.Dataset):
         ]
         return pad_examples(examples, self.tokenizer.pad_token_id)
 
+    def count_subwords(self, number: int) -> int:
+        """Return the sub-words of a batch's documents, once each however often an objective reads them."""
+        return sum(len(self.documents[document].ids) for document in self.batches[number])
+
+
+PADDING = {"labels": IGNORE, "position_ids": 0}  # whatever else is padded takes the pad sub-word
+
 
 def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> dict[str, torch.Tensor]:
     """Stack examples (right-padded, int64) and add the attention mask of `input_ids`."""
     batch = {}
     for name in examples[0]:
         rows = [torch.as_tensor(example[name]) for example in examples]
-        fill = IGNORE if name == "labels" else pad_id
+        fill = PADDING.get(name, pad_id)
         batch[name] = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=fill)
     lengths = torch.tensor([len(example["input_ids"]) for example in examples])
     batch["attention_mask"] = (torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]).long()
@@ -214,6 +221,7 @@ class Run:
         with tqdm(total=n_steps, initial=first, desc=f"pretrain {name}", disable=not show_progress) as bar:
             for step in range(first, n_steps):
                 losses.append(self._step(self.batches[step]))
+                self.state["tokens_seen"] += self.batches.count_subwords(step)
                 bar.update()
                 self.state["step"] = step + 1
                 self.state["seconds"] = before + time.monotonic() - started
@@ -248,9 +256,6 @@ class Run:
         tokens = int(batch["attention_mask"].sum())
         written = int((batch["labels"] != IGNORE).sum())
         read = tokens + (written if "decoder_input_ids" in batch else 0)
-        self.state["tokens_seen"] += (
-            tokens if "decoder_input_ids" not in batch else written + len(batch["labels"])
-        )
         self.state["tokens_predicted"] += written
         self.state["flops"] += 3 * forward_flops(self.sizes, read, written)
 

@@ -1,5 +1,6 @@
 """How each arm of the study writes: from its settings and a stored model to filled texts."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,36 +12,63 @@ import torch
 from .corpora import load_split
 from .documents import split_words
 from .errors import StudyError
+from .fill.api import fill_what_fits
 from .fill.baselines import BASELINES, WordCounts
-from .fill.blanks import BlankedText, FilledText
+from .fill.blanks import BlankedText, FilledText, put_together
 from .fill.ledger import Ledger
 from .fill.recasing import Recaser, writes_capitals
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Written = tuple[list[FilledText], Ledger]
+WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
 
 
 def write_with_model(
     arm: dict, blanked: list[BlankedText], folder: Path, corpus: Path, device: str
-) -> Written:
-    """Fill with the model stored in `folder`; a model without capitals gets them by the stated rule."""
+) -> WrittenOrSkipped:
+    """Fill with the model stored in `folder`; a model without capitals gets them by the stated rule.
+
+    A document that cannot be filled comes back unfilled, with its reason by id; the others go on.
+    """
     from .models import load_tokenizer
 
     kind, write = MODEL_WRITERS[arm["writer"]]
     tokenizer = load_tokenizer(folder)
     model = _model(folder, kind, arm["precision"], device)
-    filled, ledger = write(arm, model, tokenizer, blanked)
+    written, ledger, skipped = fill_what_fits(lambda texts: write(arm, model, tokenizer, texts), blanked)
+    made = {text.id: text for text in written}
+    filled = [made.get(text.id) or put_together(text, [""] * len(text.blanks)) for text in blanked]
     if not writes_capitals(tokenizer):
         recase = _recaser(corpus)
         filled = [_recase(recase, text, made, arm) for text, made in zip(blanked, filled, strict=True)]
-    return filled, ledger
+    if not _writes_anew(arm):
+        filled = [set_apart(text, made) for text, made in zip(blanked, filled, strict=True)]
+    return filled, ledger, skipped
 
 
-def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> Written:
+def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> WrittenOrSkipped:
     """Fill without a model."""
     counts = _counts(corpus) if arm["writer"] in ("unigram", "uniform") else WordCounts([], np.zeros(0))
-    filled = [BASELINES[arm["writer"]](text, counts, arm["seed"]) for text in blanked]
-    return filled, Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
+    filled = [set_apart(text, BASELINES[arm["writer"]](text, counts, arm["seed"])) for text in blanked]
+    return filled, Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked)), {}
+
+
+def set_apart(blanked: BlankedText, filled: FilledText) -> FilledText:
+    """Put a space where a fill would run into a letter or digit beside it, as a word put for a mark does.
+
+    The spaces stand outside the spans; all other characters stay as they are.
+    """
+    text, gaps = filled.text, set()
+    for start, end in (filled.spans[word] for word in blanked.blanks if filled.spans[word]):
+        if start and text[start - 1].isalnum() and text[start].isalnum():
+            gaps.add(start)
+        if text[end - 1].isalnum() and text[end : end + 1].isalnum():
+            gaps.add(end)
+    places = sorted(gaps)
+    cuts = [0, *places, len(text)]
+    apart = " ".join(text[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+    spans = [span and tuple(place + bisect_right(places, span[0]) for place in span) for span in filled.spans]
+    return FilledText(filled.id, apart, filled.fills, spans)
 
 
 def _masked(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
@@ -53,8 +81,10 @@ def _masked(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
         context=arm["context"],
         order=arm["order"],
         per_pass=arm["per_pass"],
+        length=arm["length"],
         sampling=_sampling(arm),
         seed=arm["seed"],
+        **_later_axes(arm, "passes", "threshold", "entropy_bound", "sweeps", "max_length"),
     )
 
 
@@ -64,30 +94,60 @@ def _causal(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
     return fill_causal(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"])
 
 
+def _infill(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
+    from .fill.infill import fill_infill
+
+    return fill_infill(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"])
+
+
 def _seq2seq(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
     from .fill.seq2seq import fill_seq2seq
 
-    return fill_seq2seq(model, tokenizer, blanked, max_new_tokens=arm["max_new_tokens"])
+    axes = _later_axes(arm, "source")
+    return fill_seq2seq(model, tokenizer, blanked, max_new_tokens=arm["max_new_tokens"], **axes)
+
+
+def _later_axes(arm: dict, *names: str) -> dict:
+    """Return the axes that the arm sets; one that it leaves alone is not in its settings (config.LATER_AXES)."""
+    return {name: arm[name] for name in names if name in arm}
 
 
 MODEL_WRITERS: dict[str, tuple[str, Callable[..., Written]]] = {
     "masked": ("masked", _masked),
     "causal": ("causal", _causal),
+    "infill": ("causal", _infill),
     "seq2seq": ("seq2seq", _seq2seq),
 }
 
 
-def check_arm(writer: str, context: str, order: str) -> None:
-    """Raise StudyError for an arm that nothing could write."""
-    from .fill.masked import PLANNERS
-    from .fill.orders import ORDERS
+FIXED = {  # what a writer is, on the axes that it does not let one choose
+    "causal": {"context": "left", "length": "known", "order": "left_to_right"},
+    "infill": {"context": "both", "length": "known", "order": "left_to_right"},
+    "seq2seq": {"order": "left_to_right"},
+}
 
-    known = {"writer": (writer, [*MODEL_WRITERS, *BASELINES])}
+
+def check_arm(writer: str, context: str, order: str, length: str = "known", **axes) -> None:
+    """Raise StudyError for an arm that nothing could write; `axes` are its other settings, of which some count."""
+    if writer not in (*MODEL_WRITERS, *BASELINES):
+        known = ", ".join([*MODEL_WRITERS, *BASELINES])
+        raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
+    chosen = {"context": context, "length": length, "order": order}
+    for axis, value in FIXED.get(writer, {}).items():
+        if chosen[axis] != value:
+            raise StudyError(f"arm.{axis}={chosen[axis]} is nothing that writer {writer} does: it is {value}")
     if writer == "masked":
-        known |= {"context": (context, list(PLANNERS)), "order": (order, list(ORDERS))}
-    for name, (value, choices) in known.items():
-        if value not in choices:
-            raise StudyError(f"arm.{name}={value} is unknown: choose one of {', '.join(choices)}")
+        _check_masked(context, order, length, axes)
+
+
+def _check_masked(context: str, order: str, length: str, axes: dict) -> None:
+    from .fill.masked import check_masked
+    from .fill.orders import Pace
+
+    pace = Pace(
+        axes.get("per_pass", 1), **_later_axes(axes, "passes", "threshold", "entropy_bound", "sweeps")
+    )
+    check_masked(context, order, length, axes.get("max_length", 4), pace, axes.get("temperature", 0.0))
 
 
 def _sampling(arm: dict):
@@ -97,11 +157,17 @@ def _sampling(arm: dict):
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, arm: dict) -> FilledText:
-    if arm["length"] != "free":
+    """Recase the fills alone; an arm that wrote the whole text anew kept no capitals at all."""
+    if not _writes_anew(arm):
         return recase.fill(blanked, filled)
     text = recase.text(filled.text)
     fills = [text[slice(*filled.spans[w])] if filled.spans[w] else "" for w in blanked.blanks]
     return FilledText(filled.id, text, fills, filled.spans)
+
+
+def _writes_anew(arm: dict) -> bool:
+    """Tell whether an arm writes the whole text and not the blanks alone."""
+    return arm["writer"] == "seq2seq"
 
 
 @lru_cache(maxsize=3)

@@ -28,6 +28,15 @@ def align(blanked: BlankedText, text: str) -> FilledText:
     return FilledText(blanked.id, text, fills, spans)
 
 
+def deal_answers(answer: str, n_blanks: int) -> list[str]:
+    """Deal the words of one answer to the blanks of its run: one each, the last takes the rest; "" if none is left."""
+    words = find_words(answer)
+    fills = [""] * n_blanks
+    for blank, (first, last) in _deal(list(range(n_blanks)), list(range(len(words)))):
+        fills[blank] = answer[words[first][0] : words[last][1]]
+    return fills
+
+
 def _match(kept: list[str], written: list[str]) -> dict[int, int]:
     matcher = SequenceMatcher(None, [w.lower() for w in kept], [w.lower() for w in written], autojunk=False)
     return {a + k: b + k for a, b, size in matcher.get_matching_blocks() for k in range(size)}

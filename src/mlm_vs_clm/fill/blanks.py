@@ -1,22 +1,51 @@
 """A text with blanks in it, as pieces to tokenize and to put together again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
+from .pieces import Pieces
 
 Span = tuple[int, int]
+AFTER_SPACE, GOES_ON, NO_SPACE, SPACE_AND_MORE = range(4)
+
+
+class DocumentError(StudyError):
+    """One document that cannot be filled, where the others can; `id` says which."""
+
+    def __init__(self, id: str, problem: str):
+        super().__init__(f"document {id}: {problem}")
+        self.id = id
 
 
 @dataclass(frozen=True)
 class BlankedText:
-    """A text, the character offsets of its words, and which words are blanks."""
+    """A text, the character offsets of its words, and which words are blanks.
+
+    Raises DocumentError unless words and blanks are in order, apart from each other and inside the text.
+    """
 
     id: str
     text: str
     words: list[Span]
     blanks: list[int]
+
+    def __post_init__(self):
+        cursor = 0
+        for start, end in self.words:
+            if start < cursor:
+                raise DocumentError(self.id, f"the words at characters {start} and before {cursor} overlap")
+            if not start < end <= len(self.text):
+                raise DocumentError(
+                    self.id, f"the word at {start}:{end} is empty or runs past the text's {len(self.text)}"
+                )
+            cursor = end
+        numbers = [-1, *self.blanks, len(self.words)]
+        if any(after <= before for before, after in zip(numbers, numbers[1:], strict=False)):
+            raise DocumentError(
+                self.id, f"blanks are word numbers, each once, in order, below {len(self.words)}"
+            )
 
     def kept_words(self) -> list[int]:
         """Return the indices of the words that stay."""
@@ -40,17 +69,34 @@ class FilledText:
 
 @dataclass
 class Row:
-    """A blanked text as sub-words `[CLS] ... [SEP]`, with the slots that its blanks take."""
+    """A blanked text as sub-words `[CLS] ... [SEP]`, with the slots that its blanks take.
+
+    For each slot: its place in `ids`, its blank, whether it is inside the blank (not its first slot), and its kind:
+    AFTER_SPACE, GOES_ON, NO_SPACE (a first slot without a space before it), SPACE_AND_MORE (a first slot after a
+    space with more slots to come).
+    """
 
     id: str
     ids: list[int]
     slots: list[int]
     blank_of: list[int]
     inside: list[bool]
+    kinds: list[int] = field(default_factory=list)
 
     def slots_of(self, blank: int) -> list[int]:
         """Return the slot numbers (not places) that belong to one blank."""
         return [number for number, owner in enumerate(self.blank_of) if owner == blank]
+
+
+def runs_of_blanks(text: BlankedText) -> list[list[int]]:
+    """Return the blanks (word numbers) in runs of neighbours, with nothing but space between them."""
+    runs: list[list[int]] = []
+    for blank in text.blanks:
+        if runs and not text.text[text.words[runs[-1][-1]][1] : text.words[blank][0]].strip():
+            runs[-1].append(blank)
+        else:
+            runs.append([blank])
+    return runs
 
 
 def put_together(blanked: BlankedText, fills: list[str]) -> FilledText:
@@ -73,54 +119,78 @@ def put_together(blanked: BlankedText, fills: list[str]) -> FilledText:
 def to_rows(
     blanked: list[BlankedText],
     tokenizer: PreTrainedTokenizerBase,
-    max_subwords: int,
+    max_subwords: int | None,
     lengths: list[list[int]] | None = None,
 ) -> list[Row]:
     """Tokenize texts piece by piece, so that no sub-word reaches across the border of a blank.
 
     A blank takes as many slots as `lengths` says (a count for each blank of each text), by default as many as its
     original has sub-words (`length: known`), at least one. Where the count is the original's, its sub-words stand
-    in the slots, else unknown marks; the caller hides them. Raises StudyError if a text does not fit the model.
+    in the slots, else unknown marks; the caller hides them. Raises DocumentError if a text takes more than
+    `max_subwords` (None: any number fits).
     """
-    pieces = [_cut(text) for text in blanked]
-    flat = [piece for row in pieces for piece, _ in row]
-    encoded = iter(tokenizer(flat, add_special_tokens=False)["input_ids"] if flat else [])
+    encode = Pieces(tokenizer)
+    pieces = [_cut(text, encode) for text in blanked]
+    encoded = iter(encode([piece for row in pieces for piece, _ in row]))
+    unknown = _unknown_id(tokenizer)
+    opening, closing = _around(tokenizer)
     rows = []
     for number, (text, row) in enumerate(zip(blanked, pieces, strict=True)):
-        made = Row(text.id, [tokenizer.cls_token_id], [], [], [])
-        for (_, blank), ids in zip(row, encoded, strict=False):
+        made = Row(text.id, [*opening], [], [], [])
+        for (piece, blank), ids in zip(row, encoded, strict=False):
             if blank is None:
                 made.ids += ids
             else:
                 n_slots = lengths[number][blank] if lengths else max(1, len(ids))
-                _append_blank(made, blank, ids if len(ids) == n_slots else [tokenizer.unk_token_id] * n_slots)
-        made.ids.append(tokenizer.sep_token_id)
-        if len(made.ids) > max_subwords:
-            raise StudyError(
-                f"document {text.id}: {len(made.ids)} sub-words do not fit the model's {max_subwords}; "
-                "cut the corpus into shorter windows (corpus.window_words)"
+                ids = ids if len(ids) == n_slots else [unknown] * n_slots
+                _append_blank(made, blank, ids, piece.startswith(" "))
+        made.ids += closing
+        if max_subwords and len(made.ids) > max_subwords:
+            raise DocumentError(
+                text.id,
+                f"{len(made.ids)} sub-words do not fit the model's {max_subwords}; "
+                "cut the text shorter (corpus.window_words)",
             )
         rows.append(made)
     return rows
 
 
-def _append_blank(row: Row, blank: int, ids: list[int]) -> None:
+def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """Return the marks that open and close a text: [CLS] and [SEP], else the start and the end if there are any.
+
+    A causal model needs something to go on from before the first word, so the end stands in for a missing start.
+    """
+    opening = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+    closing = (tokenizer.sep_token_id, tokenizer.eos_token_id)
+    return tuple([mark for mark in marks if mark is not None][:1] for marks in (opening, closing))
+
+
+def _unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
+    """Return what stands in a slot before it is hidden; a byte-level vocabulary may have no unknown mark."""
+    return tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
+
+
+def _append_blank(row: Row, blank: int, ids: list[int], spaced: bool) -> None:
     row.slots += range(len(row.ids), len(row.ids) + len(ids))
     row.blank_of += [blank] * len(ids)
     row.inside += [place > 0 for place in range(len(ids))]
+    first = (SPACE_AND_MORE if len(ids) > 1 else AFTER_SPACE) if spaced else NO_SPACE
+    row.kinds += [GOES_ON if place else first for place in range(len(ids))]
     row.ids += ids
 
 
-def _cut(blanked: BlankedText) -> list[tuple[str, int | None]]:
-    """Return pieces (text, number of the blank or None); the space before a blank goes with it."""
-    pieces, cursor = [], 0
+def _cut(blanked: BlankedText, encode: Pieces) -> list[tuple[str, int | None]]:
+    """Return pieces (text, number of the blank or None); the space before a blank goes with it.
+
+    A tokenizer that opens every text with a space gets one before the first piece.
+    """
+    pieces, cursor, opening = [], 0, " " * encode.opens
     for number, word in enumerate(blanked.blanks):
         start, end = blanked.words[word]
-        before = blanked.text[cursor:start]
-        if before.strip():
-            pieces.append((before.rstrip() if before[-1:].isspace() else before, None))
-        pieces.append((" " * before[-1:].isspace() + blanked.text[start:end], number))
-        cursor = end
-    if blanked.text[cursor:].strip():
-        pieces.append((blanked.text[cursor:], None))
-    return pieces
+        before = opening + blanked.text[cursor:start]
+        spaced = encode.is_space(before[-1:])
+        pieces.append((before[:-1] if spaced else before, None))
+        pieces.append((" " * spaced + blanked.text[start:end], number))
+        cursor, opening = end, ""
+    pieces.append((opening + blanked.text[cursor:], None))
+    return [(piece, number) for piece, number in pieces if piece]

@@ -1,11 +1,12 @@
 """How a causal model writes: forced through the kept words, choosing at the blanks, left context alone."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import Cache, DynamicLayer, PreTrainedModel, PreTrainedTokenizerBase
 
-from ..models import count_parameters, output_layer
+from ..models import count_parameters, hidden_states, output_layer, position_limit
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
 from .ledger import Ledger, forward_flops
 from .sampling import Sampling
@@ -25,7 +26,7 @@ def fill_causal(
 
     A blank takes as many sub-words as its original has; what stands to its right is never seen.
     """
-    rows = to_rows(blanked, tokenizer, model.config.max_position_embeddings)
+    rows = to_rows(blanked, tokenizer, position_limit(model))
     ledger = Ledger(documents=len(rows), blanks=sum(len(text.blanks) for text in blanked))
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     sampling = sampling or Sampling(seed=seed)
@@ -53,20 +54,47 @@ def _fill_batch(
     length = max(row.slots[-1] for row in rows)
     ids = torch.tensor([(row.ids + [pad_id] * length)[: length + 1] for row in rows])
     stops = sorted({place for row in rows for place in row.slots})
-    cache, done = DynamicCache(config=model.config), 0
+    cache, done = make_cache(length), 0
     for stop in stops:
         chunk = ids[:, done:stop].to(model.device)
-        hidden = model.base_model(input_ids=chunk, past_key_values=cache, use_cache=True).last_hidden_state[
+        hidden = hidden_states(model, {"input_ids": chunk, "past_key_values": cache, "use_cache": True})[
             :, -1
         ]
         here = [i for i, row in enumerate(rows) if stop in numbers[i]]
-        inside = [int(rows[i].inside[numbers[i][stop]]) for i in here]
-        logits = output_layer(model)(hidden[here]).float() + bias[inside]
+        kinds = [rows[i].kinds[numbers[i][stop]] for i in here]
+        logits = output_layer(model)(hidden[here]).float() + bias[kinds]
         keys = [(rows[i].id, numbers[i][stop]) for i in here]
         for i, token in zip(here, sampling(logits, keys), strict=True):
             rows[i].ids[stop] = token
             ids[i, stop] = token
         done = stop
+
+
+class _RoomyLayer(DynamicLayer):
+    """Keys and values of one layer in room taken once; the library's own layer copies all it has at each step."""
+
+    def __init__(self, n_places: int):
+        super().__init__()
+        self.n_places = n_places
+
+    def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *args, **kwargs):
+        """Write the new states (batch, heads, new places, width) behind the old; return views of all of them."""
+        done = self.get_seq_length()
+        if not done:
+            self.lazy_initialization(key_states, value_states)
+            self.room = [
+                s.new_empty(*s.shape[:2], self.n_places, s.shape[3]) for s in (key_states, value_states)
+            ]
+        end = done + key_states.shape[2]
+        for room, states in zip(self.room, (key_states, value_states), strict=True):
+            room[:, :, done:end] = states
+        self.keys, self.values = (room[:, :, :end] for room in self.room)
+        return self.keys, self.values
+
+
+def make_cache(n_places: int) -> Cache:
+    """Return a key-value cache with room for `n_places` sub-words a document, so that cost grows linearly."""
+    return Cache(layer_class_to_replicate=partial(_RoomyLayer, n_places))
 
 
 def _batches(rows: list[Row], batch_tokens: int) -> Iterator[list[Row]]:

@@ -1,4 +1,4 @@
-"""How a masked model writes: passes over the whole text, some slots filled in each."""
+"""How a masked model writes: passes over the text, some slots filled in each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,27 +7,43 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..draws import keyed_rng
-from ..models import count_parameters, hidden_states, output_layer
+from ..errors import StudyError
+from ..models import count_parameters, output_layer, position_limit
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
 from .ledger import Ledger, forward_flops
-from .orders import ORDERS, Plan
+from .lengths import LENGTHS
+from .orders import ORDERS, PLANS, Order, Pace, Planned, check_order
 from .sampling import Sampling
+from .trimming import states_at, trim_sizes
 from .vocabulary import Speller, slot_bias
+
+RUNWAY = (
+    8  # masks after the slot of context `left`: a text that ends at once looks like the end of a sentence
+)
+HEAD_ROWS = 1024  # positions through the output layer at a time
 
 
 @dataclass
 class Work:
-    """A document on its way: its sub-words, and the slots of each pass that is still to come."""
+    """A document on its way: its sub-words, what is filled next, and how often each slot was filled before."""
 
-    place: int
     row: Row
-    plan: Plan
-    written: dict[int, int] = field(default_factory=dict)
+    order: Order
+    context: str = "both"
+    visits: dict[int, int] = field(default_factory=dict)
 
-    @property
-    def length(self) -> int:
-        """Return the number of sub-words."""
-        return len(self.row.ids)
+    def view(self, mask_id: int, room: int | None) -> list[int]:
+        """Return the sub-words that the model sees in the next pass."""
+        if self.context != "left":
+            return self.row.ids
+        end = self.row.slots[self.order.look()[0]] + 1
+        return (self.row.ids[:end] + [mask_id] * RUNWAY)[:room]
+
+    def key(self, slot: int) -> tuple:
+        """Return the name of the next draw for a slot: the document, the slot, and which time it is after the first."""
+        visit = self.visits.get(slot, 0)
+        self.visits[slot] = visit + 1
+        return (self.row.id, slot, visit) if visit else (self.row.id, slot)
 
 
 def fill_masked(
@@ -36,27 +52,39 @@ def fill_masked(
     blanked: list[BlankedText],
     *,
     context: str = "both",
+    length: str = "known",
     order: str = "random",
     per_pass: int = 1,
+    passes: int = 0,
+    threshold: float = 0.0,
+    entropy_bound: float = 0.0,
+    sweeps: int = 1,
+    max_length: int = 4,
     sampling: Sampling | None = None,
     seed: int = 0,
     batch_tokens: int = 4096,
 ) -> tuple[list[FilledText], Ledger]:
-    """Fill the blanks with a masked model, as many sub-words in a blank as its original has.
+    """Fill the blanks with a masked model; orders and their pace (`per_pass` to `sweeps`) are those of `orders`.
 
     context `both`: every blank is hidden before the first pass and `per_pass` sub-words are filled in each.
     context `leaky`: `per_pass` whole words are hidden at a time while the originals still to be replaced stay
     in sight, which is the published procedure at 1.
+    context `left`: from left to right, one sub-word a pass; the text is cut off after the slot, whatever stood
+    there, and ends in eight masks in place of it, the same for every document.
+    length: see `lengths`; `free` tries 1 to `max_length` sub-words a blank.
+    Raises StudyError for settings that do not go together and for a text that does not fit the model.
     """
-    rows = to_rows(blanked, tokenizer, model.config.max_position_embeddings)
-    work = [Work(i, row, PLANNERS[context](row, order, per_pass, seed)) for i, row in enumerate(rows)]
-    if context == "both":
+    pace, sampling = Pace(per_pass, passes, threshold, entropy_bound, sweeps), sampling or Sampling(seed=seed)
+    check_masked(context, order, length, max_length, pace, sampling.temperature)
+    if tokenizer.mask_token_id is None:
+        raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
+    ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
+    filler = _Filler(model, tokenizer, sampling, ledger, batch_tokens)
+    rows = filler.tokenize(blanked, filler.choose_lengths(blanked, length, max_length))
+    if context != "leaky":
         for row in rows:
             _hide(row, range(len(row.slots)), tokenizer.mask_token_id)
-    ledger = Ledger(documents=len(rows), blanks=sum(len(text.blanks) for text in blanked))
-    filler = _Filler(model, tokenizer, sampling or Sampling(seed=seed), ledger)
-    for batch in _pool(work, batch_tokens):
-        filler.fill_one_pass(batch)
+    filler.fill([Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows])
     spell = Speller(tokenizer)
     return [
         put_together(text, spell.fills(row, len(text.blanks)))
@@ -64,85 +92,182 @@ def fill_masked(
     ], ledger
 
 
-def plan_slots(row: Row, order: str, per_pass: int, seed: int) -> Plan:
-    """Return the slots of each pass, ordered one sub-word at a time."""
-    return ORDERS[order](len(row.slots), per_pass, keyed_rng(seed, "order", row.id))
+def plan_slots(row: Row, order: str, pace: Pace, seed: int) -> Order:
+    """Return the order of the slots, one sub-word at a time."""
+    return ORDERS[order](len(row.slots), pace, keyed_rng(seed, "order", row.id))
 
 
-def plan_words(row: Row, order: str, per_pass: int, seed: int) -> Plan:
-    """Return the slots of each pass, ordered one word at a time."""
+def plan_words(row: Row, order: str, pace: Pace, seed: int) -> Order:
+    """Return the order of the slots, one word at a time."""
     n_blanks = row.blank_of[-1] + 1 if row.blank_of else 0
-    passes = ORDERS[order](n_blanks, per_pass, keyed_rng(seed, "order", row.id))
-    return [[slot for blank in blanks for slot in row.slots_of(blank)] for blanks in passes]
+    plan = PLANS[order](n_blanks, pace, keyed_rng(seed, "order", row.id))
+    return Planned([[slot for blank in blanks for slot in row.slots_of(blank)] for blanks in plan])
 
 
-PLANNERS = {"both": plan_slots, "leaky": plan_words}
+PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
+
+
+def check_masked(
+    context: str, order: str, length: str, max_length: int, pace: Pace, temperature: float
+) -> None:
+    """Raise StudyError for a masked arm that nothing could write."""
+    for name, value, known in (("context", context, PLANNERS), ("length", length, LENGTHS)):
+        if value not in known:
+            raise StudyError(f"arm.{name}={value} is unknown: choose one of {', '.join(known)}")
+    check_order(order, pace, temperature)
+    once = [name for name in PLANS if name != "gibbs"]
+    if context == "leaky" and (order not in once or length != "known"):
+        raise StudyError(
+            "arm.context=leaky shows originals until their turn comes: it needs arm.length=known and arm.order "
+            f"one of {', '.join(once)}"
+        )
+    if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
+        raise StudyError(
+            "arm.context=left needs arm.order=left_to_right, arm.per_pass=1 and arm.length=known or one"
+        )
+    if max_length < 1:
+        raise StudyError(f"arm.max_length={max_length}: give 1 or more")
 
 
 class _Filler:
     """The model, what may stand where, and the account of what was spent."""
 
     def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sampling: Sampling, ledger: Ledger
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        sampling: Sampling,
+        ledger: Ledger,
+        batch_tokens: int,
     ):
-        self.model, self.sampling, self.ledger = model, sampling, ledger
+        self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
         self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
+        self.room, self.batch_tokens = position_limit(model), batch_tokens
         self.sizes = count_parameters(model)
         self.bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
 
+    def tokenize(self, blanked: list[BlankedText], lengths: list[list[int]] | None) -> list[Row]:
+        """Return the texts as sub-words, with slots for their blanks."""
+        return to_rows(blanked, self.tokenizer, self.room, lengths)
+
+    def choose_lengths(self, blanked: list[BlankedText], length: str, most: int) -> list[list[int]] | None:
+        """Return how many sub-words each blank gets."""
+        return LENGTHS[length](blanked, self.tokenize, self._best_chances, self.room, most)
+
+    def fill(self, work: list[Work]) -> None:
+        """Go through the documents in rounds of one pass each, until none has anything to fill."""
+        while work := [one for one in work if one.order.look()]:
+            views = [one.view(self.mask_id, self.room) for one in work]
+            for batch in _batches([len(view) for view in views], self.batch_tokens):
+                self._fill_one_pass([work[i] for i in batch])
+
     @torch.inference_mode()
-    def fill_one_pass(self, batch: list[Work]) -> None:
+    def _fill_one_pass(self, batch: list[Work]) -> None:
         """Fill the next slots of every document of the batch."""
-        slots = [work.plan.pop(0) for work in batch]
-        for work, numbers in zip(batch, slots, strict=True):
-            _hide(work.row, numbers, self.mask_id)
-        hidden = hidden_states(self.model, self._stack(batch))
-        rows = [i for i, numbers in enumerate(slots) for _ in numbers]
-        places = [work.row.slots[n] for work, numbers in zip(batch, slots, strict=True) for n in numbers]
-        inside = [
-            int(work.row.inside[n]) for work, numbers in zip(batch, slots, strict=True) for n in numbers
-        ]
-        logits = output_layer(self.model)(hidden[rows, places]).float() + self.bias[inside]
-        keys = [(work.row.id, n) for work, numbers in zip(batch, slots, strict=True) for n in numbers]
-        for (row, place), token in zip(
-            zip(rows, places, strict=True), self.sampling(logits, keys), strict=True
-        ):
-            batch[row].row.ids[place] = token
-        self._count(batch, len(places))
+        looked = [(i, slot) for i, work in enumerate(batch) for slot in work.order.look()]
+        for i, slot in looked:
+            _hide(batch[i].row, [slot], self.mask_id)
+        views = [work.view(self.mask_id, self.room) for work in batch]
+        rows = [work.row for work in batch]
+        logits = self._logits(rows, views, looked)
+        for part, bias in self._legal(rows, looked, logits):
+            part += bias
+        kept = self._keep(batch, looked, logits)
+        if len(kept) < len(looked):
+            logits = logits[kept]
+        filled = [looked[n] for n in kept]
+        tokens = self.sampling(logits, [batch[i].key(slot) for i, slot in filled])
+        for (i, slot), token in zip(filled, tokens, strict=True):
+            batch[i].row.ids[batch[i].row.slots[slot]] = token
+        self._note(batch, filled, logits, tokens)
+        self.ledger.tokens_filled += len(filled)
 
-    def _stack(self, batch: list[Work]) -> dict[str, torch.Tensor]:
-        length = max(work.length for work in batch)
-        ids = [work.row.ids + [self.pad_id] * (length - work.length) for work in batch]
-        inputs = {"input_ids": torch.tensor(ids, device=self.model.device)}
-        lengths = torch.tensor([work.length for work in batch])
-        seen = torch.arange(length) < lengths[:, None]
-        if not seen.all():
-            inputs["attention_mask"] = seen.long().to(self.model.device)
-        return inputs
+    def _logits(self, rows: list[Row], views: list[list[int]], looked: list[tuple[int, int]]) -> torch.Tensor:
+        """Return float32 logits (n, vocabulary) of slots (row, slot) in one pass over what each row shows."""
+        ids, seen = self._stack(views)
+        places: list[list[int]] = [[] for _ in rows]
+        for i, slot in looked:
+            places[i].append(rows[i].slots[slot])
+        states = states_at(self.model, ids, seen, places)
+        self._count(views, places)
+        head = output_layer(self.model)
+        return torch.cat([head(part).float() for part in states.split(HEAD_ROWS)])
 
-    def _count(self, batch: list[Work], n_filled: int) -> None:
-        tokens = sum(work.length for work in batch)
-        self.ledger.passes += len(batch)
-        self.ledger.token_forwards += tokens
-        self.ledger.tokens_filled += n_filled
-        self.ledger.flops += forward_flops(self.sizes, tokens, n_filled)
+    def _legal(self, rows: list[Row], looked: list[tuple[int, int]], logits: torch.Tensor):
+        """Yield stretches of the logits, each with what bars the sub-words that may not stand in its slots."""
+        kinds = torch.tensor([rows[i].kinds[slot] for i, slot in looked], device=logits.device)
+        for part, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
+            yield part, self.bias[kind]
+
+    def _stack(self, views: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return padded ids (batch, length), and where they are no padding (None: everywhere)."""
+        longest = max(len(view) for view in views)
+        padded = [view + [self.pad_id] * (longest - len(view)) for view in views]
+        ids = torch.tensor(padded, device=self.model.device)
+        lengths = torch.tensor([len(view) for view in views], device=self.model.device)
+        seen = torch.arange(longest, device=self.model.device) < lengths[:, None]
+        return ids, None if all(len(view) == longest for view in views) else seen
+
+    def _keep(self, batch: list[Work], looked: list[tuple[int, int]], logits: torch.Tensor) -> list[int]:
+        """Return which of the slots looked at are filled now (places in `looked`)."""
+        judge, values = batch[0].order.judge, []
+        if judge:
+            values = torch.cat([judge(part) for part in logits.split(HEAD_ROWS)]).tolist()
+        number = {pair: n for n, pair in enumerate(looked)}
+        kept, done = [], 0
+        for i, work in enumerate(batch):
+            n = len(work.order.look())
+            kept += [number[i, slot] for slot in work.order.keep(values[done : done + n])]
+            done += n
+        return kept
+
+    def _note(
+        self, batch: list[Work], filled: list[tuple[int, int]], logits: torch.Tensor, tokens: list[int]
+    ):
+        """Tell an order that re-masks how likely each sub-word was."""
+        if not batch[0].order.needs_chances:
+            return
+        chosen = torch.tensor(tokens, device=logits.device)[:, None]
+        parts = zip(logits.split(HEAD_ROWS), chosen.split(HEAD_ROWS), strict=True)
+        chances = torch.cat([part.softmax(-1).gather(1, ids) for part, ids in parts])[:, 0].tolist()
+        for (i, slot), chance in zip(filled, chances, strict=True):
+            batch[i].order.note([slot], [chance])
+
+    @torch.inference_mode()
+    def _best_chances(self, rows: list[Row]) -> list[list[float]]:
+        """Return, for every slot of every row with all slots hidden, the log-probability of the best legal sub-word."""
+        for row in rows:
+            _hide(row, range(len(row.slots)), self.mask_id)
+        found: list[list[float]] = [[] for _ in rows]
+        for batch in _batches([len(row.ids) for row in rows], self.batch_tokens):
+            members = [rows[i] for i in batch]
+            looked = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
+            logits = self._logits(members, [row.ids for row in members], looked)
+            legal = self._legal(members, looked, logits)
+            best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
+            for (i, _), value in zip(looked, best, strict=True):
+                found[batch[i]].append(value)
+        return found
+
+    def _count(self, views: list[list[int]], places: list[list[int]]) -> None:
+        """Count one pass of each document, as if it were alone, so that the batch has no say in it."""
+        for view, slots in zip(views, places, strict=True):
+            sizes = trim_sizes(self.model, self.sizes, len(slots))
+            self.ledger.passes += 1
+            self.ledger.token_forwards += len(view)
+            self.ledger.flops += forward_flops(sizes, len(view), len(slots))
 
 
-def _pool(work: list[Work], batch_tokens: int) -> Iterator[list[Work]]:
-    """Yield batches of documents of like length; one that is finished leaves and the next takes its place."""
-    waiting = sorted((w for w in work if w.plan), key=lambda w: (w.length, len(w.plan)))
-    active: list[Work] = []
-    while waiting or active:
-        active = [w for w in active if w.plan]
-        while (
-            waiting
-            and (len(active) + 1) * max([waiting[-1].length, *(w.length for w in active)]) <= batch_tokens
-        ):
-            active.append(waiting.pop())
-        if waiting and not active:
-            active.append(waiting.pop())
-        if active:
-            yield active
+def _batches(lengths: list[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Yield the numbers of texts of like length together, longest first, at most `batch_tokens` with padding."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def _hide(row: Row, numbers, mask_id: int) -> None:

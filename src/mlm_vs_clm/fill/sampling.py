@@ -7,7 +7,7 @@ from ..errors import StudyError
 
 
 class Sampling:
-    """Greedy at temperature 0; otherwise a draw keyed by (seed, document, slot), so that batching cannot change it."""
+    """Greedy at temperature 0; otherwise a draw keyed by (seed, document, slot, visit), so that batching cannot change it."""
 
     def __init__(self, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0):
         if temperature < 0 or top_k < 0 or not 0 < top_p <= 1:
@@ -17,13 +17,13 @@ class Sampling:
             )
         self.temperature, self.top_k, self.top_p, self.seed = temperature, top_k, top_p, seed
 
-    def __call__(self, logits: torch.Tensor, keys: list[tuple[str, int]]) -> list[int]:
-        """Return a sub-word for each row of logits (n, vocabulary); keys name (document id, slot)."""
+    def __call__(self, logits: torch.Tensor, keys: list[tuple]) -> list[int]:
+        """Return a sub-word for each row of logits (n, vocabulary); keys name (document id, slot[, visit])."""
         if self.temperature == 0:
             return logits.argmax(-1).tolist()
         return self._draw(logits.double() / self.temperature, keys)
 
-    def _draw(self, logits: torch.Tensor, keys: list[tuple[str, int]]) -> list[int]:
+    def _draw(self, logits: torch.Tensor, keys: list[tuple]) -> list[int]:
         """Draw by the inverse of the cumulative distribution, in float64, likeliest sub-words first."""
         ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
         if self.top_k:

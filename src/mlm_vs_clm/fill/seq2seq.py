@@ -1,12 +1,19 @@
-"""How an encoder-decoder writes: it reads the kept words alone and writes the whole text, of any length."""
+"""How an encoder-decoder writes: it reads what is kept, and writes the whole text or the answers, of any length."""
+
+from collections.abc import Callable
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..models import count_parameters
-from .alignment import align
-from .blanks import BlankedText, FilledText
+from ..errors import StudyError
+from ..models import count_parameters, position_limit
+from .alignment import align, deal_answers
+from .blanks import BlankedText, DocumentError, FilledText, put_together, runs_of_blanks
 from .ledger import Ledger, forward_flops
+from .vocabulary import GOES_ON, word_sign
+
+SOURCES = ("kept", "sentinel")
+ANSWER_MARK = "<extra_id_{}>"
 
 
 def fill_seq2seq(
@@ -14,33 +21,142 @@ def fill_seq2seq(
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
     *,
+    source: str = "kept",
     max_new_tokens: int,
     batch_documents: int = 48,
 ) -> tuple[list[FilledText], Ledger]:
-    """Write every document greedily from its kept words (input `kept`: no mark where words are missing).
+    """Write every document greedily, `max_new_tokens` sub-words at most.
 
-    Equal sources are written once. The fills are read off an alignment with the kept words.
+    source `kept`: the model reads the kept words alone, no mark where words are missing, and writes the whole text;
+    the fills are read off an alignment with the kept words. source `sentinel`: a mark stands for each run of
+    adjacent blanks. A T5-style tokenizer has a mark for every run (`<extra_id_0>`, ...); the model writes the
+    answers alone, so the rest is kept byte for byte. Any other has one mask, and the model writes the whole text.
+    A blank without an answer gets an empty fill. Equal inputs are written once.
+
+    Raises DocumentError for a document that does not fit, StudyError for a tokenizer without marks.
     """
-    sources = [" ".join(text.text[slice(*text.words[i])] for i in text.kept_words()) for text in blanked]
-    distinct = sorted(set(sources), key=lambda source: (len(source), source))
+    read, settle = _way(tokenizer, source)
+    sources = [read(text) for text in blanked]
+    lengths = _check_lengths(model, tokenizer, blanked, sources)
+    distinct = sorted(set(sources), key=lambda text: (len(text), text))
     ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
-    written: dict[str, str] = {}
+    written: dict[str, list[int]] = {}
     for start in range(0, len(distinct), batch_documents):
         batch = distinct[start : start + batch_documents]
-        written |= zip(batch, _write(model, tokenizer, batch, max_new_tokens, ledger), strict=True)
-    return [align(text, written[source]) for text, source in zip(blanked, sources, strict=True)], ledger
+        output = _write(model, tokenizer, batch, _room(model, max_new_tokens))
+        written |= zip(batch, output, strict=True)
+        _count(ledger, model, sum(lengths[text] for text in batch), sum(len(ids) for ids in output))
+    return [settle(text, written[text_in]) for text, text_in in zip(blanked, sources, strict=True)], ledger
+
+
+Settle = Callable[[BlankedText, list[int]], FilledText]
+
+
+def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[BlankedText], str], Settle]:
+    """Return how a document is read, and how what the model wrote becomes a filled text."""
+    if source not in SOURCES:
+        raise StudyError(f"source={source} is unknown: choose one of {', '.join(SOURCES)}")
+
+    pieces = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    spaced_marks = (
+        word_sign(pieces) == GOES_ON
+    )  # WordPiece sets spaces around every mark; decoding takes them out
+
+    def settle_whole(text: BlankedText, ids: list[int]) -> FilledText:
+        return align(
+            text, tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=spaced_marks)
+        )
+
+    if source == "kept":
+        return kept_words, settle_whole
+    marks = answer_marks(tokenizer)
+    if marks:
+        return lambda text: marked_text(text, list(marks)), lambda text, ids: settle_answers(
+            text, read_answers(tokenizer, ids, list(marks.values()))
+        )
+    if tokenizer.mask_token is None:
+        raise StudyError("source=sentinel needs a tokenizer with a mask or <extra_id_0>: use source=kept")
+    return lambda text: marked_text(text, [tokenizer.mask_token] * len(text.blanks)), settle_whole
+
+
+def kept_words(text: BlankedText) -> str:
+    """Return the kept words joined by spaces."""
+    return " ".join(text.text[slice(*text.words[i])] for i in text.kept_words())
+
+
+def answer_marks(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Return the marks that a T5-style tokenizer has for runs of blanks, in order, and their ids."""
+    known, marks = tokenizer.get_vocab(), {}
+    while (mark := ANSWER_MARK.format(len(marks))) in known:
+        marks[mark] = known[mark]
+    return marks
+
+
+def marked_text(text: BlankedText, marks: list[str]) -> str:
+    """Return the text with a mark in place of every run of adjacent blanks; raises DocumentError if they run out."""
+    runs = runs_of_blanks(text)
+    if len(runs) > len(marks):
+        raise DocumentError(
+            text.id, f"{len(runs)} runs of blanks, and the tokenizer has {len(marks)} marks for them"
+        )
+    pieces, cursor = [], 0
+    for run, mark in zip(runs, marks, strict=False):
+        pieces += [text.text[cursor : text.words[run[0]][0]], mark]
+        cursor = text.words[run[-1]][1]
+    return "".join([*pieces, text.text[cursor:]])
+
+
+def read_answers(tokenizer: PreTrainedTokenizerBase, ids: list[int], mark_ids: list[int]) -> dict[int, str]:
+    """Return what was written behind each mark, by the mark's number; the first answer of a mark stands."""
+    number_of = {mark: number for number, mark in enumerate(mark_ids)}
+    answers: dict[int, list[int]] = {}
+    current: list[int] = []
+    for token in ids:
+        if token in number_of:
+            current = []
+            answers.setdefault(number_of[token], current)
+        else:
+            current.append(token)
+    return {
+        number: tokenizer.decode(answer, skip_special_tokens=True).strip()
+        for number, answer in answers.items()
+    }
+
+
+def settle_answers(text: BlankedText, answers: dict[int, str]) -> FilledText:
+    """Put the answers into the runs of blanks; the words of an answer are dealt to the blanks of its run."""
+    fills: list[str] = []
+    for number, run in enumerate(runs_of_blanks(text)):
+        fills += deal_answers(answers.get(number, ""), len(run))
+    return put_together(text, fills)
+
+
+def _check_lengths(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, blanked: list[BlankedText], sources: list[str]
+) -> dict[str, int]:
+    """Return the number of sub-words of each input; raises DocumentError for one that does not fit."""
+    limit = position_limit(model)
+    encoded = tokenizer(sources)["input_ids"] if sources else []
+    for text, ids in zip(blanked, encoded, strict=True):
+        if limit and len(ids) > limit:
+            raise DocumentError(
+                text.id, f"{len(ids)} sub-words do not fit the model's {limit}; cut it shorter"
+            )
+    return {source: len(ids) for source, ids in zip(sources, encoded, strict=True)}
+
+
+def _room(model: PreTrainedModel, max_new_tokens: int) -> int:
+    """Return how many sub-words may be written: no more than the model has positions for."""
+    limit = position_limit(model)
+    return min(max_new_tokens, limit - 1) if limit else max_new_tokens
 
 
 @torch.inference_mode()
 def _write(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    sources: list[str],
-    max_new_tokens: int,
-    ledger: Ledger,
-) -> list[str]:
-    limit = model.config.encoder.max_position_embeddings
-    inputs = tokenizer(sources, padding=True, truncation=True, max_length=limit, return_tensors="pt")
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: list[str], max_new_tokens: int
+) -> list[list[int]]:
+    """Return the sub-words that the model writes for each input, padding left off."""
+    inputs = tokenizer(sources, padding=True, return_tensors="pt")
     output = model.generate(
         input_ids=inputs["input_ids"].to(model.device),
         attention_mask=inputs["attention_mask"].to(model.device),
@@ -48,10 +164,12 @@ def _write(
         do_sample=False,
         num_beams=1,
     )
-    written = int((output[:, 1:] != tokenizer.pad_token_id).sum())
-    read = int(inputs["attention_mask"].sum())
-    ledger.passes += written
-    ledger.tokens_filled += written
-    ledger.token_forwards += read + written
-    ledger.flops += forward_flops(count_parameters(model), (read + written) // 2, written)
-    return tokenizer.batch_decode(output, skip_special_tokens=True, clean_up_tokenization_spaces=True)
+    pad = tokenizer.pad_token_id
+    return [[token for token in ids if token != pad] for ids in output[:, 1:].tolist()]
+
+
+def _count(ledger: Ledger, model: PreTrainedModel, n_read: int, n_written: int) -> None:
+    ledger.passes += n_written
+    ledger.tokens_filled += n_written
+    ledger.token_forwards += n_read + n_written
+    ledger.flops += forward_flops(count_parameters(model), (n_read + n_written) // 2, n_written)

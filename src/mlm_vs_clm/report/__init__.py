@@ -6,6 +6,7 @@ import pandas as pd
 
 from mlm_vs_clm.report import (
     drawing,
+    gap_tables,
     outcome_tables,
     page,
     quality_figures,
@@ -39,6 +40,7 @@ SECTIONS = {  # the page's order: id -> title
 }
 FIGURES = {  # section, the tables it reads, the function
     "quality_by_ratio": ("quality", ("scores",), quality_figures.draw_quality_by_ratio),
+    "gap": ("quality", ("gap",), gap_tables.draw_gap),
     "heat_maps": ("quality", ("scores",), quality_figures.draw_heat_maps),
     "cost": ("cost", ("scores", "ledger"), utility_figures.draw_cost_against_quality),
     "utility": ("correlation", ("scores", "downstream"), utility_figures.draw_quality_against_utility),
@@ -46,6 +48,7 @@ FIGURES = {  # section, the tables it reads, the function
 }
 TABLES = {  # section, the table it reads, the function
     "quality": ("quality", "scores", tables.quality_tables),
+    "gap": ("quality", "gap", gap_tables.gap_table),
     "side": ("quality", "scores", tables.side_tables),
     "strategy": ("quality", "scores", tables.strategy_tables),
     "ceilings": ("utility", "downstream", outcome_tables.ceiling_table),
@@ -111,7 +114,7 @@ def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> 
     ]
     sources = {source for section, source, _ in TABLES.values() if section == id}
     empty = sorted(source for source in sources if rows[source].empty)
-    missing = f"missing: no rows in {', '.join(f'{name}.csv' for name in empty)}" if empty else ""
+    missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
     return page.Section(id, title, tuple(drawings), tuple(built), missing)
 
 

@@ -16,6 +16,7 @@ COLUMNS = {
     "downstream": (
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
     ).split(),
+    "gap": "corpus step first second scope metric value low high p n reason".split(),
     "ledger": (
         "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
@@ -32,14 +33,16 @@ COLUMNS = {
 CELL = {
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
+    "gap": ["corpus", "step", "scope", "metric"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "step"],
 }
 NUMBERS = (
-    "ratio share seed value low high n documents blanks tokens_filled passes token_forwards flops seconds "
+    "ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second"
 ).split()
+NAMES = {("gap", "step")}  # training counts its steps, the gap names them
 UNEXPLAINED = "no reason was recorded"
 
 
@@ -60,7 +63,8 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(columns=COLUMNS[name] + extra)
     for column in COLUMNS[name]:
         known = table[column].where(table[column] != "", None)
-        table[column] = pd.to_numeric(known) if column in NUMBERS else known.astype("str")
+        is_number = column in NUMBERS and (name, column) not in NAMES
+        table[column] = pd.to_numeric(known) if is_number else known.astype("str")
     refuse_repeated_cells(name, table)
     return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
 

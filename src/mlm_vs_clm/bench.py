@@ -1,0 +1,209 @@
+"""How fast blanks are filled, against the loop that people write, side by side in one process.
+
+Two ways take turns on the same documents; a ratio is the median over rounds, so that a machine that slows down
+slows both. The last lines are JSON objects, one a ratio.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import pipeline
+from transformers.utils import logging
+
+from .corpora import packages
+from .documents import find_words
+from .errors import StudyError
+from .fill import BlankedText, fill_causal, fill_masked
+from .fill.blanks import to_rows
+from .fill.vocabulary import slot_bias
+from .models import as_kind, load_tokenizer, start_from_encoder
+
+WORDS, SHARE = 254, 0.3
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
+    """Return `n` documents of `words` one-piece words each, `share` of them blank."""
+    pieces = [p for p in tokenizer.get_vocab() if p.isascii() and p.isalpha() and len(p) > 2]
+    pieces.sort()
+    made = []
+    for number in range(n):
+        rng = np.random.default_rng(number)
+        text = " ".join(rng.choice(pieces, size=words))
+        blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
+        made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
+    return made
+
+
+def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:
+    """Fill from left to right as the fill-mask pipeline invites: a text, a pass, one mask, and again."""
+    filled = []
+    for row in to_rows(texts, tokenizer, 512):
+        ids = list(row.ids)
+        for place in row.slots:
+            ids[place] = tokenizer.mask_token_id
+        for place, inside in zip(row.slots, row.inside, strict=True):
+            inputs = pipe.preprocess(tokenizer.decode(ids[1:-1], clean_up_tokenization_spaces=False))
+            logits = pipe.forward(inputs)["logits"][0, place].float()
+            ids[place] = int((logits + bias[int(inside)]).argmax())
+        filled.append([ids[place] for place in row.slots])
+    return filled
+
+
+@torch.inference_mode()
+def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[int]]:
+    """Fill each blank by running `generate` anew on all that stands to its left."""
+    filled = []
+    for row in to_rows(texts, tokenizer, 512):
+        ids = list(row.ids)
+        for place in row.slots:
+            seen = torch.tensor([ids[:place]])
+            made = model.generate(seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False)
+            ids[place] = int(made[0, place])
+        filled.append([ids[place] for place in row.slots])
+    return filled
+
+
+def seconds_of(run: Callable[[], object]) -> tuple[float, object]:
+    """Return how long a call took, and what it returned."""
+    started = time.perf_counter()
+    result = run()
+    return time.perf_counter() - started, result
+
+
+def matrix_peak(dtype: torch.dtype) -> float:
+    """Return the FLOP/s of this machine's best matrix product of the model's kind of size."""
+    a, b = torch.randn(4096, 1536, dtype=dtype), torch.randn(1536, 1536, dtype=dtype)
+    a @ b
+    return max(2 * 4096 * 1536 * 1536 / seconds_of(lambda: a @ b)[0] for _ in range(15))
+
+
+def model_flops(model, ledger, tokens: int) -> float:
+    """Return the ledger's FLOPs and those of the attention products over texts of `tokens` sub-words."""
+    config = model.config
+    return ledger.flops + 4 * config.num_hidden_layers * config.hidden_size * tokens * ledger.token_forwards
+
+
+def as_texts(filled) -> list[str]:
+    """Return the texts of a run."""
+    return [made.text for made in filled[0]]
+
+
+def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:
+    """Compare with the pipeline loop (fp32): one at a time and in 16 passes; and with the machine's peak."""
+    loop_model = model.float()
+    pipe = pipeline("fill-mask", model=loop_model, tokenizer=tokenizer, device="cpu")
+    bias = slot_bias(tokenizer, model.config.vocab_size)
+    ours, sixteen, shares, theirs, agreement = [], [], [], [], []
+    per_pass = -(-len(texts[0].blanks) // 16)
+    for number in range(rounds):
+        few = texts[2 * number : 2 * number + 2]
+        spent, looped = seconds_of(lambda few=few: fill_by_loop(pipe, tokenizer, few, bias))
+        theirs.append(sum(map(len, looped)) / spent)
+        cast = model.to(DTYPES[precision])
+        run = lambda k: fill_masked(cast, tokenizer, texts, order="left_to_right", per_pass=k, batch_tokens=BATCH)  # noqa: E731
+        peak = matrix_peak(DTYPES[precision])
+        spent, filled = seconds_of(lambda run=run: run(1))
+        ours.append(filled[1].tokens_filled / spent)
+        shares.append(model_flops(model, filled[1], WORDS + 2) / spent / max(peak, matrix_peak(DTYPES[precision])))
+        agreement += [_same(tokenizer, few, looped, filled[0][2 * number : 2 * number + 2])]
+        spent, filled = seconds_of(lambda run=run: run(per_pass))
+        sixteen.append(filled[1].tokens_filled / spent)
+        model.float()
+    print(f"{precision}: {np.mean(agreement):.4f} of the fills equal the loop's in fp32")
+    n = sum(len(text.blanks) for text in texts) * rounds
+    return [
+        result(f"fill_{precision}", ours, theirs, "blanks/s", n),
+        result(f"fill_16_passes_{precision}", sixteen, theirs, "blanks/s", n),
+        {"name": f"peak_share_{precision}", "ratio": round(statistics.median(shares), 3), "ours": None}
+        | {"theirs": None, "unit": "share of the matrix-product peak", "n": n},
+    ]
+
+
+BATCH = 4096
+
+
+def _same(tokenizer, texts, looped: list[list[int]], filled) -> float:
+    """Return the share of slots in which the two ways chose the same sub-word."""
+    same = []
+    for ids, made in zip(looped, filled, strict=True):
+        same += [tokenizer.convert_tokens_to_ids(fill) == token for token, fill in zip(ids, made.fills, strict=True)]
+    return float(np.mean(same))
+
+
+def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> dict:
+    """Compare forced filling with a cache against `generate` run anew for every blank."""
+    ours, theirs = [], []
+    for number in range(rounds):
+        spent, made = seconds_of(lambda n=number: fill_by_generate(model, tokenizer, texts[n : n + 1]))
+        theirs.append(sum(map(len, made)) / spent)
+        spent, filled = seconds_of(lambda: fill_causal(model, tokenizer, texts))
+        ours.append(filled[1].tokens_filled / spent)
+    return result("causal_fill", ours, theirs, "blanks/s", sum(len(t.blanks) for t in texts) * rounds)
+
+
+def measure_growth(model, tokenizer) -> list[dict]:
+    """Return how the time grows from 1x to 4x as many documents, and as many blanks, over what linear growth gives."""
+    fill = lambda texts: seconds_of(lambda: fill_masked(model, tokenizer, texts, batch_tokens=BATCH))[0]  # noqa: E731
+    rows = []
+    few, many = write_documents(tokenizer, 16, share=0.05), write_documents(tokenizer, 64, share=0.05)
+    dense = write_documents(tokenizer, 16, share=0.2)
+    for name, large in (("growth_documents", many), ("growth_blanks", dense)):
+        pairs = [(fill(few), fill(large)) for _ in range(3)]
+        work = sum(len(t.blanks) for t in large) / sum(len(t.blanks) for t in few)
+        rows.append(
+            {
+                "name": name,
+                "ratio": round(statistics.median(b / a for a, b in pairs) / work, 3),
+                "ours": round(statistics.median(b for _, b in pairs), 3),
+                "theirs": round(statistics.median(a for a, _ in pairs), 3),
+                "unit": f"s for {work:.2f}x the work; ratio 1 is linear",
+                "n": len(pairs),
+            }
+        )
+    return rows
+
+
+def result(name: str, ours: list[float], theirs: list[float], unit: str, n: int) -> dict:
+    """Return one line of the benchmark: the median of the ratios round by round."""
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    medians = {"ours": round(statistics.median(ours), 2), "theirs": round(statistics.median(theirs), 2)}
+    return {"name": name, "ratio": round(ratio, 2)} | medians | {"unit": unit, "n": n}
+
+
+def main() -> int:
+    """Print every ratio; 1 and one line if the data is missing."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--documents", type=int, default=16)
+    chosen = parser.parse_args()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        encoder = packages.member(chosen.data_dir, *packages.ENCODER)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
+    texts = write_documents(tokenizer, chosen.documents)
+    print(f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank")
+    print("GPU: none at hand, not measured" if not torch.cuda.is_available() else "GPU: at hand, not measured here")
+    rows = []
+    for precision in ("fp32", "bf16"):
+        rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
+    rows.append(compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds))
+    rows += measure_growth(start.float(), tokenizer)
+    print("\n".join(json.dumps(row) for row in rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

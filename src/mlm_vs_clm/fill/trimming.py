@@ -1,0 +1,108 @@
+"""The last layer where it is needed: of a BERT-class encoder only the states at the slots are computed.
+
+The other positions of the last layer are keys and values alone: their queries, their attention and their feed-forward
+block are left out. Where a document has few slots, keys and values are left out too: a query is turned into the space
+of the layer's input, q (W h) = (q W) h, and the mix of values is made from the mix of inputs. Equal to the whole network
+up to rounding; docs/speed.md has what it gains.
+"""
+
+import torch
+from torch.nn import functional
+from transformers import PreTrainedModel
+
+from ..models import hidden_states
+
+STRETCH = 2048  # sub-words through a CPU at a time: more do not stay in its cache
+
+
+def can_trim(model: PreTrainedModel) -> bool:
+    """Tell whether the last layer can be cut: a BERT encoder with the attention that torch computes."""
+    config = model.config
+    return config.model_type == "bert" and not config.is_decoder and config._attn_implementation == "sdpa"
+
+
+def are_few(model: PreTrainedModel, n_slots: int) -> bool:
+    """Tell whether turning the queries of so many slots costs less than keys and values of a whole document."""
+    return 2 * n_slots * model.config.num_attention_heads <= model.config.hidden_size
+
+
+def states_at(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    """Return the last hidden states (n, width) at the places that `slots` lists for each row of ids (batch, length).
+
+    `seen` (batch, length) is false at padding, or None where there is none.
+    """
+    size = max(1, STRETCH // ids.shape[1]) if ids.device.type == "cpu" else len(ids)
+    forward = _trimmed if can_trim(model) else _whole
+    parts = [slice(start, start + size) for start in range(0, len(ids), size)]
+    return torch.cat([forward(model, ids[p], None if seen is None else seen[p], slots[p]) for p in parts])
+
+
+def _whole(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    inputs = {"input_ids": ids} | ({} if seen is None else {"attention_mask": seen.long()})
+    rows = [row for row, places in enumerate(slots) for _ in places]
+    return hidden_states(model, inputs)[rows, [place for places in slots for place in places]]
+
+
+def _trimmed(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    most, layers = max(map(len, slots)), model.base_model.encoder.layer
+    mask = None if seen is None else seen[:, None, None, :]
+    hidden = model.base_model.embeddings(input_ids=ids)
+    for layer in layers[:-1]:
+        hidden = layer(hidden, mask)
+    padded = [places + [0] * (most - len(places)) for places in slots]
+    wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
+    asking = hidden.gather(1, wanted[:, :, None].expand(-1, -1, hidden.shape[-1]))
+    attend = _attend_in_input if are_few(model, most) else _attend
+    answer = attend(layers[-1].attention.self, asking, hidden, mask)
+    states = layers[-1].feed_forward_chunk(layers[-1].attention.output(answer, asking))
+    counts = torch.tensor([len(places) for places in slots], device=ids.device)
+    return states[torch.arange(most, device=ids.device) < counts[:, None]]
+
+
+def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """Return what the positions asking (batch, n, width) read from all of hidden (batch, length, width)."""
+
+    def heads(states: torch.Tensor) -> torch.Tensor:
+        return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
+
+    read = functional.scaled_dot_product_attention(
+        heads(attention.query(asking)),
+        heads(attention.key(hidden)),
+        heads(attention.value(hidden)),
+        attn_mask=mask,
+        scale=attention.scaling,
+    )
+    return read.transpose(1, 2).flatten(2)
+
+
+def _attend_in_input(
+    attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    """Do the same without keys and values; the bias of the keys shifts all scores alike and drops out."""
+    shape = (attention.num_attention_heads, attention.attention_head_size, -1)
+    queries = attention.query(asking).unflatten(-1, shape[:2])
+    turned = torch.einsum("bqhd,hdw->bqhw", queries, attention.key.weight.view(shape)).flatten(1, 2)
+    scores = turned @ hidden.transpose(1, 2) * attention.scaling
+    if mask is not None:
+        scores = scores.masked_fill(~mask[:, 0], float("-inf"))
+    mixed = (scores.softmax(-1) @ hidden).unflatten(1, (-1, shape[0]))
+    read = torch.einsum("bqhw,hdw->bqhd", mixed, attention.value.weight.view(shape)).flatten(2)
+    return read + attention.value.bias
+
+
+def trim_sizes(model: PreTrainedModel, sizes: dict[str, int], n_slots: int) -> dict[str, int]:
+    """Return parameter counts in which what the last layer spends on a document's slots alone counts as output layer."""
+    if not can_trim(model):
+        return sizes
+    layer = model.base_model.encoder.layer[-1]
+    spared = sum(parameter.numel() for parameter in layer.parameters())
+    if not are_few(model, n_slots):
+        everywhere = (layer.attention.self.key, layer.attention.self.value)
+        spared -= sum(parameter.numel() for part in everywhere for parameter in part.parameters())
+    return sizes | {"body": sizes["body"] - spared, "head": sizes["head"] + spared}

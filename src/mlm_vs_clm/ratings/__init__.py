@@ -1,0 +1,1 @@
+"""Human judgement: a blinded sheet for raters, and what their answers say."""

@@ -1,0 +1,232 @@
+"""What the ratings say: agreement, means an arm, arms against arms, and how far the metrics agree with people."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pandas as pd
+
+from ..metrics import DIVERSITY, METRICS, Resources, exact_match, make_metrics
+from ..scoring import read_statistics
+from ..stats import correlations, draw_weights, holm, percentile_interval
+from .questions import POINTS
+
+ALL = "all"
+ORIGINAL = "oracle"
+RESAMPLES = 1000
+
+
+def _parts(rows: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """Yield the rows of each question, in each corpus and in all of them together."""
+    for question, asked in rows.groupby("question", sort=False):
+        for corpus, part in [*asked.groupby("corpus"), (ALL, asked)]:
+            yield {"question": question, "corpus": corpus}, part
+
+
+def _matrix(rows: pd.DataFrame) -> np.ndarray:
+    """Return the ratings as (items, raters), NaN where none was given."""
+    return rows.pivot(index="item", columns="rater", values="rating").to_numpy(dtype=float)
+
+
+def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return Krippendorff's alpha (ordinal) with a 95 % bootstrap interval over items, by question and corpus."""
+    table = [about | agree(_matrix(part)) for about, part in _parts(rows)]
+    return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
+
+
+def agree(ratings: np.ndarray, seed: int = 0) -> dict:
+    """Return alpha of ratings (items, raters), its interval, and the counts of items rated twice or more."""
+    counts = np.stack([(ratings == point).sum(axis=1) for point in POINTS], axis=1)
+    counts = counts[counts.sum(axis=1) >= 2]
+    about = {"n_items": len(counts), "n_ratings": int(counts.sum()), "n_raters": _count_raters(ratings)}
+    undefined = dict.fromkeys(("value", "low", "high"), np.nan) | about
+    if len(counts) < 2:
+        return undefined | {"reason": "fewer than two items were rated by two raters"}
+    if (counts.sum(axis=0) > 0).sum() < 2:
+        return undefined | {"reason": "the ratings do not vary"}
+    draws = np.random.default_rng(seed).integers(len(counts), size=(RESAMPLES, len(counts)))
+    low, high = percentile_interval(np.array([_alpha(counts[draw]) for draw in draws]))
+    return {"value": _alpha(counts), "low": low, "high": high} | about | {"reason": ""}
+
+
+def _alpha(counts: np.ndarray) -> float:
+    """Return alpha of how often each point was given to each item; NaN if only one point was given at all."""
+    if (counts.sum(axis=0) > 0).sum() < 2:
+        return np.nan
+    return krippendorff.alpha(value_counts=counts, value_domain=list(POINTS), level_of_measurement="ordinal")
+
+
+def _count_raters(ratings: np.ndarray) -> int:
+    return int((~np.isnan(ratings)).any(axis=0).sum())
+
+
+def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean rating of each arm by question and corpus, with a 95 % interval over items and raters."""
+    table = [
+        about | {"arm": arm} | average(_matrix(rated))
+        for about, part in _parts(rows)
+        for arm, rated in part.groupby("arm")
+    ]
+    names = "arm corpus question value low high n n_items n_raters reason".split()
+    return pd.DataFrame(table)[names]
+
+
+def average(ratings: np.ndarray, seed: int = 0) -> dict:
+    """Return the mean of ratings (items, raters) with an interval from drawing items and raters anew, both.
+
+    Owen's (2007) bootstrap for crossed factors: it errs to the wide side. Of one rater only items are drawn.
+    """
+    given = ~np.isnan(ratings)
+    ratings, given = ratings[given.any(axis=1)][:, given.any(axis=0)], given[given.any(axis=1)]
+    given = ~np.isnan(ratings)
+    n_items, n_raters = ratings.shape
+    about = {"n": int(given.sum()), "n_items": n_items, "n_raters": n_raters}
+    if not given.any():
+        return dict.fromkeys(("value", "low", "high"), np.nan) | about | {"reason": "nothing was rated"}
+    value = float(ratings[given].mean())
+    if n_items < 2:
+        return (
+            {"value": value, "low": np.nan, "high": np.nan} | about | {"reason": "one item has no interval"}
+        )
+    items, raters = draw_weights(n_items, RESAMPLES, seed), draw_weights(n_raters, RESAMPLES, seed + 1)
+    sums, counts = (
+        np.einsum("bi,ir,br->b", items, part, raters) for part in (np.where(given, ratings, 0), given * 1.0)
+    )
+    low, high = percentile_interval(sums / np.where(counts == 0, np.nan, counts))
+    reason = "" if n_raters > 1 else "one rater: the interval is over items alone"
+    return {"value": value, "low": low, "high": high} | about | {"reason": reason}
+
+
+def compare_arms(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the difference (first minus second) of every two arms from a mixed model, Holm-corrected a question.
+
+    rating ~ arm + corpus, with a variance of raters and one of items: crossed, as every rater may see every
+    item. The five points are taken as numbers. Where the model cannot be fitted, the reason is in each row.
+    """
+    tables = [compare_by_model(question, part) for question, part in rows.groupby("question", sort=False)]
+    return pd.concat(tables, ignore_index=True)
+
+
+def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of arms of one question."""
+    rated = rows.dropna(subset="rating")
+    arms = sorted(rows["arm"].unique())
+    about = {"question": question, "n": len(rated), "n_items": rated["item"].nunique()}
+    about |= {"n_raters": rated["rater"].nunique()}
+    reason = refuse_model(rated, arms)
+    model = None if reason else fit_model(rated)
+    if model is not None and not model.converged:
+        reason = "the mixed model did not converge"
+    pairs = [{"first": first, "second": second} for first, second in combinations(arms, 2)]
+    contrasts = [contrast(model, **pair) if not reason else {} for pair in pairs]
+    table = pd.DataFrame([about | pair | found for pair, found in zip(pairs, contrasts, strict=True)])
+    table = table.reindex(columns=[*about, "first", "second", "difference", "low", "high", "p"])
+    return table.assign(p_holm=holm(table["p"].astype(float)), reason=reason)
+
+
+def refuse_model(rated: pd.DataFrame, arms: list[str]) -> str:
+    """Return why the mixed model cannot be fitted to these ratings, or nothing."""
+    if len(arms) < 2:
+        return "one arm: nothing to compare"
+    if unrated := [arm for arm in arms if arm not in set(rated["arm"])]:
+        return f"no rating of arm {unrated[0]}"
+    if rated["rater"].nunique() < 2:
+        return "one rater: a rater's severity cannot be told from the arms"
+    return "the ratings do not vary" if rated["rating"].nunique() < 2 else ""
+
+
+def fit_model(rated: pd.DataFrame):
+    """Return the fitted mixed model (statsmodels, REML)."""
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    fixed = "rating ~ 0 + C(arm)" + (" + C(corpus)" if rated["corpus"].nunique() > 1 else "")
+    crossed = {"item": "0 + C(item)", "rater": "0 + C(rater)"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a variance of zero is legal here, and `converged` is looked at
+        model = MixedLM.from_formula(
+            fixed, rated, groups=np.ones(len(rated)), vc_formula=crossed, re_formula="0"
+        )
+        # Variances end at zero, where the gradient methods that are the default stop too early or fail.
+        return model.fit(reml=True, method="powell")
+
+
+def contrast(model, first: str, second: str) -> dict:
+    """Return the difference of two arms with its 95 % interval and two-sided p."""
+    weights = np.array(
+        [(n == f"C(arm)[{first}]") - 1.0 * (n == f"C(arm)[{second}]") for n in model.model.exog_names]
+    )
+    difference = float(weights @ model.fe_params.to_numpy())
+    covariance = model.cov_params().loc[model.model.exog_names, model.model.exog_names].to_numpy()
+    error = float(np.sqrt(weights @ covariance @ weights))
+    return tell_difference(difference, error)
+
+
+def tell_difference(difference: float, error: float) -> dict:
+    """Return a normal interval and p of a difference with this standard error."""
+    from scipy.stats import norm
+
+    p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else np.nan
+    return {
+        "difference": difference,
+        "low": difference - 1.96 * error,
+        "high": difference + 1.96 * error,
+        "p": p,
+    }
+
+
+def correlate_metrics(rows: pd.DataFrame, store: Path) -> pd.DataFrame:
+    """Return Spearman's correlation of an item's mean rating with each metric of its document, over items.
+
+    The original is left out: it scores highest by definition and people like it, so it would speak for any
+    metric. An item whose metric is not defined, or whose scores are not in the store, is left out and `n` says so.
+    """
+    written = rows[rows["arm"] != ORIGINAL]
+    names = ["question", "corpus", "item", "artifact", "place"]
+    means = written.groupby(names, sort=False)["rating"].mean().reset_index()
+    values = {artifact: read_metrics(Path(store) / artifact) for artifact in means["artifact"].unique()}
+    n_absent = sum(not known for known in values.values())
+    note = f"the scores of {n_absent} of {len(values)} cells are not in the store" if n_absent else ""
+    kinds = sorted({kind for known in values.values() for kind in known})
+    table = [
+        about
+        | {"scope": kind[0], "metric": kind[1], "statistic": "spearman"}
+        | _correlate(part, values, kind, note)
+        for about, part in _parts(means)
+        for kind in kinds or [("", "")]
+    ]
+    return pd.DataFrame(
+        table, columns="question corpus scope metric statistic value low high n reason".split()
+    )
+
+
+def _correlate(means: pd.DataFrame, values: dict, kind: tuple[str, str], note: str) -> dict:
+    """Return the correlation of mean ratings with one metric, over the items that have both."""
+    scored = [_look_up(values[row.artifact], kind, row.place) for row in means.itertuples()]
+    found = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
+    reason = "; ".join(filter(None, (found.reason, note)))
+    return {"value": found.value, "low": found.low, "high": found.high, "n": found.n, "reason": reason}
+
+
+def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
+    """Return every metric of a cell, a value a document, by (scope, metric); empty where it is not stored."""
+    if not (folder / "statistics.jsonl").is_file():
+        return {}
+    scoring = _aggregates()
+    return {
+        kind: scoring[kind[1]](rows) for kind, rows in read_statistics(folder).items() if kind[1] in scoring
+    }
+
+
+def _aggregates() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """Return how each metric makes a score of a document's statistics; nothing is loaded for that."""
+    unread = Resources(Path(), "", "")
+    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": exact_match}
+    return {name: metrics[name].aggregate for name in (*METRICS, *DIVERSITY, "exact_match")}
+
+
+def _look_up(known: dict[tuple[str, str], np.ndarray], kind: tuple[str, str], place: int) -> float:
+    values = known.get(kind, ())
+    return float(values[place]) if place < len(values) else float("nan")

@@ -1,0 +1,190 @@
+"""The rating sheet: a balanced, blinded sample of texts in one page that opens offline, and its key.
+
+The page shows corpus text, so it belongs in `outputs/` and never in `results/`. The key says which arm wrote
+which text: it stays with whoever reads the ratings back, and raters never get it.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..artifacts import RECORD, explain_os_error
+from ..errors import StudyError
+from ..gathering import inputs_of
+from ..storage import load_filled
+from .questions import QUESTIONS
+
+# The original (`oracle`), the arms of the claims, and a floor; those without a result are left out and told.
+ARMS = ("oracle", "mlm", "mlm_leaky", "infill", "clm", "seq2seq_kept", "unigram")
+STRATEGY = "random"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A text to rate, and where it comes from; `place` is its row in the statistics of the score artifact."""
+
+    corpus: str
+    arm: str
+    document: str
+    place: int
+    artifact: str
+    text: str
+
+
+def draw_sheet(cells: pd.DataFrame, store: Path, texts: int, rng: np.random.Generator) -> list[Item]:
+    """Return `texts` items of every corpus and arm in a random order.
+
+    Within a corpus no document is shown twice while there are enough of them: a rater who has read the
+    original would know the copy. Raises StudyError where a cell is not stored or has too few documents.
+    """
+    items = []
+    for _, arms in cells.groupby("corpus"):
+        n_documents = len(read_texts(store, arms.iloc[0]["artifact"]))
+        if n_documents < texts:
+            corpus = arms.iloc[0]["corpus"]
+            raise StudyError(
+                f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts to {n_documents}"
+            )
+        order = rng.permutation(n_documents)
+        for block, cell in enumerate(arms.itertuples()):
+            places = order[np.arange(block * texts, (block + 1) * texts) % n_documents]
+            items += make_items(cell.corpus, cell.arm, store, cell.artifact, places)
+    return [items[i] for i in rng.permutation(len(items))]
+
+
+def make_items(corpus: str, arm: str, store: Path, artifact: str, places: np.ndarray) -> list[Item]:
+    """Return the items of one cell at these places."""
+    filled = read_texts(store, artifact)
+    return [Item(corpus, arm, filled[p].id, int(p), artifact, filled[p].text) for p in places]
+
+
+def read_texts(store: Path, artifact: str) -> list:
+    """Return what the arm behind a score artifact wrote; StudyError where it is not stored."""
+    folder = Path(store) / artifact
+    if not (folder / RECORD).is_file():
+        raise StudyError(f"{artifact} is not in {store}: run `make reproduce`, or name its --store")
+    generation = inputs_of(folder)["generation"]
+    if not (generation / "fills.jsonl").is_file():
+        raise StudyError(f"{generation} holds no texts: run `make reproduce`, which makes it again")
+    return load_filled(generation)
+
+
+def choose_cells(results: Path, arms: tuple[str, ...], ratio: float, seed: int) -> pd.DataFrame:
+    """Return one row (corpus, arm, artifact) a cell of random blanks at this ratio, arms in the given order.
+
+    Raises StudyError where there are no results, or none at this ratio and seed.
+    """
+    path = Path(results) / "scores.csv"
+    if not path.is_file():
+        raise StudyError(f"no scores.csv in {results}: run `make reproduce` first, or name --results")
+    scores = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    chosen = scores[(scores["strategy"] == STRATEGY) & np.isclose(scores["ratio"], ratio)]
+    cells = chosen[chosen["seed"] == seed][["corpus", "arm", "artifact"]].drop_duplicates()
+    if cells.empty:
+        ratios = ", ".join(
+            f"{r:g}" for r in sorted(scores.loc[scores["strategy"] == STRATEGY, "ratio"].unique())
+        )
+        raise StudyError(
+            f"{path} has no {STRATEGY} cell at ratio {ratio} and seed {seed}: its ratios are {ratios}"
+        )
+    cells = cells[cells["arm"].isin(arms)]
+    return cells.sort_values(
+        ["corpus", "arm"], key=lambda c: c.map(list(arms).index) if c.name == "arm" else c
+    )
+
+
+def name_items(items: list[Item]) -> dict[str, Item]:
+    """Return the items by the ids that raters see, which tell their place on the sheet and nothing else."""
+    return {f"t{number:03}": item for number, item in enumerate(items, 1)}
+
+
+def name_sheet(named: dict[str, Item]) -> str:
+    """Return the id of a sheet: equal items have equal ids."""
+    rows = json.dumps({id: asdict(item) for id, item in named.items()}, sort_keys=True)
+    return hashlib.sha256(rows.encode()).hexdigest()[:10]
+
+
+def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int) -> dict:
+    """Return the key of a sheet: which arm wrote which item, without the texts."""
+    items = {id: {k: v for k, v in asdict(item).items() if k != "text"} for id, item in named.items()}
+    cell = {"strategy": STRATEGY, "ratio": ratio, "seed": seed}
+    return {"sheet": sheet, "questions": list(QUESTIONS), **cell, "items": items}
+
+
+def render_sheet(sheet: str, named: dict[str, Item]) -> str:
+    """Return the page: ids and texts, questions and anchors, and nothing that names an arm."""
+    environment = Environment(
+        loader=PackageLoader("mlm_vs_clm.ratings"), autoescape=True, undefined=StrictUndefined
+    )
+    texts = [{"item": id, "text": " ".join(item.text.split())} for id, item in named.items()]
+    return environment.get_template("sheet.html").render(sheet=sheet, texts=texts, questions=QUESTIONS)
+
+
+def write_sheet(out: Path, page: str, key: dict) -> tuple[Path, Path]:
+    """Write `sheet-<id>.html` for the raters and, in a folder apart, `key/key-<id>.json`."""
+    html, secret = out / f"sheet-{key['sheet']}.html", out / "key" / f"key-{key['sheet']}.json"
+    try:
+        secret.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page, encoding="utf-8", newline="\n")
+        secret.write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StudyError(explain_os_error(error, out)) from error
+    return html, secret
+
+
+def refuse_results(out: Path, results: Path) -> None:
+    """Raise StudyError where the page, which shows corpus text, would stand among results."""
+    if out.resolve().is_relative_to(results.resolve().parent):
+        raise StudyError(
+            f"--out {out} is among results, and the sheet shows corpus text: choose outputs/ratings"
+        )
+
+
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the settings of the command line."""
+    parser = argparse.ArgumentParser(description="Draw a blinded sample and write the page that raters open.")
+    parser.add_argument("--results", type=Path, default=Path("results/laptop"))
+    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
+    parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
+    parser.add_argument("--ratio", type=float, default=0.5)
+    parser.add_argument("--texts", type=int, default=4, help="texts of each corpus and arm")
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws another sheet")
+    parser.add_argument("--cell-seed", type=int, default=0, help="the seed of the study's cells")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write one sheet and say how long it takes to rate; 1 and one line on a mistake that a user can mend."""
+    chosen = read_arguments(arguments)
+    try:
+        if chosen.texts < 1:
+            raise StudyError(f"--texts {chosen.texts}: ask for at least one text of each corpus and arm")
+        refuse_results(chosen.out, chosen.results)
+        cells = choose_cells(chosen.results, chosen.arms, chosen.ratio, chosen.cell_seed)
+        absent = [arm for arm in chosen.arms if arm not in set(cells["arm"])]
+        if absent and (chosen.arms != ARMS or cells.empty):
+            raise StudyError(f"{chosen.results} has no arm {absent[0]} at this ratio: leave it out of --arms")
+        named = name_items(draw_sheet(cells, chosen.store, chosen.texts, np.random.default_rng(chosen.seed)))
+        key = make_key(name_sheet(named), named, chosen.ratio, chosen.cell_seed)
+        html, secret = write_sheet(chosen.out, render_sheet(key["sheet"], named), key)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(
+        f"left out, as {chosen.results} does not have them: {', '.join(absent)}\n" if absent else "", end=""
+    )
+    print(f"sheet:  {html} ({len(named)} texts; send this to the raters)")
+    print(f"key:    {secret} (keep it from them; `make ratings` reads it)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The steps between masked and causal text: paired, per corpus, and honest about what is not there."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlm_vs_clm.gap import COLUMNS, MEASURES, STEPS, Cell, explain_gap
+from mlm_vs_clm.metrics.bleu import count_ngrams
+from mlm_vs_clm.report import draw, show_tables, tidy
+from mlm_vs_clm.stats import paired_bootstrap, ratio_of_sums
+
+FILLS = ("fills", "exact_match")
+
+
+def make_cell(arm, matches, seed=0, units=None):
+    """Return a cell of ten blanks a document, of which `matches` were restored."""
+    rows = np.array([[m, 10.0] for m in matches])
+    return Cell(arm, seed, {FILLS: rows}, units or [f"d{i}" for i in range(len(matches))])
+
+
+def pick(rows, step, measure=FILLS):
+    return next(r for r in rows if (r["step"], r["scope"], r["metric"]) == (step, *measure))
+
+
+def test_difference_by_hand():
+    cells = [make_cell("mlm", [5, 7, 6]), make_cell("clm", [2, 4, 3])]
+    row = pick(explain_gap("plots", cells, 200), "known length")
+    assert row["value"] == pytest.approx(0.3) and (row["low"], row["high"]) == pytest.approx((0.3, 0.3))
+    assert (row["corpus"], row["first"], row["second"], row["n"], row["reason"]) == (
+        "plots",
+        "mlm",
+        "clm",
+        3,
+        "",
+    )
+
+
+def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 10, (2, 40))
+    row = pick(
+        explain_gap("plots", [make_cell("mlm", first), make_cell("infill", second)], 300),
+        "both contexts",
+    )
+    rows = [np.stack([m, np.full(40, 10.0)], axis=1) for m in (first, second)]
+    made = paired_bootstrap(*rows, ratio_of_sums, 300, clusters=[f"d{i}" for i in range(40)])
+    assert (row["value"], row["low"], row["high"], row["p"]) == (made.difference, made.low, made.high, made.p)
+
+
+def test_authors_who_repeat_are_one_unit():
+    units = ["a", "a", "b", "b"]
+    cells = [make_cell(arm, [1, 2, 3, 4], units=units) for arm in ("mlm", "clm")]
+    assert pick(explain_gap("speeches", cells, 50), "known length")["n"] == 2
+
+
+def test_seeds_are_put_together_and_unshared_ones_left_out():
+    cells = [make_cell("mlm", [5, 5], 0), make_cell("mlm", [7, 7], 1), make_cell("mlm", [9, 9], 2)]
+    cells += [make_cell("clm", [1, 1], 0), make_cell("clm", [1, 1], 1)]
+    row = pick(explain_gap("plots", cells, 50), "known length")
+    assert row["value"] == pytest.approx(0.5) and row["n"] == 2
+
+
+def test_missing_is_a_row_with_its_reason():
+    rows = explain_gap("plots", [make_cell("mlm", [1, 2]), make_cell("clm", [1, 2], seed=1)], 50)
+    assert len(rows) == len(STEPS) * len(MEASURES) and all(list(row) == COLUMNS for row in rows)
+    assert all(row["value"] is None and row["reason"] for row in rows)
+    assert pick(rows, "as reported")["reason"] == "not made: mlm_leaky and seq2seq_kept"
+    assert pick(rows, "no leak")["reason"] == "not made: seq2seq_kept"
+    assert pick(rows, "known length")["reason"] == "the two arms share no seed"
+    one = explain_gap("plots", [make_cell("mlm", [1]), make_cell("clm", [1])], 50)
+    assert "1 of the units" in pick(one, "known length")["reason"]
+
+
+def test_bleu_is_of_the_corpus_and_not_a_mean():
+    texts = ["the captain saw the old boat", "a doctor gave two small tablets"]
+    rows = {("document", "bleu"): count_ngrams(texts, texts)}
+    worse = {("document", "bleu"): count_ngrams(["the captain", "a doctor gave two"], texts)}
+    cells = [Cell("mlm", 0, rows, ["a", "b"]), Cell("clm", 0, worse, ["a", "b"])]
+    row = pick(explain_gap("plots", cells, 50), "known length", ("document", "bleu"))
+    import sacrebleu
+
+    theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
+    assert row["value"] == pytest.approx(100 - theirs)
+
+
+@pytest.fixture
+def gap():
+    rng = np.random.default_rng(0)
+    cells = [
+        make_cell(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))
+    ]
+    return tidy.tidy("gap", pd.DataFrame(explain_gap("plots", cells, 100), columns=COLUMNS))
+
+
+def test_table_holds_every_step_and_says_why_one_is_missing(gap):
+    (table,) = show_tables("gap", {"gap": gap}, "smoke")
+    assert all(step.name in table for step in STEPS)
+    assert "| 30 |" in table and "nan" not in table and "not made: mlm_left" in table
+    assert "arm=clm,infill,mlm" in table and "masking=random" in table
+
+
+def test_figure_tells_every_step_and_an_empty_table_has_none(gap):
+    (made,) = draw("gap", {"gap": gap})
+    assert all(step.name in made.alt for step in STEPS) and "missing" in made.alt
+    empty = tidy.tidy("gap", pd.DataFrame())
+    assert draw("gap", {"gap": empty}) == [] and show_tables("gap", {"gap": empty}, "smoke") == []
