@@ -8,7 +8,8 @@ from mlm_vs_clm.publishing import publish
 def main(job: entry.Job) -> None:
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)
-    publish(job.make(recipes.report(job.config, cells, shown)), job.config.results, job.config.scale.name)
+    report = recipes.report(job.config, cells, shown, job.rules)
+    publish(job.make(report), job.config.results, job.config.scale.name)
 
 
 if __name__ == "__main__":

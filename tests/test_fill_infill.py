@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from mlm_vs_clm.batches import pad_examples, tokenize
 from mlm_vs_clm.config import LATER_AXES, ArmConfig
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
@@ -19,7 +20,7 @@ from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.masking import hide_words
 from mlm_vs_clm.models import as_kind, start_from_scratch
 from mlm_vs_clm.objectives import IGNORE, OBJECTIVES, OPENING, Noise, Subwords, lay_out_answers
-from mlm_vs_clm.training import Training, pad_examples, tokenize, train
+from mlm_vs_clm.training import Training, train
 from mlm_vs_clm.writing import check_arm
 
 LEFT, MASK, RIGHT = 1, 9, 2

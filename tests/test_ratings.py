@@ -64,7 +64,10 @@ def simulate(key, rater, spread=0.5):
     severity = draw.normal(0, 0.3)
     ratings = [
         {"item": item, "seconds": 9.5}
-        | {q: int(np.clip(round(LEVELS[about["arm"]] + severity + draw.normal(0, spread)), 1, 5)) for q in QUESTIONS}
+        | {
+            q: int(np.clip(round(LEVELS[about["arm"]] + severity + draw.normal(0, spread)), 1, 5))
+            for q in QUESTIONS
+        }
         for item, about in key["items"].items()
     ]
     return {"sheet": key["sheet"], "rater": f"r{rater}", "ratings": ratings}
@@ -77,20 +80,20 @@ def save(folder, *files):
     return folder
 
 
-def test_a_sheet_is_balanced_and_shows_no_document_twice(study):
+def test_a_sheet_is_balanced_and_a_document_comes_back_only_after_all_others(study):
     items = draw_sheet(study)
-    counts = pd.Series([(item.corpus, item.arm) for item in items]).value_counts()
-    assert len(counts) == 6 and set(counts) == {3}
-    documents = [(item.corpus, item.document) for item in items]
-    assert len(set(documents)) == len(documents)
+    frame = pd.DataFrame(items)
+    assert len(frame) == 2 * 3 * 3 and not frame.duplicated(["corpus", "arm", "document"]).any()
+    assert (frame.groupby(["corpus", "document"])["arm"].nunique() == 3).all()
+    assert list(frame["block"]) == sorted(frame["block"])
+    assert not frame.duplicated(["block", "corpus", "document"]).any()
+    assert (frame.groupby(["block", "corpus"])["arm"].nunique() == 3).all()
     assert draw_sheet(study) == items
     assert draw_sheet(study, seed=1) != items
 
 
-def test_too_few_documents_are_shared_between_arms_and_never_repeated_within_one(study):
-    items = draw_sheet(study, texts=10)
-    seen = [(item.corpus, item.arm, item.document) for item in items]
-    assert len(set(seen)) == len(seen) == 60
+def test_no_more_documents_are_drawn_than_there_are(study):
+    assert len(draw_sheet(study, texts=12)) == 72
     with pytest.raises(StudyError, match="12 documents, 13 are asked for"):
         draw_sheet(study, texts=13)
 
@@ -166,7 +169,13 @@ DRIVE = """<script>addEventListener("load", async () => {
 def test_the_page_is_rated_by_keyboard_in_a_browser(study, key, tmp_path):
     named = sheet.name_items(draw_sheet(study))
     (tmp_path / "sheet.html").write_text(sheet.render_sheet(key["sheet"], named) + DRIVE)
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
     command += ["--virtual-time-budget=3000", "--dump-dom", (tmp_path / "sheet.html").as_uri()]
     page = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     told = json.loads(page.split("<pre>")[1].split("</pre>")[0])
@@ -186,7 +195,9 @@ def test_the_page_is_rated_by_keyboard_in_a_browser(study, key, tmp_path):
     assert (second["coherence"], second["grammar"]) == (None, None)
     assert {(row["coherence"], row["grammar"]) for row in others} == {(3, 5)}
     assert sorted(row["item"] for row in saved["ratings"]) == sorted(key["items"])
-    assert [row["item"] for row in saved["ratings"]] != list(key["items"])  # each rater has an order of their own
+    assert [row["item"] for row in saved["ratings"]] != list(
+        key["items"]
+    )  # each rater has an order of their own
 
 
 def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
@@ -197,10 +208,13 @@ def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
     assert reading.main(settings) == 0
     assert "3 raters, 108 ratings of 108" in capsys.readouterr().out
     tables = {path.stem: pd.read_csv(path) for path in out.iterdir()}
-    assert set(tables) == {"ratings", "agreement", "comparisons", "metrics"}
-    means = tables["ratings"].query("corpus == 'all' and question == 'coherence'").set_index("arm")["value"]
+    assert set(tables) == {"ratings", "means", "agreement", "comparisons", "metrics"}
+    means = tables["means"].query("corpus == 'all' and question == 'coherence'").set_index("arm")["value"]
     assert means["oracle"] > means["mlm"] > means["clm"]
-    assert (tables["ratings"]["low"] <= tables["ratings"]["value"]).all()
+    assert (tables["means"]["low"] <= tables["means"]["value"]).all()
+    assert len(tables["ratings"]) == 108 and {"corpus", "arm", "document", "question", "rating"} <= set(
+        tables["ratings"]
+    )
     assert set(tables["metrics"]["metric"]) == {"rouge1"} and set(tables["metrics"]["n"]) == {6, 12}
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert reading.main(settings) == 0
@@ -245,6 +259,16 @@ def test_with_a_problem_nothing_is_written(key, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_the_key_is_found_by_the_sheet_that_was_answered(key, tmp_path):
+    keys, folder = tmp_path / "keys", save(tmp_path / "answers", [1], simulate(key, 0))
+    keys.mkdir()
+    with pytest.raises(StudyError, match="no key in .*keys belongs to"):
+        reading.find_key(keys, folder)
+    (keys / "key-another.json").write_text("{}")
+    (keys / f"key-{key['sheet']}.json").write_text("{}")
+    assert reading.find_key(keys, folder) == keys / f"key-{key['sheet']}.json"
+
+
 def test_what_is_not_rated_is_missing_and_counted(key, tmp_path):
     part = simulate(key, 0)
     left = [part["ratings"].pop()["item"], part["ratings"][0]["item"]]
@@ -262,7 +286,7 @@ def test_alpha_equals_krippendorffs_own_example():
               . 3 3 3 2 3 4 2 2 5 1 .
               1 2 3 3 2 4 4 1 2 5 1 ."""
     table = [[float(x) if x != "." else np.nan for x in row.split()] for row in rows.splitlines()]
-    found = agree(np.array(table).T)
+    found = agree(np.array(table).T, np.arange(12))
     assert round(found["value"], 3) == 0.815
     assert found["low"] < 0.815 < found["high"]
     assert (found["n_items"], found["n_raters"], found["n_ratings"]) == (11, 4, 40)
@@ -271,10 +295,12 @@ def test_alpha_equals_krippendorffs_own_example():
 def test_agreement_is_one_for_equal_raters_near_zero_for_random_ones_and_else_not_defined():
     draw = np.random.default_rng(0)
     one = draw.integers(1, 6, size=(200, 1)).astype(float)
-    assert agree(np.hstack([one, one]))["value"] == pytest.approx(1)
-    assert abs(agree(draw.integers(1, 6, size=(400, 3)).astype(float))["value"]) < 0.08
-    assert "two raters" in agree(one)["reason"] and np.isnan(agree(one)["value"])
-    assert agree(np.full((5, 3), 4.0))["reason"] == "the ratings do not vary"
+    assert agree(np.hstack([one, one]), np.arange(200))["value"] == pytest.approx(1)
+    assert abs(agree(draw.integers(1, 6, size=(400, 3)).astype(float), np.arange(400))["value"]) < 0.08
+    alone = agree(one, np.arange(200))
+    assert "two raters" in alone["reason"] and np.isnan(alone["value"])
+    assert agree(np.full((5, 3), 4.0), np.arange(5))["reason"] == "the ratings do not vary"
+    assert agree(np.hstack([one, one]), np.zeros(200))["reason"] == "one document has no interval"
 
 
 def test_a_mean_is_worked_by_hand_and_its_interval_says_what_it_lacks():
@@ -290,39 +316,43 @@ def test_the_interval_of_a_mean_covers_the_truth_at_its_rate():
     """Items and raters are both drawn anew, so 95 % intervals must cover the mean of the population."""
     draw, covered = np.random.default_rng(1), 0
     for _ in range(100):
-        ratings = 3 + draw.normal(0, 0.5, (12, 1)) + draw.normal(0, 0.3, (1, 6)) + draw.normal(0, 0.5, (12, 6))
+        ratings = (
+            3 + draw.normal(0, 0.5, (12, 1)) + draw.normal(0, 0.3, (1, 6)) + draw.normal(0, 0.5, (12, 6))
+        )
         found = average(ratings)
         covered += found["low"] <= 3 <= found["high"]
     assert 88 <= covered <= 100
 
 
-def make_rows(effect, n_items=6, n_raters=4, seed=0):
+def make_rows(effect, n_documents=8, n_raters=4, seed=0):
     """Return simulated rows of one question and corpus; the arms `a` and `c` are equal, `b` is `effect` above."""
     draw, rows = np.random.default_rng(seed), []
-    severity = draw.normal(0, 0.3, n_raters)
-    for number, arm in enumerate(np.repeat(["a", "b", "c"], n_items)):
-        quality = draw.normal(0, 0.5) + (effect if arm == "b" else 0)
-        for rater in range(n_raters):
-            rating = 3 + quality + severity[rater] + draw.normal(0, 0.5)
-            rows.append((f"r{rater}", f"t{number}", "plots", arm, "coherence", rating))
-    return pd.DataFrame(rows, columns=["rater", "item", "corpus", "arm", "question", "rating"])
+    severity, document = draw.normal(0, 0.3, n_raters), draw.normal(0, 0.5, n_documents)
+    for number in range(n_documents):
+        for arm in "abc":
+            quality = document[number] + draw.normal(0, 0.4) + (effect if arm == "b" else 0)
+            for rater in range(n_raters):
+                rating = 3 + quality + severity[rater] + draw.normal(0, 0.5)
+                rows.append((f"r{rater}", f"{arm}{number}", f"d{number}", "plots", arm, "coherence", rating))
+    return pd.DataFrame(rows, columns=["rater", "item", "document", "corpus", "arm", "question", "rating"])
 
 
 def test_the_mixed_model_equals_the_analysis_of_variance_of_a_balanced_design():
-    """Then a difference is that of the means and its variance 2 MS(items within arms) / (items x raters)."""
+    """A difference is that of the means, its variance 2 MS(documents x arms) / (documents x raters)."""
     rows = make_rows(0.7)
     table = compare_arms(rows).set_index(["first", "second"])
     means = rows.groupby("arm")["rating"].mean()
-    items = rows.groupby(["arm", "item"])["rating"].mean()
-    square = 4 * (items - items.groupby("arm").transform("mean")).pow(2).sum() / (3 * 5)
+    items = rows.pivot_table(index="document", columns="arm", values="rating").to_numpy()
+    rest = items - items.mean(axis=0) - items.mean(axis=1, keepdims=True) + items.mean()
+    square = 4 * (rest**2).sum() / (2 * 7)
     row = table.loc[("a", "b")]
     assert row["difference"] == pytest.approx(means["a"] - means["b"], abs=1e-6)
-    assert (row["high"] - row["low"]) / 3.92 == pytest.approx((2 * square / 24) ** 0.5, rel=2e-3)
+    assert (row["high"] - row["low"]) / 3.92 == pytest.approx((2 * square / 32) ** 0.5, rel=5e-3)
     assert (table["p_holm"] >= table["p"]).all()
 
 
 def test_the_mixed_model_finds_an_effect_and_rarely_one_that_is_not_there():
-    tables = [compare_arms(make_rows(1.5, seed=seed)).set_index(["first", "second"]) for seed in range(30)]
+    tables = [compare_arms(make_rows(1.2, seed=seed)).set_index(["first", "second"]) for seed in range(30)]
     found = [table.loc[("a", "b"), "p_holm"] < 0.05 for table in tables]
     false = [table.loc[("a", "c"), "p_holm"] < 0.05 for table in tables]
     assert sum(found) >= 26 and sum(false) <= 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from mlm_vs_clm.batches import order_batches, pad_examples, tokenize
 from mlm_vs_clm.models import (
     AUTO_CLASSES,
     as_kind,
@@ -15,7 +16,7 @@ from mlm_vs_clm.models import (
     start_from_scratch,
 )
 from mlm_vs_clm.objectives import IGNORE, OBJECTIVES, Noise, Subwords
-from mlm_vs_clm.training import Run, Training, order_batches, pad_examples, tokenize, train
+from mlm_vs_clm.training import Run, Training, train
 
 SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
@@ -112,8 +113,8 @@ def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer,
 
 def test_order_of_data_is_one_for_all_and_takes_corpora_in_turn():
     lengths, corpora = [10] * 8, ["a"] * 6 + ["b"] * 2
-    order = order_batches(lengths, corpora, TRAINING, 0)
-    assert order == order_batches(lengths, corpora, TRAINING, 0)
+    order = order_batches(lengths, corpora, 1100, 4, 0)
+    assert order == order_batches(lengths, corpora, 1100, 4, 0)
     seen = [document for batch in order for document in batch]
     assert len(seen) * 10 >= TRAINING.token_budget > (len(seen) - 1) * 10
     assert sum(corpora[i] == "a" for i in seen) == sum(corpora[i] == "b" for i in seen)

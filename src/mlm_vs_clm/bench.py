@@ -26,6 +26,7 @@ from .fill.vocabulary import slot_bias
 from .models import as_kind, load_tokenizer, start_from_encoder
 
 WORDS, SHARE = 254, 0.3
+BATCH = 4096
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -49,10 +50,10 @@ def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) 
         ids = list(row.ids)
         for place in row.slots:
             ids[place] = tokenizer.mask_token_id
-        for place, inside in zip(row.slots, row.inside, strict=True):
+        for place, kind in zip(row.slots, row.kinds, strict=True):
             inputs = pipe.preprocess(tokenizer.decode(ids[1:-1], clean_up_tokenization_spaces=False))
             logits = pipe.forward(inputs)["logits"][0, place].float()
-            ids[place] = int((logits + bias[int(inside)]).argmax())
+            ids[place] = int((logits + bias[kind]).argmax())
         filled.append([ids[place] for place in row.slots])
     return filled
 
@@ -65,7 +66,9 @@ def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[in
         ids = list(row.ids)
         for place in row.slots:
             seen = torch.tensor([ids[:place]])
-            made = model.generate(seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False)
+            made = model.generate(
+                seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False
+            )
             ids[place] = int(made[0, place])
         filled.append([ids[place] for place in row.slots])
     return filled
@@ -86,55 +89,61 @@ def matrix_peak(dtype: torch.dtype) -> float:
 
 
 def model_flops(model, ledger, tokens: int) -> float:
-    """Return the ledger's FLOPs and those of the attention products over texts of `tokens` sub-words."""
+    """Return the ledger's FLOPs and those of the attention products over texts of `tokens` sub-words.
+
+    The last layer attends from the slots alone, which is next to nothing.
+    """
     config = model.config
-    return ledger.flops + 4 * config.num_hidden_layers * config.hidden_size * tokens * ledger.token_forwards
-
-
-def as_texts(filled) -> list[str]:
-    """Return the texts of a run."""
-    return [made.text for made in filled[0]]
+    attending = config.num_hidden_layers - 1
+    return ledger.flops + 4 * attending * config.hidden_size * tokens * ledger.token_forwards
 
 
 def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:
-    """Compare with the pipeline loop (fp32): one at a time and in 16 passes; and with the machine's peak."""
-    loop_model = model.float()
-    pipe = pipeline("fill-mask", model=loop_model, tokenizer=tokenizer, device="cpu")
+    """Compare with the pipeline loop in fp32, one at a time and in 16 passes, and with the machine's peak."""
+    pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
     bias = slot_bias(tokenizer, model.config.vocab_size)
-    ours, sixteen, shares, theirs, agreement = [], [], [], [], []
-    per_pass = -(-len(texts[0].blanks) // 16)
+    dtype = DTYPES[precision]
+    taken: dict[str, list[float]] = {name: [] for name in ("one", "sixteen", "loop", "share", "same")}
     for number in range(rounds):
         few = texts[2 * number : 2 * number + 2]
         spent, looped = seconds_of(lambda few=few: fill_by_loop(pipe, tokenizer, few, bias))
-        theirs.append(sum(map(len, looped)) / spent)
-        cast = model.to(DTYPES[precision])
-        run = lambda k: fill_masked(cast, tokenizer, texts, order="left_to_right", per_pass=k, batch_tokens=BATCH)  # noqa: E731
-        peak = matrix_peak(DTYPES[precision])
-        spent, filled = seconds_of(lambda run=run: run(1))
-        ours.append(filled[1].tokens_filled / spent)
-        shares.append(model_flops(model, filled[1], WORDS + 2) / spent / max(peak, matrix_peak(DTYPES[precision])))
-        agreement += [_same(tokenizer, few, looped, filled[0][2 * number : 2 * number + 2])]
-        spent, filled = seconds_of(lambda run=run: run(per_pass))
-        sixteen.append(filled[1].tokens_filled / spent)
+        taken["loop"].append(sum(map(len, looped)) / spent)
+        model.to(dtype)
+        peak = matrix_peak(dtype)
+        spent, filled = seconds_of(lambda: fill_passes(model, tokenizer, texts, 1))
+        taken["one"].append(filled[1].tokens_filled / spent)
+        taken["share"].append(
+            model_flops(model, filled[1], WORDS + 2) / spent / max(peak, matrix_peak(dtype))
+        )
+        taken["same"].append(_same(tokenizer, looped, filled[0][2 * number : 2 * number + 2]))
+        spent, filled = seconds_of(
+            lambda: fill_passes(model, tokenizer, texts, -(-len(texts[0].blanks) // 16))
+        )
+        taken["sixteen"].append(filled[1].tokens_filled / spent)
         model.float()
-    print(f"{precision}: {np.mean(agreement):.4f} of the fills equal the loop's in fp32")
     n = sum(len(text.blanks) for text in texts) * rounds
+    print(f"{precision}: {np.mean(taken['same']):.4f} of the fills equal those of the fp32 loop")
+    share = {"name": f"peak_share_{precision}", "ratio": round(statistics.median(taken["share"]), 3)}
     return [
-        result(f"fill_{precision}", ours, theirs, "blanks/s", n),
-        result(f"fill_16_passes_{precision}", sixteen, theirs, "blanks/s", n),
-        {"name": f"peak_share_{precision}", "ratio": round(statistics.median(shares), 3), "ours": None}
-        | {"theirs": None, "unit": "share of the matrix-product peak", "n": n},
+        result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
+        result(f"fill_16_passes_{precision}", taken["sixteen"], taken["loop"], "blanks/s", n),
+        share | {"ours": None, "theirs": None, "unit": "share of the matrix-product peak", "n": n},
     ]
 
 
-BATCH = 4096
+def fill_passes(model, tokenizer, texts: list[BlankedText], per_pass: int):
+    """Fill from left to right, `per_pass` sub-words in each pass."""
+    return fill_masked(model, tokenizer, texts, order="left_to_right", per_pass=per_pass, batch_tokens=BATCH)
 
 
-def _same(tokenizer, texts, looped: list[list[int]], filled) -> float:
+def _same(tokenizer, looped: list[list[int]], filled) -> float:
     """Return the share of slots in which the two ways chose the same sub-word."""
     same = []
     for ids, made in zip(looped, filled, strict=True):
-        same += [tokenizer.convert_tokens_to_ids(fill) == token for token, fill in zip(ids, made.fills, strict=True)]
+        same += [
+            tokenizer.convert_tokens_to_ids(fill) == token
+            for token, fill in zip(ids, made.fills, strict=True)
+        ]
     return float(np.mean(same))
 
 
@@ -194,8 +203,14 @@ def main() -> int:
         return 1
     tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
     texts = write_documents(tokenizer, chosen.documents)
-    print(f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank")
-    print("GPU: none at hand, not measured" if not torch.cuda.is_available() else "GPU: at hand, not measured here")
+    print(
+        f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank"
+    )
+    print(
+        "GPU: none at hand, not measured"
+        if not torch.cuda.is_available()
+        else "GPU: at hand, not measured here"
+    )
     rows = []
     for precision in ("fp32", "bf16"):
         rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)

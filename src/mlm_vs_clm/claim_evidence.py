@@ -35,12 +35,11 @@ class Study:
     seed: int
 
     def rows(self, table: str, corpus: str, **cell) -> pd.DataFrame:
-        """Return the rows of a cell."""
+        """Return the rows of a table (not empty) that have these values."""
         rows = self.tables[table]
-        rows = rows[rows["corpus"] == corpus]
-        for column, value in cell.items():
-            rows = rows[rows[column] == value]
-        return rows
+        asked = {"corpus": corpus} | cell
+        chosen = np.logical_and.reduce([rows[column].to_numpy() == value for column, value in asked.items()])
+        return rows[chosen]
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def load_rows(scope: str, metric: str, cell: dict, corpus: str, study: Study) ->
     """Return the statistics of a cell by seed; those of a gain are the arm's, the unfilled's and the oracle's."""
     if not metric.endswith(GAIN):
         rows = study.rows("scores", corpus, **cell)
-        artifacts = {seed: name for seed, name in zip(rows["seed"], rows["artifact"], strict=True)}
+        artifacts = dict(zip(rows["seed"], rows["artifact"], strict=True))
         made = {seed: read_rows(scope, metric, name, study) for seed, name in artifacts.items()}
         return {seed: rows for seed, rows in made.items() if rows is not None}
     metric = metric.removesuffix(GAIN)
@@ -90,13 +89,16 @@ def load_counts(asked: dict, claim: dict, corpus: str, study: Study) -> Rows | N
     if rows["strategy"].fillna("").ne("").any():
         rows = study.rows("downstream", corpus, task=claim["task"], **asked, **claim["cells"])
     evidence = tuple(dict.fromkeys(rows.sort_values("seed", kind="stable")["artifact"]))
-    units = [pd.DataFrame(study.read(name).units).assign(artifact=name) for name in evidence]
-    if not sum(map(len, units)):
+    runs: dict[tuple, list[dict]] = {}
+    for name in evidence:
+        for unit in study.read(name).units:
+            runs.setdefault((name, unit["task_seed"]), []).append(unit)
+    if not runs:
         return None
-    runs = [run for _, run in pd.concat(units).groupby(["artifact", "task_seed"], sort=False)]
-    same = [run for run in runs if list(run["id"]) == list(runs[0]["id"])]
-    values = np.hstack([run[list(COUNTS)].to_numpy(dtype=float) for run in same])
-    return Rows(values, list(runs[0]["cluster"]), evidence)
+    first, *_ = runs.values()
+    same = [run for run in runs.values() if [u["id"] for u in run] == [u["id"] for u in first]]
+    values = np.hstack([[[unit[name] for name in COUNTS] for unit in run] for run in same]).astype(float)
+    return Rows(values, [unit["cluster"] for unit in first], evidence)
 
 
 def match_widths(first: Rows, second: Rows) -> tuple[Rows, Rows]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .claim_evidence import GAIN, Rows, Study, join_rows, load_counts, load_rows, match_widths
+from .errors import StudyError
 from .metrics.bleu import score_counts
 from .stats import (
     Aggregate,
@@ -92,9 +93,12 @@ def compare_cells(test: dict, cells: list[dict], corpus: str, study: Study) -> F
 
 
 def find_aggregate(metric: str) -> Aggregate:
-    """Return what turns summed statistics into the score."""
-    aggregate = AGGREGATES[metric.removesuffix(GAIN)]
-    return (lambda sums: share_gained(sums, aggregate)) if metric.endswith(GAIN) else aggregate
+    """Return what turns summed statistics into the score; raises StudyError for a metric without a paired test."""
+    name = metric.removesuffix(GAIN)
+    if name not in AGGREGATES:
+        raise StudyError(f"the claims name the metric {metric}: choose one of {', '.join(AGGREGATES)}")
+    aggregate = AGGREGATES[name]
+    return (lambda sums: share_gained(sums, aggregate)) if name != metric else aggregate
 
 
 def share_gained(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
@@ -106,7 +110,7 @@ def share_gained(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
 
 def tell_cell(cell: dict) -> str:
     """Return the cell in words."""
-    return " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in cell.values())
+    return f"{cell['arm']} at {cell['strategy']} {cell['ratio']:g}"
 
 
 def compare(first: Rows, second: Rows, aggregate: Aggregate, study: Study, same_blanks: bool) -> Found:
@@ -115,7 +119,9 @@ def compare(first: Rows, second: Rows, aggregate: Aggregate, study: Study, same_
     made = paired_bootstrap(first.values, second.values, aggregate, study.resamples, **drawn)
     evidence = tuple(dict.fromkeys(first.evidence + second.evidence))
     if np.isnan(made.difference):
-        return Found(n=made.n, reason=f"{made.n} units with both scores defined", evidence=evidence)
+        few = f"both scores are defined for {made.n} of the units, two are needed"
+        reason = few if made.n < 2 else f"the score is not defined on the {made.n} units"
+        return Found(n=made.n, reason=reason, evidence=evidence)
     p, reason = made.p, ""
     if same_blanks:
         n_swaps = study.resamples * SWAPS_PER_RESAMPLE

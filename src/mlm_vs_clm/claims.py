@@ -150,8 +150,13 @@ def _decide_corpus(claim: dict, corpus: str, tests: list[Test]) -> dict:
 
 
 def _combine(states: list[str], mixed: str) -> str:
-    """Return what the comparisons of a role say together; those that are missing say nothing."""
+    """Return what the comparisons of a role say together.
+
+    Those that are missing say nothing; but where a claim asserts each of them, it does not hold without them.
+    """
     told = set(states) - {"missing"}
+    if told == {"holds"} and mixed == "gone" and "missing" in states:
+        return "unclear"
     if len(told) > 1:
         return mixed if "gone" in told else "unclear"
     return told.pop() if told else "missing"
@@ -199,9 +204,22 @@ def _to_row(test: Test) -> dict:
         | names
         | {
             "verdict": OF_STATE[test.state],
-            "reason": test.found.reason,
+            "reason": test.found.reason or _tell_unclear(test),
             "evidence": evidence,
         }
+    )
+
+
+def _tell_unclear(test: Test) -> str:
+    """Return why an interval decides nothing; nothing for one that does."""
+    if test.state != "unclear":
+        return ""
+    if "bound" in test.asked:
+        return f"the interval spans a bound of +-{test.asked['bound']:g}"
+    if test.found.low > test.asked["at_least"]:
+        return f"the corrected p is not below {ALPHA:g}"
+    return (
+        f"the interval lies neither above {test.asked['at_least']:g} nor below {test.asked['negligible']:g}"
     )
 
 

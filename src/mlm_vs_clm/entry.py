@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from .artifacts import Recipe, Runtime, Store
+from .claims import load_rules
 from .config import Config, register
 from .errors import StudyError
 from .hardware import choose_device
@@ -36,6 +37,11 @@ class Job:
         kept = [override for override in self.overrides if override.split("=")[0] not in groups]
         chosen = [f"{group}={name}" for group, name in groups.items()]
         return to_config(hydra.compose("config", kept + chosen))
+
+    @cached_property
+    def rules(self) -> list[dict]:
+        """Return the rules that decide the claims."""
+        return load_rules(CONF / "claims.yaml")
 
     @cached_property
     def store(self) -> Store:

@@ -7,11 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from .artifacts import library_versions, read_record
+from .claim_evidence import Stored
+from .claims import decide, hash_rules
 from .corpora import load_split
 from .gap import CELL, COLUMNS, Cell, explain_gap
 from .report import build
+from .report.tidy import tidy
 from .scoring import cluster_by_author, describe_cell, read_statistics
-from .storage import load_blanked, load_filled
+from .storage import load_blanked, load_filled, read_lines
 
 DEVIATIONS = Path(__file__).parents[2] / "docs" / "deviations.md"
 
@@ -26,8 +29,11 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
+    tables["claims"] = gather_claims(tables, inputs, settings["rules"], settings["resamples"], folder)
     cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
-    build(tables, gather_examples(inputs, settings["examples"]), cards, describe_study(settings, tables), folder)
+    build(
+        tables, gather_examples(inputs, settings["examples"]), cards, describe_study(settings, tables), folder
+    )
 
 
 def gather_scores(inputs: dict[str, Path]) -> pd.DataFrame:
@@ -110,6 +116,43 @@ def gather_examples(
         example = found.setdefault(cell["corpus"], start | {"original": original, "arms": {}})
         example["arms"][cell["arm"]] = _segments(filled.text, filled.spans, set(shown.blanks))
     return list(found.values())
+
+
+def gather_claims(
+    tables: dict[str, pd.DataFrame], inputs: dict[str, Path], rules: list[dict], resamples: int, folder: Path
+) -> pd.DataFrame:
+    """Return the verdicts; write every comparison behind them to `comparisons.csv`."""
+    place = {name_of(path): path for path in inputs.values()}
+    tidied = {name: tidy(name, tables[name]) for name in ("scores", "downstream", "ledger", "correlation")}
+    decided = decide(rules, tidied, lambda artifact: _read_stored(place[artifact]), resamples, seed=0)
+    is_verdict = decided["comparison"] == "verdict"
+    decided[~is_verdict].to_csv(folder / "comparisons.csv", index=False, float_format="%.7g")
+    statements = {rule["id"]: rule["statement"] for rule in rules}
+    verdicts = decided[is_verdict].drop(columns=["comparison", "role"])
+    verdicts.insert(1, "statement", verdicts["claim"].map(statements))
+    verdicts.attrs["rules"] = tell_rules(rules, inputs)
+    return verdicts.reset_index(drop=True)
+
+
+def tell_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
+    """Return the hash of the rules that judge, and of those in force when the cells were made."""
+    used = hash_rules(rules)
+    made = {
+        read_record(path)["measured"].get("rules", "unknown") for path in _of_stage(inputs, "score").values()
+    }
+    if made == {used}:
+        return f"Rules {used}, the same as when the cells were made."
+    return (
+        f"Rules {used}; THE RULES CHANGED: when the cells were made {', '.join(sorted(made))} were in force."
+    )
+
+
+def _read_stored(path: Path) -> Stored:
+    """Return what a claim reads of a score or a downstream result."""
+    if path.parent.name == "downstream":
+        return Stored(units=list(read_lines(path / "units.jsonl")))
+    documents = load_split(inputs_of(path)["corpus"], "generate")
+    return Stored(read_statistics(path), cluster_by_author([document.author for document in documents]))
 
 
 def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:

@@ -9,7 +9,9 @@ import pandas as pd
 from .artifacts import RECORD, explain_os_error, write_whole
 from .errors import StudyError
 from .report import headline_table, read_tables, show_tables, write_between_markers
+from .report.outcome_tables import claim_table
 from .report.reading import read_main_comparison, tell_main_cell
+from .report.rendering import to_markdown
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -47,7 +49,9 @@ def _copy(source: Path, target: Path) -> None:
 def _write_readme(results: Path) -> None:
     tables: dict[str, pd.DataFrame] = read_tables(results)
     before = after = README.read_text(encoding="utf-8")
+    claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
     blocks = {
+        "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
         "found": tell_findings(tables),
         "headline": headline_table(tables),
         "ceilings": "\n".join(show_tables("ceilings", tables, "laptop")),

@@ -145,7 +145,8 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
     return _recipe("correlate", settings, cells)
 
 
-def report(config: Config, cells: dict[str, Recipe], shown: list[str]) -> Recipe:
-    """Everything that a person reads; a document is printed of the `shown` corpora alone."""
-    settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown}
+def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
+    """Everything that a person reads: verdicts by `rules`, a document printed of the `shown` corpora alone."""
+    settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
+    settings["resamples"] = max(config.scale.resamples, 2000)
     return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})

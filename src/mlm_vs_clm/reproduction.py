@@ -13,15 +13,13 @@ RANKED = {"scores": "arm", "downstream": "trained_on"}
 C4_OF_TWO = math.sqrt(2 / math.pi)
 
 
-def summarise(
-    compared: pd.DataFrame, fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]
-) -> list[str]:
+def summarise(fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]) -> list[str]:
     """Return lines: coefficient of variation, rank agreement, verdicts agreed; each says what it lacks."""
     lines = ["degree of reproduction"]
     for name, ranked in RANKED.items():
         pairs = pair_values(name, fresh, committed)
         lines += [f"  {name}: {tell_variation(pairs)}", f"  {name}: {tell_ranks(pairs, name, ranked)}"]
-    return [*lines, f"  claims: {tell_verdicts(compared)}"]
+    return [*lines, f"  claims: {tell_verdicts(fresh, committed)}"]
 
 
 def pair_values(name: str, fresh: dict, committed: dict) -> pd.DataFrame:
@@ -80,10 +78,19 @@ def rank_agreement(group: pd.DataFrame) -> float:
     return float(kendall(np.ones((1, len(group))), *sides)[0])
 
 
-def tell_verdicts(compared: pd.DataFrame) -> str:
-    """Return how many verdicts agree, or that one side has none."""
-    verdicts = compared[(compared["file"] == "claims") & (compared["measure"] == "verdict")]
-    both = verdicts.dropna(subset=["fresh", "committed"])
-    if both.empty:
+def tell_verdicts(fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]) -> str:
+    """Return how many verdicts agree, overall and a corpus, or which side has none."""
+    sides = [tables.get("claims", pd.DataFrame()) for tables in (fresh, committed)]
+    if any(not {"claim", "corpus", "verdict"} <= set(side.columns) for side in sides):
         return "verdicts not compared (claims.csv is not in both folders)"
-    return f"{(both['status'] == 'OK').sum()} of {len(both)} verdicts agree"
+    first, second = (list_verdicts(side) for side in sides)
+    both = first.index.intersection(second.index)
+    agreed = (first.loc[both] == second.loc[both]).sum()
+    return f"{agreed} of {len(both)} verdicts agree, {len(first.index.union(second.index)) - len(both)} on one side"
+
+
+def list_verdicts(claims: pd.DataFrame) -> pd.Series:
+    """Return the verdict of each claim and corpus, without the comparisons behind it."""
+    if "comparison" in claims.columns:
+        claims = claims[claims["comparison"] == "verdict"]
+    return claims.drop_duplicates(["claim", "corpus"]).set_index(["claim", "corpus"])["verdict"]

@@ -59,9 +59,10 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
+    from .batches import tokenize
     from .models import as_kind, load_model, load_tokenizer
     from .objectives import OBJECTIVES, Noise
-    from .training import Training, tokenize, train
+    from .training import Training, train
 
     _quiet()
     objective = dict(settings["objective"])
@@ -166,13 +167,14 @@ def _use_threads(runtime: Runtime) -> None:
         torch.set_num_threads(runtime.threads)
 
 
-def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Score a cell; see scoring.py."""
+def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
+    """Score a cell (scoring.py); the record keeps which rules were in force, so that a later change shows."""
     from .scoring import score_cell
 
     encoder = locate(settings["encoder"], runtime.data_dir)
     _use_threads(runtime)
     score_cell(settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", runtime.device)
+    return {"rules": runtime.rules}
 
 
 def make_utility(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:

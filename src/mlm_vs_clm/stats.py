@@ -155,6 +155,9 @@ def paired_bootstrap(
         return Comparison(*[float("nan")] * 5, len(units))
     difference = float(_difference(units.sum(axis=0), aggregate))
     resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
+    resampled = resampled[~np.isnan(resampled)]
+    if len(resampled) < 2:
+        return Comparison(difference, *[float("nan")] * 4, len(units))
     p = _share_as_extreme(resampled - resampled.mean(), difference)
     error = float(resampled.std(ddof=1))
     return Comparison(difference, *percentile_interval(resampled), p, error, len(units))

@@ -31,7 +31,9 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
         corpus = choose(corpus=corpus_name)
         models[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         for control in recipes.CONTROLS:
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(replace(corpus, trained_on=control))
+            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
+                replace(corpus, trained_on=control)
+            )
         for cell_name, arm_name, cell in _cells_of(grid, corpus):
             full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
             if full.arm.objective:

@@ -84,5 +84,7 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
         spread = [np.mean([measure(answer[drawn]) for answer in answers]) for drawn in draws]
         low, high = percentile_interval(np.array(spread))
         reason = "not defined on these answers" if np.isnan(value) else ""
-        rows.append({"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason})
+        rows.append(
+            {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
+        )
     return rows

@@ -34,7 +34,9 @@ IGNORED = {
     *("artifact", "signature", "reason", "initialisation"),
 }
 OUTCOMES = {"verdict", "decision"}  # words that are results, not names
-KEYS = CELL | {"training": ["objective", "corpora", "step"], "claims": ["claim", "corpus"]}
+CLAIM = ["claim", "corpus", "comparison", "metric", "scope"]
+KEYS = CELL | {"training": ["objective", "corpora", "step"], "claims": CLAIM}
+IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
 SHOWN = 20
 
@@ -72,9 +74,9 @@ def read_table(path: Path) -> pd.DataFrame:
 def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFrame | None) -> pd.DataFrame:
     """Return the comparison of one file; a row, column or file that one side lacks is `missing` or `extra`."""
     keys = choose_keys(name, committed if committed is not None else fresh)
-    sides = [lengthen(name, table, keys) for table in (fresh, committed)]
-    paired = pd.concat(sides, axis=1, keys=["fresh", "committed"]).reset_index(names=["cell", "measure"])
-    paired.columns = ["cell", "measure", "fresh", "committed"]
+    sides = [lengthen(name, table, keys) for table in (committed, fresh)]
+    paired = pd.concat(sides, axis=1, keys=["committed", "fresh"]).reset_index(names=["cell", "measure"])
+    paired.columns = ["cell", "measure", "committed", "fresh"]
     statuses = [judge(*row) for row in paired[["measure", "fresh", "committed"]].itertuples(index=False)]
     compared = paired.assign(file=name, status=statuses)
     return compared[["file", "cell", "measure", "fresh", "committed", "status"]]
@@ -119,7 +121,7 @@ def name_cell(values: tuple) -> str:
 
 def name_measure(column: str, metric: str) -> str:
     """Return what a number measures: `bleu` for the value of BLEU, `bleu low` for its lower end."""
-    if not metric or column in ("share", "n"):
+    if pd.isna(metric) or not metric or column not in IN_UNITS:
         return column
     return metric if column == "value" else f"{metric} {column}"
 
@@ -132,6 +134,7 @@ def judge(measure: str, fresh: object, committed: object) -> str:
         return "missing" if pd.isna(fresh) else "extra"
     if isinstance(fresh, str) or isinstance(committed, str):
         return "OK" if str(fresh) == str(committed) else "differs"
+    fresh, committed = float(fresh), float(committed)
     if np.isclose(fresh, committed, rtol=1e-6, atol=1e-9):
         return "OK"
     return "near" if abs(fresh - committed) <= find_tolerance(measure, committed) else "differs"
@@ -166,7 +169,7 @@ def tell(compared: pd.DataFrame, folders: tuple[Path, Path]) -> str:
     if len(wrong) > SHOWN:
         lines.append(f"and {len(wrong) - SHOWN} more")
     totals = compared["status"].value_counts().reindex(STATUSES, fill_value=0)
-    lines += [*summarise(compared, *map(read_folder, folders)), ""]
+    lines += [*summarise(*map(read_folder, folders)), ""]
     lines.append(", ".join(f"{count} {status}" for status, count in totals.items()))
     return "\n".join(lines)
 

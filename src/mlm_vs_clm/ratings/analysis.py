@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
-import krippendorff
 import numpy as np
 import pandas as pd
 
+from ..errors import StudyError
 from ..metrics import DIVERSITY, METRICS, Resources, exact_match, make_metrics
 from ..scoring import read_statistics
 from ..stats import correlations, draw_weights, holm, percentile_interval
@@ -32,35 +32,50 @@ def _matrix(rows: pd.DataFrame) -> np.ndarray:
 
 
 def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return Krippendorff's alpha (ordinal) with a 95 % bootstrap interval over items, by question and corpus."""
-    table = [about | agree(_matrix(part)) for about, part in _parts(rows)]
+    """Return Krippendorff's alpha (ordinal) with a 95 % bootstrap interval over documents, by question and corpus."""
+    table = []
+    for about, part in _parts(rows):
+        documents = part.groupby("item")[["corpus", "document"]].first().agg("/".join, axis=1)
+        table.append(about | agree(_matrix(part), documents.to_numpy()))
     return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
 
 
-def agree(ratings: np.ndarray, seed: int = 0) -> dict:
-    """Return alpha of ratings (items, raters), its interval, and the counts of items rated twice or more."""
+def agree(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) -> dict:
+    """Return alpha of ratings (items, raters) and its interval, from the items that two raters rated or more.
+
+    documents (items,) says which items are versions of one text: they are drawn together.
+    """
     counts = np.stack([(ratings == point).sum(axis=1) for point in POINTS], axis=1)
-    counts = counts[counts.sum(axis=1) >= 2]
-    about = {"n_items": len(counts), "n_ratings": int(counts.sum()), "n_raters": _count_raters(ratings)}
+    paired = counts.sum(axis=1) >= 2
+    counts, documents = counts[paired], documents[paired]
+    n_raters = int((~np.isnan(ratings)).any(axis=0).sum())
+    about = {"n_items": len(counts), "n_ratings": int(counts.sum()), "n_raters": n_raters}
     undefined = dict.fromkeys(("value", "low", "high"), np.nan) | about
     if len(counts) < 2:
         return undefined | {"reason": "fewer than two items were rated by two raters"}
     if (counts.sum(axis=0) > 0).sum() < 2:
         return undefined | {"reason": "the ratings do not vary"}
-    draws = np.random.default_rng(seed).integers(len(counts), size=(RESAMPLES, len(counts)))
-    low, high = percentile_interval(np.array([_alpha(counts[draw]) for draw in draws]))
+    versions = [np.flatnonzero(documents == document) for document in np.unique(documents)]
+    if len(versions) < 2:
+        return undefined | {"value": _alpha(counts), "reason": "one document has no interval"}
+    draws = np.random.default_rng(seed).integers(len(versions), size=(RESAMPLES, len(versions)))
+    resampled = [_alpha(counts[np.concatenate([versions[i] for i in draw])]) for draw in draws]
+    low, high = percentile_interval(np.array(resampled))
     return {"value": _alpha(counts), "low": low, "high": high} | about | {"reason": ""}
 
 
 def _alpha(counts: np.ndarray) -> float:
     """Return alpha of how often each point was given to each item; NaN if only one point was given at all."""
+    try:
+        import krippendorff  # GPL-3.0, so that only who reads ratings needs it
+    except ModuleNotFoundError:
+        raise StudyError(
+            "agreement needs the package krippendorff: pip install 'krippendorff>=0.9'"
+        ) from None
     if (counts.sum(axis=0) > 0).sum() < 2:
         return np.nan
-    return krippendorff.alpha(value_counts=counts, value_domain=list(POINTS), level_of_measurement="ordinal")
-
-
-def _count_raters(ratings: np.ndarray) -> int:
-    return int((~np.isnan(ratings)).any(axis=0).sum())
+    domain = list(POINTS)
+    return krippendorff.alpha(value_counts=counts, value_domain=domain, level_of_measurement="ordinal")
 
 
 def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +92,7 @@ def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
 def average(ratings: np.ndarray, seed: int = 0) -> dict:
     """Return the mean of ratings (items, raters) with an interval from drawing items and raters anew, both.
 
-    Owen's (2007) bootstrap for crossed factors: it errs to the wide side. Of one rater only items are drawn.
+    Owen's (2007) bootstrap for crossed factors: with two or three raters it is narrow. Of one only items are drawn.
     """
     given = ~np.isnan(ratings)
     ratings, given = ratings[given.any(axis=1)][:, given.any(axis=0)], given[given.any(axis=1)]
@@ -103,8 +118,8 @@ def average(ratings: np.ndarray, seed: int = 0) -> dict:
 def compare_arms(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the difference (first minus second) of every two arms from a mixed model, Holm-corrected a question.
 
-    rating ~ arm + corpus, with a variance of raters and one of items: crossed, as every rater may see every
-    item. The five points are taken as numbers. Where the model cannot be fitted, the reason is in each row.
+    rating ~ arm + corpus, with variances of raters, of documents and of items (a document in one arm): crossed,
+    as every rater sees every document in every arm. The five points are taken as numbers. Where the model cannot be fitted, the reason is in each row.
     """
     tables = [compare_by_model(question, part) for question, part in rows.groupby("question", sort=False)]
     return pd.concat(tables, ignore_index=True)
@@ -116,10 +131,9 @@ def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
     arms = sorted(rows["arm"].unique())
     about = {"question": question, "n": len(rated), "n_items": rated["item"].nunique()}
     about |= {"n_raters": rated["rater"].nunique()}
-    reason = refuse_model(rated, arms)
-    model = None if reason else fit_model(rated)
-    if model is not None and not model.converged:
-        reason = "the mixed model did not converge"
+    model, reason = None, refuse_model(rated, arms)
+    if not reason:
+        model, reason = fit_model(rated)
     pairs = [{"first": first, "second": second} for first, second in combinations(arms, 2)]
     contrasts = [contrast(model, **pair) if not reason else {} for pair in pairs]
     table = pd.DataFrame([about | pair | found for pair, found in zip(pairs, contrasts, strict=True)])
@@ -138,19 +152,23 @@ def refuse_model(rated: pd.DataFrame, arms: list[str]) -> str:
     return "the ratings do not vary" if rated["rating"].nunique() < 2 else ""
 
 
-def fit_model(rated: pd.DataFrame):
-    """Return the fitted mixed model (statsmodels, REML)."""
+def fit_model(rated: pd.DataFrame) -> tuple:
+    """Return the mixed model (statsmodels, REML) and nothing, or None and why it could not be fitted."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 
     fixed = "rating ~ 0 + C(arm)" + (" + C(corpus)" if rated["corpus"].nunique() > 1 else "")
-    crossed = {"item": "0 + C(item)", "rater": "0 + C(rater)"}
+    rated = rated.assign(document=rated["corpus"] + "/" + rated["document"])
+    crossed = {name: f"0 + C({name})" for name in ("document", "item", "rater")}
+    one = np.ones(len(rated))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a variance of zero is legal here, and `converged` is looked at
-        model = MixedLM.from_formula(
-            fixed, rated, groups=np.ones(len(rated)), vc_formula=crossed, re_formula="0"
-        )
-        # Variances end at zero, where the gradient methods that are the default stop too early or fail.
-        return model.fit(reml=True, method="powell")
+        try:
+            model = MixedLM.from_formula(fixed, rated, groups=one, vc_formula=crossed, re_formula="0")
+            # Variances end at zero, where the gradient methods that are the default stop too early or fail.
+            fitted = model.fit(reml=True, method="powell")
+        except np.linalg.LinAlgError as error:
+            return None, f"the mixed model could not be fitted ({error}): too few ratings for its arms"
+    return (fitted, "") if fitted.converged else (None, "the mixed model did not converge")
 
 
 def contrast(model, first: str, second: str) -> dict:

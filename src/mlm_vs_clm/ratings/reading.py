@@ -1,6 +1,7 @@
 """The raters' files, read back and checked: from a folder of JSON files to the tables that the claims need."""
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -13,7 +14,22 @@ from ..report.tidy import write_csv
 from .analysis import compare_arms, correlate_metrics, measure_agreement, rate_arms
 from .questions import POINTS
 
-ROW = ["rater", "item", "corpus", "arm", "artifact", "place", "question", "rating", "seconds"]
+ROW = ["rater", "item", "corpus", "arm", "document", "artifact", "place", "question", "rating", "seconds"]
+
+
+def find_key(keys: Path, folder: Path) -> Path:
+    """Return the key of the sheet that the first readable file answers, or `keys` itself where it is a file."""
+    if keys.is_file():
+        return keys
+    for path in sorted(folder.glob("*.json")):
+        with contextlib.suppress(StudyError):
+            answers = read_json(path)
+            sheet = answers.get("sheet") if isinstance(answers, dict) else None
+            if (found := keys / f"key-{sheet}.json").is_file():
+                return found
+    raise StudyError(
+        f"no key in {keys} belongs to the ratings in {folder}: name the key-<sheet>.json with --key"
+    )
 
 
 def read_key(path: Path) -> dict:
@@ -105,7 +121,7 @@ def list_ratings(answers: dict, key: dict) -> list[dict]:
     given = {row["item"]: row for row in answers["ratings"]}
     return [
         {"rater": answers["rater"], "item": item, "question": question}
-        | {name: about[name] for name in ("corpus", "arm", "artifact", "place")}
+        | {name: about[name] for name in ("corpus", "arm", "document", "artifact", "place")}
         | {"rating": given.get(item, {}).get(question), "seconds": given.get(item, {}).get("seconds")}
         for item, about in key["items"].items()
         for question in key["questions"]
@@ -123,10 +139,14 @@ def note_missing(answers: dict, key: dict) -> list[str]:
 
 
 def analyse(rows: pd.DataFrame, store: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables by name; `store` holds the score artifacts for the correlation with each metric."""
+    """Return the tables by name: `ratings` as they were given, which the claims read, and what follows from them.
+
+    `store` holds the score artifacts for the correlation with each metric.
+    """
     rows = rows.assign(rating=pd.to_numeric(rows["rating"]))
     return {
-        "ratings": rate_arms(rows),
+        "ratings": rows.sort_values(["question", "item", "rater"], ignore_index=True),
+        "means": rate_arms(rows),
         "agreement": measure_agreement(rows),
         "comparisons": compare_arms(rows),
         "metrics": correlate_metrics(rows, store),
@@ -147,12 +167,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Read, check and analyse ratings; 1 and a line a problem, with nothing written, if one must be mended."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="the raters' JSON files")
-    parser.add_argument("--key", type=Path, required=True, help="key-<sheet>.json, written with the sheet")
+    parser.add_argument(
+        "--key", type=Path, default=Path("outputs/ratings/key"), help="a key or a folder of keys"
+    )
     parser.add_argument("--store", type=Path, default=Path("outputs"))
     parser.add_argument("--out", type=Path, required=True)
     chosen = parser.parse_args(arguments)
     try:
-        rows, problems, notes = read_folder(chosen.folder, read_key(chosen.key))
+        rows, problems, notes = read_folder(chosen.folder, read_key(find_key(chosen.key, chosen.folder)))
         for problem in problems:
             print(f"error: {problem}", file=sys.stderr)
         if problems:

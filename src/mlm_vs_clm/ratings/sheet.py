@@ -21,15 +21,18 @@ from ..gathering import inputs_of
 from ..storage import load_filled
 from .questions import QUESTIONS
 
-# The original (`oracle`), the arms of the claims, and a floor; those without a result are left out and told.
-ARMS = ("oracle", "mlm", "mlm_leaky", "infill", "clm", "seq2seq_kept", "unigram")
+# The original (`oracle`) and the arms that claim C7 compares; those without a result are left out and told.
+ARMS = ("oracle", "mlm", "mlm_leaky", "mlm_left", "infill", "clm", "seq2seq_kept")
 STRATEGY = "random"
+# Documents a corpus: below ten or so, no p can survive the correction over claim C7's comparisons.
+TEXTS = 12
 
 
 @dataclass(frozen=True)
 class Item:
     """A text to rate, and where it comes from; `place` is its row in the statistics of the score artifact."""
 
+    block: int
     corpus: str
     arm: str
     document: str
@@ -39,30 +42,26 @@ class Item:
 
 
 def draw_sheet(cells: pd.DataFrame, store: Path, texts: int, rng: np.random.Generator) -> list[Item]:
-    """Return `texts` items of every corpus and arm in a random order.
+    """Return what every arm wrote for the same `texts` documents of each corpus, in blocks.
 
-    Within a corpus no document is shown twice while there are enough of them: a rater who has read the
-    original would know the copy. Raises StudyError where a cell is not stored or has too few documents.
+    A block shows each document once, and the arms rotate over the documents from block to block: a document
+    comes back only after all the others, and no arm has more firsts than another. Raises StudyError where a
+    cell is not stored or has too few documents.
     """
     items = []
-    for _, arms in cells.groupby("corpus"):
-        n_documents = len(read_texts(store, arms.iloc[0]["artifact"]))
+    for corpus, arms in cells.groupby("corpus"):
+        written = {cell.arm: read_texts(store, cell.artifact) for cell in arms.itertuples()}
+        n_documents = min(map(len, written.values()))
         if n_documents < texts:
-            corpus = arms.iloc[0]["corpus"]
             raise StudyError(
                 f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts to {n_documents}"
             )
-        order = rng.permutation(n_documents)
-        for block, cell in enumerate(arms.itertuples()):
-            places = order[np.arange(block * texts, (block + 1) * texts) % n_documents]
-            items += make_items(cell.corpus, cell.arm, store, cell.artifact, places)
-    return [items[i] for i in rng.permutation(len(items))]
-
-
-def make_items(corpus: str, arm: str, store: Path, artifact: str, places: np.ndarray) -> list[Item]:
-    """Return the items of one cell at these places."""
-    filled = read_texts(store, artifact)
-    return [Item(corpus, arm, filled[p].id, int(p), artifact, filled[p].text) for p in places]
+        for turn, place in enumerate(rng.permutation(n_documents)[:texts]):
+            for number, cell in enumerate(arms.itertuples()):
+                block, filled = (number + turn) % len(arms), written[cell.arm][place]
+                items.append(Item(block, corpus, cell.arm, filled.id, int(place), cell.artifact, filled.text))
+    shuffled = [items[i] for i in rng.permutation(len(items))]
+    return sorted(shuffled, key=lambda item: item.block)
 
 
 def read_texts(store: Path, artifact: str) -> list:
@@ -123,7 +122,9 @@ def render_sheet(sheet: str, named: dict[str, Item]) -> str:
     environment = Environment(
         loader=PackageLoader("mlm_vs_clm.ratings"), autoescape=True, undefined=StrictUndefined
     )
-    texts = [{"item": id, "text": " ".join(item.text.split())} for id, item in named.items()]
+    texts = [
+        {"item": id, "block": item.block, "text": " ".join(item.text.split())} for id, item in named.items()
+    ]
     return environment.get_template("sheet.html").render(sheet=sheet, texts=texts, questions=QUESTIONS)
 
 
@@ -155,7 +156,9 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
     parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
     parser.add_argument("--ratio", type=float, default=0.5)
-    parser.add_argument("--texts", type=int, default=4, help="texts of each corpus and arm")
+    parser.add_argument(
+        "--texts", type=int, default=TEXTS, help="documents of each corpus, each shown once an arm"
+    )
     parser.add_argument("--seed", type=int, default=0, help="another seed draws another sheet")
     parser.add_argument("--cell-seed", type=int, default=0, help="the seed of the study's cells")
     return parser.parse_args(arguments)
@@ -166,7 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = read_arguments(arguments)
     try:
         if chosen.texts < 1:
-            raise StudyError(f"--texts {chosen.texts}: ask for at least one text of each corpus and arm")
+            raise StudyError(f"--texts {chosen.texts}: ask for at least one document of each corpus")
         refuse_results(chosen.out, chosen.results)
         cells = choose_cells(chosen.results, chosen.arms, chosen.ratio, chosen.cell_seed)
         absent = [arm for arm in chosen.arms if arm not in set(cells["arm"])]

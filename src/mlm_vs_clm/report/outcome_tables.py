@@ -25,6 +25,12 @@ LEDGER_COLUMNS = {
     "seconds": "seconds",
     "peak_memory_mb": "peak memory (MB)",
 }
+OVERALL_COLUMNS = ("claim", "statement", "verdict", "reason")
+CLAIM_CAPTION = (
+    "Decided by rules that were written before the run. supported: true as reported and when matched; explained: true as "
+    "reported, gone once context and length are matched; contradicted; inconclusive: the interval spans the bound; "
+    "p is Holm-corrected within a claim, detectable is the smallest effect found with 80 % power. "
+)
 CLAIM_COLUMNS = ("claim", "corpus", "verdict", "effect", "low", "high", "p", "detectable", "n", "reason")
 
 
@@ -232,27 +238,35 @@ def rank_objectives(column: pd.Series) -> dict:
 
 
 def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
-    """Return the verdict table where a later stage has decided claims."""
+    """Return the verdict on each claim, and below it the verdicts by corpus, where claims have been decided."""
     if claims.empty:
         return []
-    columns = [column for column in CLAIM_COLUMNS if column in claims.columns]
-    rows = []
-    for _, row in claims.iterrows():
-        rows.append(
-            tuple(
-                enter_number(row[column], "{:.3g}")
-                if pd.api.types.is_number(row[column])
-                else Entry(str(row[column]))
-                for column in columns
-            )
-        )
+    is_overall = claims["corpus"] == "overall"
+    tables = [("claims", "Verdict per claim", OVERALL_COLUMNS, claims[is_overall])]
+    tables += [("claims_by_corpus", "Verdicts by corpus", CLAIM_COLUMNS, claims[~is_overall])]
+    command = f"python experiments/report.py scale={scale}"
+    caption = f"{CLAIM_CAPTION}{claims.attrs.get('rules', '')}"
     return [
         Table(
-            name="claims",
-            title="Verdict per claim",
-            caption="Decided by rules that were written before the run.",
-            header=tuple(columns),
-            rows=tuple(rows),
-            command=f"python experiments/report.py scale={scale}",
+            name,
+            title,
+            caption,
+            tuple(columns),
+            tuple(enter_claim(row, columns) for _, row in part.iterrows()),
+            command,
         )
+        for name, title, wanted, part in tables
+        if len(part) and (columns := [column for column in wanted if column in part.columns])
     ]
+
+
+def enter_claim(row: pd.Series, columns: list[str]) -> tuple[Entry, ...]:
+    """Return one line of a verdict table; a number that does not exist is a dash, as its reason has a column."""
+    entries = []
+    for column in columns:
+        value = row[column]
+        if isinstance(value, str):
+            entries.append(Entry(value))
+        else:
+            entries.append(enter_number(value, "{:.3g}") if pd.notna(value) else Entry("–"))
+    return tuple(entries)

@@ -5,22 +5,23 @@ let order = [];
 let current = 0;
 let since = null; // when the open text came into sight, in ms
 
-// Each rater has an order of their own, the same at every visit, so that order and tiredness spread over the arms.
-function shuffle(texts, name) {
+// Each rater has an order of their own, the same at every visit: another block first, other neighbours in a block.
+// So tiredness spreads over the arms, and a document still comes back only after all the others.
+function arrange(texts, name) {
   let state = 2166136261;
   for (const letter of name) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
-  const draw = () => {
+  const draw = (n) => {
     state = (state + 0x6d2b79f5) | 0;
     let t = Math.imul(state ^ (state >>> 15), state | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * n);
   };
-  const shuffled = [...texts];
-  for (let i = shuffled.length - 1; i > 0; i--) {
-    const j = Math.floor(draw() * (i + 1));
-    [shuffled[i], shuffled[j]] = [shuffled[j], shuffled[i]];
-  }
-  return shuffled;
+  const blocks = [...new Set(texts.map((text) => text.block))];
+  const first = draw(blocks.length);
+  return [...blocks.slice(first), ...blocks.slice(0, first)].flatMap((block) => {
+    const rest = texts.filter((text) => text.block === block);
+    return Array.from({ length: rest.length }, () => rest.splice(draw(rest.length), 1)[0]);
+  });
 }
 
 const radios = (name) => document.getElementsByName(name);
@@ -138,7 +139,7 @@ function save() {
 at("enter").addEventListener("submit", (event) => {
   event.preventDefault();
   answers = load(at("rater").value);
-  order = shuffle(TEXTS, `${SHEET}/${answers.rater}`);
+  order = arrange(TEXTS, `${SHEET}/${answers.rater}`);
   const next = order.findIndex((text) => !answers.items[text.item]?.seen);
   if (next < 0) showEnd();
   else showText(next);
