@@ -9,10 +9,10 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks store clean
+.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean
 
 help: ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), ARGS='any Hydra override'"
 
 install: $(READY) ## make the virtual environment with the exact versions of constraints.txt
@@ -44,6 +44,17 @@ notebooks: $(READY) ## execute the notebooks on results/SCALE
 
 bench: data ## time filling against a plain fill-mask loop, in one process
 	@$(PY) -m mlm_vs_clm.bench $(ARGS)
+
+rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
+	@$(PY) -m mlm_vs_clm.ratings.sheet --results results/$(SCALE) --store outputs --out outputs/ratings $(ARGS)
+
+ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
+	@test -n "$(RATINGS)" || { echo "error: say where the raters' files are: make ratings RATINGS=<folder>"; exit 1; }
+	@$(PY) -m mlm_vs_clm.ratings.reading "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
+
+verify: data ## compare a fresh report with the committed results, number by number
+	@$(PY) experiments/report.py scale=$(SCALE) results=outputs/verify $(ARGS)
+	@$(PY) -m mlm_vs_clm.verify --fresh outputs/verify/$(SCALE) --committed results/$(SCALE)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) experiments/store.py $(or $(ARGS),list)

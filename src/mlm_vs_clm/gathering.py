@@ -29,6 +29,8 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
+    if "ratings" in settings:
+        tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
     tables["claims"] = gather_claims(tables, inputs, settings["rules"], settings["resamples"], folder)
     cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
     build(
@@ -124,6 +126,7 @@ def gather_claims(
     """Return the verdicts; write every comparison behind them to `comparisons.csv`."""
     place = {name_of(path): path for path in inputs.values()}
     tidied = {name: tidy(name, tables[name]) for name in ("scores", "downstream", "ledger", "correlation")}
+    tidied |= {"ratings": tables["ratings"]} if "ratings" in tables else {}
     decided = decide(rules, tidied, lambda artifact: _read_stored(place[artifact]), resamples, seed=0)
     is_verdict = decided["comparison"] == "verdict"
     decided[~is_verdict].to_csv(folder / "comparisons.csv", index=False, float_format="%.7g")

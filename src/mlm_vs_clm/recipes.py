@@ -149,4 +149,7 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     """Everything that a person reads: verdicts by `rules`, a document printed of the `shown` corpora alone."""
     settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
     settings["resamples"] = max(config.scale.resamples, 2000)
+    ratings = Path(config.results) / "ratings" / "ratings.csv"
+    if ratings.is_file():
+        settings["ratings"] = own_file(str(ratings))
     return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})

@@ -49,8 +49,8 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
 
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config]]:
     """Yield (name, arm, settings) of every cell of a corpus."""
-    pairs = [(masking, arm) for masking in grid.maskings for arm in grid.arms]
-    pairs += [(MaskingConfig(cell.strategy, cell.ratio), cell.arm) for cell in grid.also]
+    pairs = [(MaskingConfig(cell.strategy, cell.ratio), cell.arm) for cell in grid.also]
+    pairs += [(masking, arm) for masking in grid.maskings for arm in grid.arms]
     for masking, arm in pairs:
         for seed in grid.seeds:
             name = f"{corpus.corpus.name}/{masking.strategy}-{masking.ratio}/{seed}"

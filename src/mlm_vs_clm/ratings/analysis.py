@@ -95,7 +95,7 @@ def average(ratings: np.ndarray, seed: int = 0) -> dict:
     Owen's (2007) bootstrap for crossed factors: with two or three raters it is narrow. Of one only items are drawn.
     """
     given = ~np.isnan(ratings)
-    ratings, given = ratings[given.any(axis=1)][:, given.any(axis=0)], given[given.any(axis=1)]
+    ratings = ratings[given.any(axis=1)][:, given.any(axis=0)]
     given = ~np.isnan(ratings)
     n_items, n_raters = ratings.shape
     about = {"n": int(given.sum()), "n_items": n_items, "n_raters": n_raters}
