@@ -54,6 +54,7 @@ class Runtime:
     device: str = "cpu"
     threads: int = 0
     show_progress: bool = True
+    line: int = 0
     rules: str = ""
 
 

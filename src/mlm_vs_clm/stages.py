@@ -91,6 +91,7 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
         folder,
         runtime.device,
         runtime.show_progress,
+        runtime.line,
     )
 
 

@@ -23,13 +23,13 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
 
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
-    """Yield results that can be made side by side: models, then the bounds of the gain, then the rest."""
+    """Yield results that can be made side by side: corpora, models, the bounds of the gain, and the rest."""
     grid = config.scale.grid
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
-    models, bounds, rest = {}, {}, {}
+    corpora, models, bounds, rest = {}, {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
-        models[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
+        corpora[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         for control in recipes.CONTROLS:
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
                 replace(corpus, trained_on=control)
@@ -42,6 +42,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if arm_name != "oracle":
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+    yield corpora
     yield models
     yield bounds
     yield rest
@@ -59,10 +60,7 @@ def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Conf
 
 def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     """Make every cell that is not stored, `config.workers` at a time, and return all of them."""
-    models, *shared = waves(config, choose)
-    for recipe in _missing(store, models):
-        store.ensure(recipe)
-    needed = [_missing(store, wave) for wave in shared]
+    needed = [_missing(store, wave) for wave in waves(config, choose)]
     if any(needed):
         _share_out(store, needed, config.workers)
     return cells(config, choose)
@@ -79,13 +77,16 @@ def _missing(store: Store, wave: dict[str, Recipe]) -> list[Recipe]:
 
 def _share_out(store: Store, needed: list[list[Recipe]], workers: int) -> None:
     """Make each wave of results in processes of one thread each, with one bar over all of them."""
-    runtime = replace(store.runtime, threads=1, show_progress=False)
     bar = tqdm(
         total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress
     )
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool, bar:
         for wave in needed:
-            futures = [pool.submit(_ensure, store.root, runtime, group) for group in _group_by_text(wave)]
+            groups = _group_by_text(wave)
+            futures = [
+                pool.submit(_ensure, store.root, _runtime_of(store, group, 1 + place % workers), group)
+                for place, group in enumerate(groups)
+            ]
             try:
                 for future in as_completed(futures):
                     bar.update(future.result())
@@ -97,6 +98,12 @@ def _share_out(store: Store, needed: list[list[Recipe]], workers: int) -> None:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
+    """One thread a process; training, which takes minutes, draws its own bar on a line below."""
+    is_long = group[0].stage == "pretrain" and store.runtime.show_progress
+    return replace(store.runtime, threads=1, show_progress=is_long, line=line)
 
 
 def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:

@@ -69,6 +69,7 @@ def train(
     folder: Path,
     device: str,
     show_progress: bool = True,
+    line: int = 0,
 ) -> dict:
     """Train `model` in place; write the checkpoint, `curves.csv` and `training.json` into `folder`.
 
@@ -84,7 +85,7 @@ def train(
     dev_batches = Batches(dev, dev_order, objective, noise, tokenizer, seed + 1)
     run = Run(model, batches, dev_batches, training, folder, device)
     run.resume()
-    run.train(objective_name, show_progress)
+    run.train(objective_name, show_progress, line)
     model.to("cpu").save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return run.finish(objective_name, noise, seed)
@@ -113,7 +114,7 @@ class Run:
             "curve": [],
         }
 
-    def train(self, name: str, show_progress: bool) -> None:
+    def train(self, name: str, show_progress: bool, line: int) -> None:
         """Run from the present step to the end, saving a checkpoint every `checkpoint_seconds`."""
         n_steps, marks = len(self.batches), self._evaluation_steps()
         saved = started = time.monotonic()
@@ -122,7 +123,9 @@ class Run:
         first = self.state["step"]
         if first == 0:
             self._evaluate(None)
-        with tqdm(total=n_steps, initial=first, desc=f"pretrain {name}", disable=not show_progress) as bar:
+        with tqdm(
+            total=n_steps, initial=first, desc=f"pretrain {name}", disable=not show_progress, position=line
+        ) as bar:
             for step in range(first, n_steps):
                 losses.append(self._step(self.batches[step]))
                 self.state["tokens_seen"] += self.batches.count_subwords(step)

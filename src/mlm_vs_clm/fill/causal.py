@@ -20,7 +20,7 @@ def fill_causal(
     *,
     sampling: Sampling | None = None,
     seed: int = 0,
-    batch_tokens: int = 16384,
+    batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks from left to right with a causal model and a key-value cache: each sub-word goes through once.
 

@@ -47,7 +47,7 @@ def fill_infill(
     *,
     sampling: Sampling | None = None,
     seed: int = 0,
-    batch_tokens: int = 16384,
+    batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks with a causal model trained as objective `infill`, which sees both sides of each blank.
 

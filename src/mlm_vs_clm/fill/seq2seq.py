@@ -23,7 +23,7 @@ def fill_seq2seq(
     *,
     source: str = "kept",
     max_new_tokens: int,
-    batch_documents: int = 48,
+    batch_documents: int = 160,
 ) -> tuple[list[FilledText], Ledger]:
     """Write every document greedily, `max_new_tokens` sub-words at most.
 
