@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from .artifacts import Recipe, Runtime, Store
-from .claims import load_rules
+from .claims import hash_rules, load_rules
 from .config import Config, register
 from .errors import StudyError
 from .hardware import choose_device
@@ -50,7 +50,7 @@ class Job:
 
         config = self.config
         runtime = Runtime(
-            config.data_dir, choose_device(config.device), config.threads, sys.stderr.isatty() or True
+            config.data_dir, choose_device(config.device), config.threads, rules=hash_rules(self.rules)
         )
         return open_store(Path(config.store), runtime)
 
