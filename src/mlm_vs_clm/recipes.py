@@ -22,7 +22,7 @@ VERSIONS = {
     "score": 1,
     "downstream": 2,
     "correlate": 1,
-    "report": 2,
+    "report": 3,
 }
 CONTROLS = ("real", "majority", "shuffled")
 

@@ -26,10 +26,14 @@ LEDGER_COLUMNS = {
     "peak_memory_mb": "peak memory (MB)",
 }
 OVERALL_COLUMNS = ("claim", "statement", "verdict", "reason")
-CLAIM_CAPTION = (
-    "Decided by rules that were written before the run. supported: true as reported and when matched; explained: true as "
-    "reported, gone once context and length are matched; contradicted; inconclusive: the interval spans the bound; "
-    "p is Holm-corrected within a claim, detectable is the smallest effect found with 80 % power. "
+VERDICTS_MEAN = (
+    "Decided by rules that were written before the run. Supported: true as reported and once context and length are matched; "
+    "explained: true as reported, gone once matched; contradicted: not true as reported; inconclusive: the interval spans "
+    "the bound. "
+)
+NUMBERS_MEAN = (
+    "The effect is that of the first comparison measured; p is Holm-corrected over the claim's comparisons; detectable is the "
+    "smallest effect found with 80 % power; every comparison is in comparisons.csv."
 )
 CLAIM_COLUMNS = ("claim", "corpus", "verdict", "effect", "low", "high", "p", "detectable", "n", "reason")
 
@@ -242,10 +246,10 @@ def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
     if claims.empty:
         return []
     is_overall = claims["corpus"] == "overall"
-    tables = [("claims", "Verdict per claim", OVERALL_COLUMNS, claims[is_overall])]
-    tables += [("claims_by_corpus", "Verdicts by corpus", CLAIM_COLUMNS, claims[~is_overall])]
+    meaning = f"{VERDICTS_MEAN}{claims.attrs.get('rules', '')}"
+    tables = [("claims", "Verdict per claim", meaning, OVERALL_COLUMNS, claims[is_overall])]
+    tables += [("claims_by_corpus", "Verdicts by corpus", NUMBERS_MEAN, CLAIM_COLUMNS, claims[~is_overall])]
     command = f"python experiments/report.py scale={scale}"
-    caption = f"{CLAIM_CAPTION}{claims.attrs.get('rules', '')}"
     return [
         Table(
             name,
@@ -255,7 +259,7 @@ def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
             tuple(enter_claim(row, columns) for _, row in part.iterrows()),
             command,
         )
-        for name, title, wanted, part in tables
+        for name, title, caption, wanted, part in tables
         if len(part) and (columns := [column for column in wanted if column in part.columns])
     ]
 
