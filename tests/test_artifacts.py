@@ -116,7 +116,7 @@ def test_one_process_makes_it_and_the_others_wait(tmp_path):
 
 def test_unwritable_folder_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StudyError, match="cannot write"):
+    with pytest.raises(StudyError, match="cannot read or write"):
         store(tmp_path / "file").ensure(LEAF)
 
 
@@ -127,6 +127,16 @@ def test_full_disk_is_one_line(tmp_path):
     with pytest.raises(StudyError, match="No space left on device.*free space") as error:
         Store(tmp_path, {"write": fill_up}).ensure(LEAF)
     assert "\n" not in str(error.value)
+
+
+def test_disk_that_fills_up_while_weights_are_saved_is_one_line(tmp_path):
+    from safetensors import SafetensorError
+
+    def fill_up(settings, inputs, folder, runtime):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    with pytest.raises(StudyError, match="No space left on device.*free space"):
+        Store(tmp_path, {"write": fill_up}).ensure(LEAF)
 
 
 def test_broken_record_counts_as_damage(tmp_path):

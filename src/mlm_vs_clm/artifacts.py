@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from safetensors import SafetensorError
 
 from .errors import StudyError
 
@@ -100,7 +101,7 @@ class Store:
             shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
             _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
             os.replace(partial, final)
-        except OSError as error:
+        except (OSError, SafetensorError) as error:
             raise StudyError(explain_os_error(error, final)) from error
         self._checked.add(final)
 
@@ -136,10 +137,11 @@ def _clear_unfinished(partial: Path) -> None:
             path.unlink()
 
 
-def explain_os_error(error: OSError, place: Path) -> str:
+def explain_os_error(error: Exception, place: Path) -> str:
     """Return one line for a folder that is full, not writable or not a folder."""
-    where = error.filename or place
-    return f"cannot write {where}: {error.strerror or error}; free space or choose another folder (store=<folder>)"
+    where = getattr(error, "filename", None) or place
+    reason = getattr(error, "strerror", None) or error
+    return f"cannot read or write {where}: {reason}; free space or choose another folder (store=<folder>)"
 
 
 def damaged_files(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from .artifacts import Recipe, Runtime, Store
+from .artifacts import Recipe, Runtime, Store, explain_os_error
 from .claims import hash_rules, load_rules
 from .config import Config, register
 from .errors import StudyError
@@ -87,6 +87,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
+        except OSError as error:
+            sys.exit(f"error: {explain_os_error(error, Path.cwd())}")
         except KeyboardInterrupt:
             print("stopped; the same command goes on from here", file=sys.stderr)
             sys.exit(130)

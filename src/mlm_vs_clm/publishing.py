@@ -52,6 +52,7 @@ def _write_readme(results: Path) -> None:
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
     blocks = {
         "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
+        "gap": "\n".join(show_tables("gap", tables, "laptop")),
         "found": tell_findings(tables),
         "headline": headline_table(tables),
         "ceilings": "\n".join(show_tables("ceilings", tables, "laptop")),
