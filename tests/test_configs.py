@@ -94,7 +94,9 @@ def test_device_store_and_workers_are_in_no_id(choose):
     ],
 )
 def test_mistake_is_one_line_before_any_work(override, told, tmp_path, monkeypatch, capfd):
-    arguments = ["experiments/generate.py", "scale=smoke", f"store={tmp_path / 'store'}", override]
+    # Hydra would set up logging anew, and in doing so close pytest's own streams, which absl holds
+    quiet = ["hydra/job_logging=none", "hydra/hydra_logging=none"]
+    arguments = ["experiments/generate.py", "scale=smoke", f"store={tmp_path / 'store'}", *quiet, override]
     monkeypatch.setattr(sys, "argv", arguments)
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as stopped:

@@ -31,10 +31,10 @@ RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_fille
 # The machine's, not the study's: what was measured with a clock, and where the number was made.
 IGNORED = {
     *("seconds", "peak_memory_mb", "tokens_per_second", "device", "precision"),
-    *("artifact", "signature", "reason", "initialisation"),
+    *("artifact", "signature", "reason", "initialisation", "evidence", "statement"),
 }
 OUTCOMES = {"verdict", "decision"}  # words that are results, not names
-CLAIM = ["claim", "corpus", "comparison", "metric", "scope"]
+CLAIM = ["claim", "corpus", "metric", "scope"]
 KEYS = CELL | {"training": ["objective", "corpora", "step"], "claims": CLAIM}
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
