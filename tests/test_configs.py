@@ -1,6 +1,6 @@
 """Every choice composes, and every mistake in the settings is one line before any work."""
 
-import runpy
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -74,37 +74,56 @@ def test_device_store_and_workers_are_in_no_id(choose):
     assert plain.id == elsewhere.id
 
 
-@pytest.mark.parametrize(
-    ("override", "told"),
-    [
-        ("masking.ratoi=0.5", "ratoi"),
-        ("masking.ratio=half", "half"),
-        ("masking.ratio=1.5", "masking.ratio=1.5"),
-        ("masking.strategy=nouns", "choose one of random"),
-        ("masking=nouns", "masking/nouns"),
-        ("arm=gpt", "arm/gpt"),
-        ("arm.writer=gpt", "arm.writer=gpt"),
-        ("arm.order=zigzag", "arm.order=zigzag"),
-        ("corpus=tweets", "corpus/tweets"),
-        ("scale=huge", "scale/huge"),
-        ("precision=fp8", "precision=fp8"),
-        ("device=cuda:9", "device=cuda:9"),
-        ("corpus=own", "corpus.path"),
-        ("scale.sizes.abstracts.generate=100000", "100000"),
-    ],
-)
-def test_mistake_is_one_line_before_any_work(override, told, tmp_path, monkeypatch, capfd):
-    # Hydra would set up logging anew, and in doing so close pytest's own streams, which absl holds
-    quiet = ["hydra/job_logging=none", "hydra/hydra_logging=none"]
-    arguments = ["experiments/generate.py", "scale=smoke", f"store={tmp_path / 'store'}", *quiet, override]
-    monkeypatch.setattr(sys, "argv", arguments)
-    monkeypatch.chdir(ROOT)
-    with pytest.raises(SystemExit) as stopped:
-        runpy.run_path("experiments/generate.py", run_name="__main__")
-    message = stopped.value.code
+MISTAKES = [
+    ("masking.ratoi=0.5", "ratoi"),
+    ("masking.ratio=half", "half"),
+    ("masking.ratio=1.5", "masking.ratio=1.5"),
+    ("masking.strategy=nouns", "choose one of random"),
+    ("masking=nouns", "masking/nouns"),
+    ("arm=gpt", "arm/gpt"),
+    ("arm.writer=gpt", "arm.writer=gpt"),
+    ("arm.order=zigzag", "arm.order=zigzag"),
+    ("corpus=tweets", "corpus/tweets"),
+    ("scale=huge", "scale/huge"),
+    ("precision=fp8", "precision=fp8"),
+    ("device=cuda:9", "device=cuda:9"),
+    ("corpus=own", "corpus.path"),
+    ("scale.sizes.abstracts.generate=100000", "100000"),
+]
+
+# All in one child process, as each import of torch takes seconds: override -> [exit message, what stderr got besides].
+CHILD = """
+import contextlib, io, json, runpy, sys
+told, overrides, store = {}, json.loads(sys.argv[1]), sys.argv[2]
+for override in overrides:
+    sys.argv = ["experiments/generate.py", "scale=smoke", f"store={store}", override]
+    stderr = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(stderr):
+            runpy.run_path("experiments/generate.py", run_name="__main__")
+    except SystemExit as stopped:
+        told[override] = [stopped.code, stderr.getvalue()]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Return what the generate stage answers to each mistake, and the store that it was given."""
+    store = tmp_path_factory.mktemp("store")
+    overrides = json.dumps([override for override, _ in MISTAKES])
+    command = [sys.executable, "-c", CHILD, overrides, str(store)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), store
+
+
+@pytest.mark.parametrize(("override", "told"), MISTAKES)
+def test_mistake_is_one_line_before_any_work(override, told, answers):
+    message, besides = answers[0][override]
     assert isinstance(message, str) and message.startswith("error: ") and told in message
-    assert "\n" not in message and capfd.readouterr().err == ""
-    assert not list(tmp_path.glob("store/generate/*"))
+    assert "\n" not in message and besides == ""
+    assert not list(answers[1].glob("generate/*"))
 
 
 def test_mistake_leaves_one_line_on_stderr_and_exit_code_1(tmp_path):
