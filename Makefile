@@ -7,6 +7,9 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
+# glibc gives large blocks back at once: batches of changing length otherwise leave gaps that double the memory
+export MALLOC_MMAP_THRESHOLD_ := 65536
+export MALLOC_TRIM_THRESHOLD_ := 131072
 
 .DEFAULT_GOAL := help
 .PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean
