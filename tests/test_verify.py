@@ -31,7 +31,6 @@ def write_results(folder, change=lambda tables: tables):
         {
             "claim": ["C1", "C2"],
             "corpus": "overall",
-            "comparison": "verdict",
             "metric": ["bleu", None],
             "scope": ["document", None],
             "verdict": ["supported", "inconclusive"],
@@ -94,7 +93,7 @@ def test_verdicts_are_compared_as_words(tmp_path, capsys):
     code, status = compare(tmp_path, setting("claims", 0, "verdict", "contradicted"))
     assert code == 1 and status == {("claims", "verdict"): "differs"}
     told = capsys.readouterr().out
-    assert "differs: claims C1 overall verdict bleu document verdict: contradicted for supported" in told
+    assert "differs: claims C1 overall bleu document verdict: contradicted for supported" in told
     assert "1 of 2 verdicts agree" in told
 
 
