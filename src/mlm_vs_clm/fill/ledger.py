@@ -1,6 +1,6 @@
 """What a text cost: passes, token-forwards and FLOPs, counted the same way for every arm."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 @dataclass
@@ -13,10 +13,6 @@ class Ledger:
     passes: int = 0
     token_forwards: int = 0
     flops: int = 0
-
-    def to_row(self) -> dict:
-        """Return plain values for a table."""
-        return asdict(self)
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
