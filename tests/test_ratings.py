@@ -228,6 +228,7 @@ def test_every_problem_names_its_file_and_item(key, tmp_path):
     high["ratings"][1]["coherence"] = True
     twice["ratings"].append(twice["ratings"][0])
     half["ratings"][0]["grammar"] = 2.5
+    half["ratings"][1]["seconds"] = "long"
     other = simulate(key, 5) | {"sheet": "another"}
     folder = save(tmp_path / "answers", good, unknown, high, twice, half, other, good, [1])
     (folder / "8.json").write_text('{"sheet":\n oops')
@@ -239,6 +240,7 @@ def test_every_problem_names_its_file_and_item(key, tmp_path):
         f"2.json, item {second}: coherence is True, not a whole number from 1 to 5",
         f"3.json, item {first}: rated twice",
         f"4.json, item {first}: grammar is 2.5, not a whole number from 1 to 5",
+        f"4.json, item {second}: seconds is 'long', not a number of seconds",
         f"5.json: it answers sheet another, the key is for sheet {key['sheet']}",
         "6.json: rater r0 is in 0.json already: keep one of the two",
         "7.json: no ratings of this study: it needs sheet, rater and ratings",

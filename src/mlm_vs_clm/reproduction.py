@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 
+from .correlation_measures import kendall
 from .report.tidy import CELL
-from .stats import kendall
 
 RANKED = {"scores": "arm", "downstream": "trained_on"}
 # The expected standard deviation of two normal values over their true one, sqrt(2 / pi).

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ..correlation_measures import correlations
 from ..errors import StudyError
 from ..metrics import DIVERSITY, METRICS, Resources, exact_match, make_metrics
 from ..scoring import read_statistics
-from ..stats import correlations, draw_weights, holm, percentile_interval
+from ..stats import draw_weights, holm, percentile_interval
 from .questions import POINTS
 
 ALL = "all"

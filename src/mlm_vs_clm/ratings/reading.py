@@ -108,6 +108,9 @@ def check_row(row: object, key: dict, seen: set[str]) -> list[str]:
     if item in seen:
         return [f", item {item}: rated twice"]
     seen.add(item)
+    seconds = row.get("seconds", 0)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | None) or (seconds or 0) < 0:
+        return [f", item {item}: seconds is {seconds!r}, not a number of seconds"]
     given = {question: row.get(question) for question in key["questions"]}
     return [
         f", item {item}: {question} is {value!r}, not a whole number from {POINTS[0]} to {POINTS[-1]}"
