@@ -150,6 +150,8 @@ def test_one_context_gone_and_the_other_not_is_inconclusive():
     table = make_arms(**FAR | {"infill": 0.7}).decide([c1()])
     row = verdict_of(table, "plots")
     assert row["verdict"] == "inconclusive" and "matched: 1 holds, 1 gone" in row["reason"]
+    why = "the matched comparisons point both ways (left context: 1 for it; both contexts: 1 against it)"
+    assert why in row["reason"] and verdict_of(table)["reason"] == f"plots inconclusive; {why}"
 
 
 def test_without_the_matched_arms_nothing_is_supported():
@@ -204,9 +206,9 @@ def test_empty_tables_give_one_row_a_claim_with_the_reason():
 def test_pretraining_is_not_tested_until_its_arms_exist():
     rule = find_rule("C4", measures=[ROUGE])
     row = verdict_of(make_arms(**FAR).decide([rule]), "plots")
-    assert row["verdict"] == "not tested" and row["reason"].startswith("no domain and general checkpoints")
-    equal = make_arms(mlm_domain=0.5, mlm_general=0.5).decide([rule])
-    better = make_arms(mlm_domain=0.6, mlm_general=0.5).decide([rule])
+    assert row["verdict"] == "not tested" and row["reason"].startswith("no checkpoint wrote both")
+    equal = make_arms(clm=0.5, clm_general=0.5).decide([rule])
+    better = make_arms(clm=0.6, clm_general=0.5).decide([rule])
     assert (verdict_of(equal)["verdict"], verdict_of(better)["verdict"]) == ("supported", "contradicted")
 
 

@@ -127,8 +127,30 @@ def test_claims_stand_on_the_first_screen_once_they_are_decided(tmp_path):
     )
     build({"claims": claims}, [], [], fake_about(), tmp_path)
     page = (tmp_path / "report.html").read_text()
-    assert page.index("Verdict per claim") < page.index("What the tables say")
+    assert page.index("<h2>Verdicts</h2>") < page.index("What the tables say")
     assert (tmp_path / "claims.csv").is_file()
+
+
+def test_a_verdict_links_to_the_rows_behind_it(tmp_path):
+    verdict = {"claim": "C1", "corpus": "overall", "verdict": "supported", "reason": "all agree"}
+    row = {"claim": "C1", "corpus": "abstracts", "comparison": "no leak", "role": "reported", "n": 150}
+    row |= {"metric": "bleu", "scope": "document", "verdict": "supported", "effect": 2.0, "low": 1.0}
+    row |= {"high": 3.0, "p": 0.01, "detectable": 0.5, "reason": "", "evidence": "score/one score/two"}
+    claims = pd.DataFrame([verdict, verdict | {"claim": "C7"}])
+    build({"claims": claims, "comparisons": pd.DataFrame([row])}, [], [], fake_about(), tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert '<a href="#table-evidence_c1"' in page and 'id="table-evidence_c1"' in page
+    assert "score/one, score/two" in page.replace("\u00a0", " ") and "evidence_c7" not in page
+
+
+def test_a_benchmark_is_shown_with_whether_a_gpu_was_measured(tmp_path):
+    lines = [{"name": "fill_bf16", "ratio": 2.5, "ours": 50.0, "theirs": None, "device": "cpu (some)"}]
+    build({"bench": pd.DataFrame(lines)}, [], [], fake_about(), tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert "No GPU was measured" in page and "fill bf16" in page
+    lines[0]["device"] = "cuda (some)"
+    build({"bench": pd.DataFrame(lines)}, [], [], fake_about(), tmp_path)
+    assert "A GPU was measured" in (tmp_path / "report.html").read_text()
 
 
 def test_an_absent_column_is_named(tmp_path):

@@ -9,7 +9,9 @@ STEP = {"step": "known length", "scope": "document", "metric": "bleu"}
 
 def test_a_step_counts_who_is_ahead_by_the_intervals():
     rows = [("a", 1.0, 0.5, 1.5), ("b", -0.7, -1.1, -0.2), ("c", 0.1, -0.3, 0.5)]
-    gap = pd.DataFrame([STEP | dict(zip(("corpus", "value", "low", "high"), row, strict=True)) for row in rows])
+    gap = pd.DataFrame(
+        [STEP | dict(zip(("corpus", "value", "low", "high"), row, strict=True)) for row in rows]
+    )
     told = tell_step(gap, "known length", "Same lengths")
     assert "masked ahead on 1, causal ahead on 1, not separated on 1 of 3 corpora" in told
     assert "b -0.7 [-1.1, -0.2]" in told

@@ -12,7 +12,14 @@ def make_rows(**arms: str) -> pd.DataFrame:
     rows = [
         AXES
         | REST
-        | {"arm": arm, "order": order, "ratio": ratio, "value": value, "low": value - 0.01, "high": value + 0.01}
+        | {
+            "arm": arm,
+            "order": order,
+            "ratio": ratio,
+            "value": value,
+            "low": value - 0.01,
+            "high": value + 0.01,
+        }
         for number, (arm, order) in enumerate(arms.items())
         for ratio, value in ((0.15, 0.3 - 0.1 * number), (1.0, 0.1))
     ]

@@ -6,6 +6,7 @@ slows both. The last lines are JSON objects, one a ratio.
 
 import argparse
 import json
+import platform
 import statistics
 import sys
 import time
@@ -17,13 +18,15 @@ import torch
 from transformers import pipeline
 from transformers.utils import logging
 
+from .artifacts import write_whole
 from .corpora import packages
 from .documents import find_words
 from .errors import StudyError
 from .fill import BlankedText, fill_causal, fill_masked
 from .fill.blanks import to_rows
 from .fill.vocabulary import slot_bias
-from .models import as_kind, load_tokenizer, start_from_encoder
+from .model_sources import start_from_encoder
+from .models import as_kind, load_tokenizer
 
 WORDS, SHARE = 254, 0.3
 BATCH = 4096
@@ -187,12 +190,31 @@ def result(name: str, ours: list[float], theirs: list[float], unit: str, n: int)
     return {"name": name, "ratio": round(ratio, 2)} | medians | {"unit": unit, "n": n}
 
 
+def save_rows(rows: list[dict], path: Path) -> None:
+    """Write the lines for the report, each with where it was measured; no date, so that equal lines are equal bytes."""
+    place = {"device": f"cpu ({name_processor()})", "threads": torch.get_num_threads()}
+    told = [row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} | place for row in rows]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, "".join(json.dumps(row) + "\n" for row in told))
+
+
+def name_processor() -> str:
+    """Return the processor's name as Linux tells it, else the machine's kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
 def main() -> int:
     """Print every ratio; 1 and one line if the data is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=16)
+    parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
     chosen = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -217,6 +239,7 @@ def main() -> int:
     rows.append(compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds))
     rows += measure_growth(start.float(), tokenizer)
     print("\n".join(json.dumps(row) for row in rows))
+    save_rows(rows, chosen.out)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ OF_STATE = {
     "unclear": "inconclusive",
     "missing": "not tested",
 }
+IN_WORDS = {"holds": "for it", "gone": "against it", "unclear": "undecided", "missing": "missing"}
 OF_MATCHED = {  # the verdict where what was reported holds
     "holds": "supported",
     "gone": "explained",
@@ -109,7 +110,7 @@ def _measure(claim: dict, study: Study):
         return
     if "task" in claim:
         table = table[table["task"] == claim["task"]]
-    for corpus in sorted(set(table["corpus"])):
+    for corpus in sorted(set(table["corpus"]) - {OVERALL}):
         for one in rule.measure(claim, corpus, study):
             yield corpus, one
 
@@ -138,6 +139,8 @@ def _decide_corpus(claim: dict, corpus: str, tests: list[Test]) -> dict:
     of_role = {role: [test for test in tests if test.asked["role"] == role] for role in ROLES}
     states = {role: _combine([test.state for test in part], claim["mixed"]) for role, part in of_role.items()}
     verdict, because = _find_verdict(states, of_role)
+    if verdict == "inconclusive" and not because:
+        because = _tell_undecided(states, of_role)
     counts = [f"{role}: {_count([test.state for test in part])}" for role, part in of_role.items() if part]
     shown = next((test for test in of_role["reported"] if test.state != "missing"), None)
     numbers = _show(shown) if shown else {"n": 0}
@@ -146,7 +149,8 @@ def _decide_corpus(claim: dict, corpus: str, tests: list[Test]) -> dict:
         reasons.insert(0, claim["absent"])
     evidence = " ".join(dict.fromkeys(name for test in tests for name in test.found.evidence))
     about = {"claim": claim["id"], "corpus": corpus, "comparison": VERDICT, "verdict": verdict}
-    return numbers | about | {"reason": "; ".join(filter(None, reasons)), "evidence": evidence}
+    told = {"reason": "; ".join(filter(None, reasons)), "because": because, "evidence": evidence}
+    return numbers | about | told
 
 
 def _combine(states: list[str], mixed: str) -> str:
@@ -179,13 +183,25 @@ def _find_verdict(states: dict[str, str], of_role: dict[str, list[Test]]) -> tup
     return OF_MATCHED[states["matched"]], ""
 
 
+def _tell_undecided(states: dict[str, str], of_role: dict[str, list[Test]]) -> str:
+    """Return, in words, which comparisons left a claim open: those that disagree, or those that decide nothing."""
+    role = next(role for role in ROLES if states[role] == "unclear")
+    told: dict[str, list[str]] = {}
+    for test in of_role[role]:
+        told.setdefault(test.asked["name"], []).append(IN_WORDS[test.state])
+    names = "; ".join(f"{name}: {_count(found, IN_WORDS.values())}" for name, found in told.items())
+    found = {test.state for test in of_role[role]}
+    said = "point both ways" if {"holds", "gone"} <= found else "do not decide it"
+    return f"the {role} comparisons {said} ({names})"
+
+
 def _list_missing(tests: list[Test]) -> list[str]:
     """Return the distinct reasons for which comparisons are missing."""
     return list(dict.fromkeys(test.found.reason for test in tests if test.state == "missing"))
 
 
-def _count(states: list[str]) -> str:
-    return ", ".join(f"{states.count(state)} {state}" for state in OF_STATE if state in states)
+def _count(states: list[str], known: Iterable[str] = tuple(OF_STATE)) -> str:
+    return ", ".join(f"{states.count(state)} {state}" for state in known if state in states)
 
 
 def _show(test: Test) -> dict:
@@ -229,6 +245,8 @@ def _decide_overall(claim: dict, verdicts: list[dict]) -> dict:
     agreed = set(told)
     verdict = "not tested" if not told else told[0] if len(agreed) == 1 else "inconclusive"
     reason = ", ".join(f"{row['corpus']} {row['verdict']}" for row in verdicts)
+    if verdict == "inconclusive":
+        reason = "; ".join([reason, *_share_reasons(verdicts)])
     if not told:
         reason = claim.get("absent", reason or f"no rows in {RULES[claim['rule']].table}.csv")
     about = {"claim": claim["id"], "corpus": OVERALL, "comparison": VERDICT, "verdict": verdict}
@@ -241,6 +259,17 @@ def _decide_overall(claim: dict, verdicts: list[dict]) -> dict:
             "evidence": evidence,
         }
     )
+
+
+def _share_reasons(verdicts: list[dict]) -> list[str]:
+    """Return why corpora are undecided, those with one reason together."""
+    corpora: dict[str, list[str]] = {}
+    for row in verdicts:
+        if row["because"]:
+            corpora.setdefault(row["because"], []).append(row["corpus"])
+    if len(corpora) == 1 and len(verdicts) == len(*corpora.values()):
+        return list(corpora)
+    return [f"on {' and '.join(names)} {because}" for because, names in corpora.items()]
 
 
 def _pool(rows: list[dict]) -> dict:

@@ -10,6 +10,7 @@ from .artifacts import library_versions, read_record
 from .claim_evidence import Stored
 from .claims import decide, hash_rules
 from .corpora import load_split
+from .costing import Scored, cost_cells
 from .gap import CELL, COLUMNS, Cell, explain_gap
 from .report import build
 from .report.tidy import tidy
@@ -26,12 +27,17 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "downstream": gather_downstream(inputs),
         "gap": gather_gap(inputs),
         "ledger": gather_ledger(inputs),
+        **gather_compute(inputs),
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
     if "ratings" in settings:
         tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
-    tables["claims"] = gather_claims(tables, inputs, settings["rules"], settings["resamples"], folder)
+    if "bench" in settings:
+        tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
+    tables["claims"], tables["comparisons"] = gather_claims(
+        tables, inputs, settings["rules"], settings["resamples"], folder
+    )
     cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
     build(
         tables, gather_examples(inputs, settings["examples"]), cards, describe_study(settings, tables), folder
@@ -40,7 +46,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
 
 def gather_scores(inputs: dict[str, Path]) -> pd.DataFrame:
     """Return one row a cell, scope and metric."""
-    return _gather(inputs, "score", lambda path: describe_cell(inputs_of(path)))
+    return _gather(inputs, "score", _describe_score)
 
 
 def gather_downstream(inputs: dict[str, Path]) -> pd.DataFrame:
@@ -62,8 +68,14 @@ def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
             | counted
             | record["measured"]
             | {"precision": precision, "artifact": name_of(read["generation"])}
+            | {"model": name_model(read["generation"])}
         )
     return pd.DataFrame(rows)
+
+
+def gather_compute(inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:
+    """Return what writing cost by length, its growth, and quality at equal compute; see costing.py."""
+    return cost_cells([Scored(path, inputs_of(path)) for path in _of_stage(inputs, "score").values()])
 
 
 def gather_gap(inputs: dict[str, Path]) -> pd.DataFrame:
@@ -122,19 +134,20 @@ def gather_examples(
 
 def gather_claims(
     tables: dict[str, pd.DataFrame], inputs: dict[str, Path], rules: list[dict], resamples: int, folder: Path
-) -> pd.DataFrame:
-    """Return the verdicts; write every comparison behind them to `comparisons.csv`."""
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the verdicts, and every comparison behind them, which is written to `comparisons.csv`."""
     place = {name_of(path): path for path in inputs.values()}
     tidied = {name: tidy(name, tables[name]) for name in ("scores", "downstream", "ledger", "correlation")}
     tidied |= {"ratings": tables["ratings"]} if "ratings" in tables else {}
     decided = decide(rules, tidied, lambda artifact: _read_stored(place[artifact]), resamples, seed=0)
     is_verdict = decided["comparison"] == "verdict"
-    decided[~is_verdict].to_csv(folder / "comparisons.csv", index=False, float_format="%.7g")
+    comparisons = decided[~is_verdict].reset_index(drop=True)
+    comparisons.to_csv(folder / "comparisons.csv", index=False, float_format="%.7g")
     statements = {rule["id"]: rule["statement"] for rule in rules}
     verdicts = decided[is_verdict].drop(columns=["comparison", "role"])
     verdicts.insert(1, "statement", verdicts["claim"].map(statements))
     verdicts.attrs["rules"] = tell_rules(rules, inputs)
-    return verdicts.reset_index(drop=True)
+    return verdicts.reset_index(drop=True), comparisons
 
 
 def tell_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
@@ -161,9 +174,10 @@ def _read_stored(path: Path) -> Stored:
 def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
     """Return what the page says about how its numbers were made."""
     starts = sorted(set(tables["training"].get("initialisation", [])))
+    scale, track = settings["scale"], settings.get("track")
     return {
-        "scale": settings["scale"],
-        "command": f"make reproduce SCALE={settings['scale']}",
+        "scale": f"{scale} track={track}" if track else scale,
+        "command": f"make reproduce SCALE={scale}" + (f" TRACK={track}" if track else ""),
         "initialisation": "; ".join(starts),
         "models": sorted(set(tables["training"].get("objective", []))),
         "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
@@ -195,6 +209,20 @@ def _gather(inputs: dict[str, Path], stage: str, describe) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
+def name_model(generation: Path) -> str:
+    """Return the name of the model that wrote a text, `none` for a baseline: which initialisation it comes from."""
+    read = inputs_of(generation)
+    if "model" not in read:
+        return "none"
+    start = inputs_of(read["model"]).get("start", read["model"])
+    return read_record(start)["settings"]["name"]
+
+
+def _describe_score(path: Path) -> dict:
+    read = inputs_of(path)
+    return describe_cell(read) | {"model": name_model(read["generation"])}
+
+
 def _describe_task(path: Path) -> dict:
     settings, read = read_record(path)["settings"], inputs_of(path)
     about = {"task": settings["task"], "corpus": read_record(read["corpus"])["settings"]["name"]}
@@ -205,12 +233,14 @@ def _describe_task(path: Path) -> dict:
             "ratio": math.nan,
             "share": math.nan,
             "seed": 0,
+            "model": "none",
         }
     cell = describe_cell(read)
     return (
         about
         | {"trained_on": cell["arm"]}
         | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
+        | {"model": name_model(read["generation"])}
     )
 
 
@@ -218,6 +248,9 @@ def _tell_start(folder: Path) -> str:
     model = read_record(folder)["settings"]
     if model["start"] == "encoder":
         return f"bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
+    if model["start"] == "checkpoint":
+        head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
+        return f"{model['name']}, a pretrained {model['kind']} model{head}"
     return "random weights"
 
 

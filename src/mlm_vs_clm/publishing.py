@@ -9,6 +9,7 @@ import pandas as pd
 from .artifacts import RECORD, explain_os_error, write_whole
 from .errors import StudyError
 from .report import headline_table, read_tables, show_tables, write_between_markers
+from .report.answer import tell_answer
 from .report.outcome_tables import claim_table
 from .report.reading import read_main_comparison, tell_main_cell
 from .report.rendering import to_markdown
@@ -16,19 +17,24 @@ from .report.rendering import to_markdown
 README = Path(__file__).parents[2] / "README.md"
 
 
-def publish(report: Path, results: str, scale: str) -> None:
-    """Copy a report to `results/<scale>`, touching only files that changed, and say where to look."""
-    target = Path(results) / scale
+def name_folder(scale: str, track: str) -> str:
+    """Return the folder of a study in `results`: the matched track's is named after the scale alone."""
+    return scale if track == "matched" else f"{scale}-{track}"
+
+
+def publish(report: Path, results: str, name: str) -> None:
+    """Copy a report to `results/<name>`, touching only files that changed, and say where to look."""
+    target = Path(results) / name
     try:
         wanted = {
             path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name != RECORD
         }
-        for name in sorted(wanted):
-            _copy(report / name, target / name)
+        for file in sorted(wanted):
+            _copy(report / file, target / file)
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if scale == "laptop" and Path(results).resolve() == README.parent / "results":
+        if name == "laptop" and Path(results).resolve() == README.parent / "results":
             _write_readme(target)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
@@ -51,6 +57,7 @@ def _write_readme(results: Path) -> None:
     before = after = README.read_text(encoding="utf-8")
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
     blocks = {
+        "answer": tell_answer(tables["gap"], tables["downstream"], claims),
         "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
         "gap": "\n".join(show_tables("gap", tables, "laptop")),
         "found": tell_findings(tables),

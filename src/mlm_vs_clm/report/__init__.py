@@ -5,8 +5,17 @@ from pathlib import Path
 import pandas as pd
 
 from mlm_vs_clm.report import (
+    bench_tables,
+    compute_figures,
+    compute_reading,
+    compute_tables,
+    correlation_figures,
+    correlation_reading,
+    correlation_tables,
     drawing,
+    evidence_tables,
     gap_tables,
+    order_tables,
     outcome_tables,
     page,
     quality_figures,
@@ -38,23 +47,37 @@ SECTIONS = {  # the page's order: id -> title
     "correlation": "Quality against utility",
     "training": "Training of the language models",
 }
+READINGS = {  # section -> what its numbers say in words, computed from these tables
+    "cost": (("compute", "growth", "equal_compute"), compute_reading.read_cost),
+    "correlation": (("correlation",), correlation_reading.tell_decisions),
+}
 FIGURES = {  # section, the tables it reads, the function
     "quality_by_ratio": ("quality", ("scores",), quality_figures.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), gap_tables.draw_gap),
+    "orders": ("quality", ("scores",), order_tables.draw_orders),
     "heat_maps": ("quality", ("scores",), quality_figures.draw_heat_maps),
     "cost": ("cost", ("scores", "ledger"), utility_figures.draw_cost_against_quality),
+    "cost_by_length": ("cost", ("compute",), compute_figures.draw_growth),
+    "equal_compute": ("cost", ("equal_compute",), compute_figures.draw_equal),
+    "correlation": ("correlation", ("correlation",), correlation_figures.draw_coefficients),
+    "shapes": ("correlation", ("scores", "downstream", "correlation"), correlation_figures.draw_shapes),
     "utility": ("correlation", ("scores", "downstream"), utility_figures.draw_quality_against_utility),
     "training": ("training", ("training",), utility_figures.draw_training),
 }
+NONE = pd.DataFrame({"claim": []})
 TABLES = {  # section, the table it reads, the function
     "quality": ("quality", "scores", tables.quality_tables),
     "gap": ("quality", "gap", gap_tables.gap_table),
+    "orders": ("quality", "scores", order_tables.order_table),
     "side": ("quality", "scores", tables.side_tables),
     "strategy": ("quality", "scores", tables.strategy_tables),
     "ceilings": ("utility", "downstream", outcome_tables.ceiling_table),
     "downstream": ("utility", "downstream", outcome_tables.downstream_tables),
     "ledger": ("cost", "ledger", outcome_tables.ledger_table),
-    "correlation": ("correlation", "correlation", outcome_tables.correlation_table),
+    "compute": ("cost", "compute", compute_tables.cost_table),
+    "growth": ("cost", "growth", compute_tables.growth_table),
+    "equal_compute": ("cost", "equal_compute", compute_tables.equal_table),
+    "correlation": ("correlation", "correlation", correlation_tables.correlation_tables),
     "training": ("training", "training", outcome_tables.training_table),
 }
 
@@ -65,18 +88,23 @@ def build(
     """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
 
     `tables` holds the tables of `tidy.COLUMNS`, each possibly empty or absent, and `claims` once those are
-    decided. Raises StudyError for a table that lacks a column or repeats a cell.
+    decided, with the `comparisons` behind them;
+    `bench`, where a benchmark was run. Raises StudyError for a table that lacks a column or repeats a cell.
     """
     rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
     claims = tables.get("claims", pd.DataFrame())
+    behind = evidence_tables.evidence_tables(tables.get("comparisons", NONE), about["scale"])
     folder = Path(folder)
     for part in (folder / "tables", folder / "figures"):
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
     for name, table in {**rows, **({} if claims.empty else {"claims": claims})}.items():
         tidy.write_csv(table, folder / f"{name}.csv")
-    verdicts = outcome_tables.claim_table(claims, about["scale"])
+    verdicts = outcome_tables.claim_table(claims, about["scale"], {table.name for table in behind})
     sections = [make_section(rows, id, title, about, folder) for id, title in SECTIONS.items()]
+    sections += bench_tables.speed_section(tables.get("bench", pd.DataFrame()))
+    if behind:
+        sections.append(page.Section("evidence", "The rows behind the verdicts", (), tuple(behind), ""))
     write_tables([*verdicts, *(table for section in sections for table in section.tables)], folder / "tables")
     page.write_page(
         folder / "report.html",
@@ -115,7 +143,9 @@ def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> 
     sources = {source for section, source, _ in TABLES.values() if section == id}
     empty = sorted(source for source in sources if rows[source].empty)
     missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
-    return page.Section(id, title, tuple(drawings), tuple(built), missing)
+    names, read = READINGS.get(id, ((), lambda: ()))
+    told = read(*(rows[name] for name in names))
+    return page.Section(id, title, tuple(drawings), tuple(built), missing, told)
 
 
 def draw(name: str, rows: dict[str, pd.DataFrame], folder: Path | None = None) -> list[drawing.Drawing]:

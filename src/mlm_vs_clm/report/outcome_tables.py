@@ -1,15 +1,17 @@
-"""Tables of what follows from the text: downstream tasks, cost, correlation, training, claims."""
+"""Tables of what follows from the text: downstream tasks, cost, training, claims."""
+
+from collections.abc import Collection
 
 import pandas as pd
 
 from mlm_vs_clm.report import commands, style
+from mlm_vs_clm.report.evidence_tables import name_evidence
 from mlm_vs_clm.report.tables import (
     ABSENT,
     INTERVALS,
     Entry,
     Table,
     cross,
-    enter,
     enter_number,
     order_lines,
 )
@@ -28,8 +30,8 @@ LEDGER_COLUMNS = {
 OVERALL_COLUMNS = ("claim", "statement", "verdict", "reason")
 VERDICTS_MEAN = (
     "Decided by rules that were written before the run. Supported: true as reported and once context and length are matched; "
-    "explained: true as reported, gone once matched; contradicted: not true as reported; inconclusive: the interval spans "
-    "the bound. "
+    "explained: true as reported, gone once matched; contradicted: not true as reported; inconclusive: an interval spans "
+    "its bound, or comparisons point both ways. "
 )
 NUMBERS_MEAN = (
     "The effect is that of the first comparison measured; p is Holm-corrected over the claim's comparisons; detectable is the "
@@ -173,32 +175,6 @@ def enter_cost(row: pd.Series) -> tuple[Entry, ...]:
     )
 
 
-def correlation_table(correlation: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: quality against utility over cells, an estimate a row."""
-    if correlation.empty:
-        return []
-    rows = []
-    for row in correlation.itertuples(index=False):
-        reason = row.reason if pd.notna(row.reason) else ABSENT
-        value = enter(row._replace(reason=reason if pd.isna(row.value) else ""), 2)
-        quality = f"{style.name_metric(row.quality_metric)}, {style.SCOPES.get(row.quality_scope, row.quality_scope)}"
-        names = (row.corpus, quality, style.name_metric(row.utility_metric), row.statistic.replace("_", " "))
-        rows.append(
-            (*map(Entry, names), value, enter_number(row.n_cells), enter_number(row.bound, "±{:g}"))
-            + (Entry(str(row.decision)) if pd.notna(row.decision) and row.decision else Entry("–"),)
-        )
-    return [
-        Table(
-            name="correlation",
-            title="Quality against utility over cells",
-            caption="Estimate [95 % interval]. Equivalence is decided only where the whole interval lies inside the bound.",
-            header=("corpus", "quality", "utility", "statistic", "estimate", "cells", "bound", "decision"),
-            rows=tuple(rows),
-            command=f"python experiments/correlate.py scale={scale}",
-        )
-    ]
-
-
 def training_table(training: pd.DataFrame, scale: str) -> list[Table]:
     """Return one table: every language model at its last step."""
     if training.empty:
@@ -241,8 +217,11 @@ def rank_objectives(column: pd.Series) -> dict:
     return {value: i for i, value in enumerate(ordered(column, style.OBJECTIVES))}
 
 
-def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
-    """Return the verdict on each claim, and below it the verdicts by corpus, where claims have been decided."""
+def claim_table(claims: pd.DataFrame, scale: str, behind: Collection[str] = ()) -> list[Table]:
+    """Return the verdict on each claim, and below it the verdicts by corpus, where claims have been decided.
+
+    A claim links to the table of its comparisons where `behind` names one.
+    """
     if claims.empty:
         return []
     is_overall = claims["corpus"] == "overall"
@@ -256,7 +235,7 @@ def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
             title,
             caption,
             tuple(columns),
-            tuple(enter_claim(row, columns) for _, row in part.iterrows()),
+            tuple(enter_claim(row, columns, behind) for _, row in part.iterrows()),
             command,
         )
         for name, title, caption, wanted, part in tables
@@ -264,13 +243,14 @@ def claim_table(claims: pd.DataFrame, scale: str) -> list[Table]:
     ]
 
 
-def enter_claim(row: pd.Series, columns: list[str]) -> tuple[Entry, ...]:
+def enter_claim(row: pd.Series, columns: list[str], behind: Collection[str]) -> tuple[Entry, ...]:
     """Return one line of a verdict table; a number that does not exist is a dash, as its reason has a column."""
     entries = []
     for column in columns:
         value = row[column]
+        table = name_evidence(row["claim"]) if column == "claim" else ""
         if isinstance(value, str):
-            entries.append(Entry(value))
+            entries.append(Entry(value, link=table if table in behind else ""))
         else:
             entries.append(enter_number(value, "{:.3g}") if pd.notna(value) else Entry("–"))
     return tuple(entries)

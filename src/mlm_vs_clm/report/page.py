@@ -16,13 +16,14 @@ from mlm_vs_clm.report.tables import Table
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: its figures and tables, or what is missing and how to make it."""
+    """A part of the page: its figures and tables, or what is missing and how to make it; `told` says it in words."""
 
     id: str
     title: str
     drawings: tuple[Drawing, ...]
     tables: tuple[Table, ...]
     missing: str
+    told: tuple[str, ...] = ()
 
 
 def write_page(

@@ -72,7 +72,7 @@ def markdown_row(texts) -> str:
 def to_latex(table: Table) -> str:
     """Return a `tabular` that needs no package, to be read with `\\input`; caption and command as comments."""
     letters = letter_reasons(table)
-    columns = "".join("r" if is_numeric(table, i) else "l" for i in range(len(table.header)))
+    columns = "".join(latex_column(table, i) for i in range(len(table.header)))
     lines = [f"% {table.title}. {table.caption}", f"\\begin{{tabular}}{{{columns}}}", "\\hline"]
     lines += [latex_row(table.header), "\\hline"]
     lines += [latex_row(write_entry(entry, letters) for entry in row) for row in table.rows]
@@ -81,6 +81,13 @@ def to_latex(table: Table) -> str:
         note = escape_latex(f"({letter}) {reason}")
         lines.append(f"\\multicolumn{{{len(table.header)}}}{{l}}{{{note}}} \\\\")
     return "\n".join([*lines, "\\end{tabular}", ""])
+
+
+def latex_column(table: Table, column: int) -> str:
+    """Return how a column is set: numbers to the right, words to the left, long text in lines of its own."""
+    if is_numeric(table, column):
+        return "r"
+    return "p{100mm}" if any(len(row[column].text) > 60 for row in table.rows) else "l"
 
 
 def latex_row(texts) -> str:

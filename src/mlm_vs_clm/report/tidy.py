@@ -21,6 +21,15 @@ COLUMNS = {
         "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
     ).split(),
+    "compute": (
+        "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "
+        "flops seconds peak_memory_mb reason"
+    ).split(),
+    "growth": "corpus arm seed measure value low high n reason".split(),
+    "equal_compute": (
+        "corpus step first second scope metric basis flops_first flops_second value_first value_second value "
+        "low high n reason"
+    ).split(),
     "correlation": (
         "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
         "bound decision reason"
@@ -35,14 +44,18 @@ CELL = {
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "gap": ["corpus", "step", "scope", "metric"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
+    "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
+    "growth": ["corpus", "arm", "seed", "measure"],
+    "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "step"],
 }
 NUMBERS = (
     "ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
-    "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second"
+    "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
+    "subwords flops_first flops_second value_first value_second"
 ).split()
-NAMES = {("gap", "step")}  # training counts its steps, the gap names them
+NAMES = {("gap", "step"), ("equal_compute", "step")}  # training counts its steps, the gap names them
 UNEXPLAINED = "no reason was recorded"
 
 

@@ -1,0 +1,137 @@
+"""Figures of the compute study: cost against the length of a document, and quality at equal compute."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
+
+from mlm_vs_clm.compute import BASES, PARTS
+from mlm_vs_clm.gap import CELL, MEASURES, STEPS
+from mlm_vs_clm.report import style
+from mlm_vs_clm.report.compute_tables import COUNTED, GIGA
+from mlm_vs_clm.report.drawing import Drawing, add_legend, arm_lengths, panels, say_missing
+from mlm_vs_clm.report.gap_tables import SCALES
+from mlm_vs_clm.report.tidy import at_main_cell, ordered
+
+LOOKS = {  # the basis, how it is told, and how far from the middle of its row it stands
+    "equal documents": ({"color": "#0072B2", "marker": "o"}, -0.16),
+    "equal compute": ({"color": "#D55E00", "marker": "s"}, 0.16),
+}
+
+
+def draw_growth(compute: pd.DataFrame) -> list[Drawing]:
+    """Return one figure: a panel a corpus, three points an arm, the thirds of the documents by length."""
+    main = at_main_cell(compute)
+    thirds = main[main["part"].isin(PARTS[1:]) & (main["flops"] > 0)]
+    if thirds.empty:
+        return []
+    means = thirds.groupby(["corpus", "arm", "part"])[["subwords", "flops"]].mean().reset_index()
+    corpora, looks = (
+        ordered(means["corpus"], style.CORPORA),
+        style.looks(ordered(means["arm"], style.ARMS)),
+    )
+    figure, axes = panels(1, len(corpora), sharey=True, height=3.4)
+    for axis, corpus in zip(axes[0], corpora, strict=True):
+        draw_lengths(axis, means[means["corpus"] == corpus], looks)
+        axis.set_title(corpus)
+        axis.set_xlabel("sub-words a document (log scale)")
+    axes[0, 0].set_ylabel("cost (GFLOPs a document, log scale)")
+    add_legend(figure, looks)
+    return [
+        Drawing(
+            name="cost_by_length",
+            title="Cost against the length of a document",
+            caption=(
+                f"Random blanks at ratio {CELL[1]:g}. Each arm has three points: means over the shortest, middle and longest "
+                f"third of the documents. A steeper line grows faster with length. {COUNTED}"
+            ),
+            alt=f"Line charts of GFLOPs a document against its sub-words. {tell_lengths(means)}.",
+            figure=figure,
+        )
+    ]
+
+
+def draw_lengths(axes: Axes, means: pd.DataFrame, looks: dict[str, dict]) -> None:
+    """Draw one corpus on two logarithmic axes with plain numbers."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for arm, look in looks.items():
+        line = means[means["arm"] == arm].sort_values("subwords")
+        axes.plot(line["subwords"], line["flops"] / GIGA, **look)
+    for side in (axes.xaxis, axes.yaxis):
+        side.set_major_formatter(ScalarFormatter())
+    ticks = sorted({round(value) for value in means["subwords"].groupby(means["part"]).mean()})
+    axes.set_xticks(ticks)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def tell_lengths(means: pd.DataFrame) -> str:
+    """Return the ends of every line in words."""
+    told = []
+    for (corpus, arm), line in means.sort_values(["corpus", "arm", "subwords"]).groupby(["corpus", "arm"]):
+        first, last = line.iloc[0], line.iloc[-1]
+        ends = (f"{row['flops'] / GIGA:.3g} at {row['subwords']:.0f}" for row in (first, last))
+        told.append(f"{corpus} {arm} " + " and ".join(ends))
+    return ", ".join(told)
+
+
+def draw_equal(equal: pd.DataFrame) -> list[Drawing]:
+    """Return one figure: measures down, corpora across, for every step its difference at equal documents and compute."""
+    if equal["value"].isna().all():
+        return []
+    corpora = ordered(equal["corpus"], style.CORPORA)
+    figure, axes = panels(len(MEASURES), len(corpora), sharex="row", sharey=True, height=2.4)
+    figure.set_figwidth(figure.get_figwidth() + 1.6)
+    for i, (scope, metric) in enumerate(MEASURES):
+        rows = equal[(equal["scope"] == scope) & (equal["metric"] == metric)]
+        for axis, corpus in zip(axes[i], corpora, strict=True):
+            draw_bases(axis, rows[rows["corpus"] == corpus])
+            axis.set_title(f"{corpus}, {style.SCOPES.get(scope, scope)}")
+            axis.set_xlabel(f"difference in {style.name_metric(metric)}\n({SCALES[metric][0]})")
+            axis.xaxis.set_major_locator(MaxNLocator(5))
+    handles = [Line2D([], [], linestyle="-", label=name, **look) for name, (look, _) in LOOKS.items()]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    return [
+        Drawing(
+            name="equal_compute",
+            title="Quality at equal documents and at equal compute",
+            caption=(
+                f"Random blanks at ratio {CELL[1]:g}; first arm minus second with 95 % intervals, above 0 the masked arm is "
+                "ahead. Circles: both as they were run. Squares: one of them at an order or pace that takes the FLOPs of the "
+                "other; left off where its method was not run on both sides of that cost (the table says why)."
+            ),
+            alt=f"Points with intervals. {tell_equal(equal)}.",
+            figure=figure,
+        )
+    ]
+
+
+def draw_bases(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw the steps of one panel from top to bottom, two points each where both are known."""
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    if rows["value"].isna().all():
+        say_missing(axes)
+    for place, step in enumerate(STEPS):
+        of_step = rows[(rows["step"] == step.name) & rows["value"].notna()]
+        parts = of_step[of_step["basis"] == BASES[0]], of_step[of_step["basis"] != BASES[0]].head(1)
+        for (look, offset), row in zip(LOOKS.values(), parts, strict=True):
+            if len(row):
+                axes.errorbar(
+                    row["value"],
+                    [place + offset],
+                    xerr=arm_lengths(row, "value"),
+                    capsize=2.5,
+                    linestyle="none",
+                    **look,
+                )
+    axes.set_yticks(range(len(STEPS)), [step.name for step in STEPS])
+    axes.set_ylim(len(STEPS) - 0.5, -0.5)
+
+
+def tell_equal(equal: pd.DataFrame) -> str:
+    """Return every difference that is known, for the alternative text."""
+    known = equal[equal["value"].notna()]
+    return ", ".join(
+        f"{r.corpus} {r.step} {style.name_metric(r.metric)} at {r.basis} {r.value:+.{SCALES[r.metric][1]}f}"
+        for r in known.itertuples(index=False)
+    )
