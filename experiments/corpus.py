@@ -1,11 +1,16 @@
-"""Read, cut, split and describe a corpus."""
+"""Read, cut, split and describe a corpus; with check=true, tell all that is wrong with one and store nothing."""
 
 from mlm_vs_clm import entry, recipes
+from mlm_vs_clm.corpora import SOURCES
 
 
 @entry.command
 def main(job: entry.Job) -> None:
-    job.make(recipes.corpus(job.config))
+    if job.config.check:
+        named = job.config.corpus.name not in SOURCES
+        recipes.check_corpus(job.config if named else job.choose(corpus="own"))
+    else:
+        job.make(recipes.corpus(job.config))
 
 
 if __name__ == "__main__":

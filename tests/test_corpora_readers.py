@@ -137,18 +137,27 @@ TRUNCATED = {
     "movies": ("t.csv", b'ID,Title,Category,Plot\n1,A,"","secretword'),
     "speeches": ("t.json", b'[{"id": "1", "speech": "secretword'),
     "jsonl": ("t.jsonl", b'{"id": "1", "text": "secretword'),
+    "csv": ("t.csv", b'id,text\n1,"secretword'),
+    "mpst": ("mpst_full_data.csv", b'imdb_id,plot_synopsis,tags,split\n1,"secretword'),
+    "bio": ("t.conll", b"secretword"),
+    "brat": ("x/t.txt", b"secretword"),
+    "folder": ("x/labels.csv", b'id,labels\n"secretword'),
+    "pan": ("x/unknown.txt", b"secretword"),
+    "pan_pairs": ("x/pairs.jsonl", b'{"id": "secretword'),
+    "datasets": ("x/state.json", b'{"secretword"'),
 }
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_refuses_missing_truncated_and_undecodable_files(tmp_path, name):
     file, content = TRUNCATED[name]
-    path = tmp_path / file
+    path = tmp_path / file.split("/")[0]
     with pytest.raises(StudyError, match="missing"):
         READERS[name](path)
     for bad in (content, b"\xff\xfe\x00"):
-        path.write_bytes(bad)
-        with pytest.raises(StudyError, match=file) as error:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_bytes(bad)
+        with pytest.raises(StudyError, match=str(path)) as error:
             READERS[name](path)
         assert SECRET not in str(error.value) and "\n" not in str(error.value)
 

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from mlm_vs_clm.corpora.reading import Reading, check_offsets, read_bytes
+from mlm_vs_clm.corpora.reading import Reading, Report, check_offsets, read_bytes, refuse
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 
@@ -14,7 +14,7 @@ RULE = (
 )
 
 
-def read(path: Path) -> Reading:
+def read(path: Path, report: Report = refuse) -> Reading:
     """Read a BioC collection (.xml or .xml.gz) with its entities.
 
     Raises StudyError for a file cut short and for offsets outside a document's text.
@@ -24,9 +24,9 @@ def read(path: Path) -> Reading:
     except ElementTree.ParseError as error:
         line, _ = error.position
         raise StudyError(f"{path} is not whole XML (line {line}): fetch it again") from None
-    reading = Reading()
+    reading = Reading(report=report)
     for element in collection.iter("document"):
-        _read_document(element, path, reading)
+        reading.attempt(_read_document, element, path, reading)
     return reading
 
 

@@ -14,9 +14,10 @@ def describe(
     dropped: list[dict[str, str]],
     rules: dict[str, str],
     files: list[str],
+    counted: dict[str, int],
 ) -> dict:
-    """Return the card as plain values; `files` are the names of what was read."""
-    return {
+    """Return the card as plain values; `files` are the names of what was read, `counted` what it held besides."""
+    card = {
         "name": source.name,
         "origin": source.origin,
         "files": files,
@@ -28,6 +29,7 @@ def describe(
         "labels": {split: _label_counts(documents) for split, documents in splits.items()},
         "dropped": _by_frequency(Counter(row["reason"] for row in dropped)),
     }
+    return card | ({"counted": dict(sorted(counted.items()))} if counted else {})
 
 
 def count(documents: list[Document]) -> dict[str, int]:
@@ -60,6 +62,8 @@ def card_markdown(card: dict) -> str:
             rows = [[name, *(counts.get(name, 0) for counts in card[kind].values())] for name in names]
             lines += ["", *_table([kind, *card[kind]], rows)]
     lines += ["", *_table(["dropped, and why", "count"], list(card["dropped"].items()))]
+    if card.get("counted"):
+        lines += ["", *_table(["also met", "count"], list(card["counted"].items()))]
     return "\n".join(lines) + "\n"
 
 

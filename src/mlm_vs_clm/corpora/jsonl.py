@@ -3,54 +3,65 @@
 import json
 from pathlib import Path
 
-from mlm_vs_clm.corpora.reading import Reading, check_offsets, read_text
+from mlm_vs_clm.corpora.official import part_of_value
+from mlm_vs_clm.corpora.reading import Reading, Report, check_offsets, read_text, refuse
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 
 RULE = "texts as they stand"
-SHAPE = '{"id", "text", "labels"?: [str], "entities"?: [[start, end, type]], "author"?, "date"?}'
+SHAPE = '{"id", "text", "labels"?: [str], "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
 
 
-def read(path: Path) -> Reading:
-    """Read one document a line, blank lines aside; StudyError names the line that does not fit the shape."""
-    reading = Reading()
-    seen = set()
+def read(path: Path, report: Report = refuse, columns: dict[str, str] | None = None) -> Reading:
+    """Read one document a line, blank lines aside; `columns` names those keys that are called otherwise.
+
+    A line that is not JSON or not of the shape, and an id used twice, are mistakes told with their line.
+    """
+    reading = Reading(report=report)
+    seen: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        document = _read_line(line, f"{path}, line {number}")
-        if document.id in seen:
-            raise StudyError(f"{path}, line {number}: the id {document.id} is used twice: make ids unique")
-        seen.add(document.id)
-        reading.add(document)
+        if line.strip():
+            reading.attempt(_read_line, line, f"{path}, line {number}", columns or {}, seen, reading)
     return reading
 
 
-def _read_line(line: str, where: str) -> Document:
+def parse(line: str, where: str) -> dict:
+    """Return the JSON object that a line holds; StudyError names the line."""
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise StudyError(f"{where}: not JSON (column {error.colno}): correct the line") from None
+    return row if isinstance(row, dict) else {}
+
+
+def _read_line(line: str, where: str, columns: dict[str, str], seen: set[str], reading: Reading) -> None:
+    row = parse(line, where)
+    row |= {ours: row.get(theirs) for ours, theirs in columns.items()}
     if not _fits(row):
         raise StudyError(f"{where}: not of the shape {SHAPE}: correct the line")
+    id = row["id"]
+    if id in seen:
+        raise StudyError(f"{where}: the id {id} is used twice: make ids unique")
+    seen.add(id)
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
     for entity in entities:
-        check_offsets(entity, row["text"], f"{where}, document {row['id']}")
-    return Document(
-        id=row["id"],
-        text=row["text"],
-        labels=tuple(row.get("labels", [])),
-        entities=entities,
-        author=row.get("author", ""),
-        date=row.get("date", ""),
-        source=row["id"],
-    )
+        check_offsets(entity, row["text"], f"{where}, document {id}")
+    about = {key: row.get(key, "") for key in ("author", "date")}
+    document = Document(id, row["text"], tuple(row.get("labels", [])), entities, **about, source=id)
+    reading.add(document, _part(row, where))
+
+
+def _part(row: dict, where: str) -> str:
+    try:
+        return part_of_value(row["split"]) if row.get("split") else ""
+    except StudyError as mistake:
+        raise StudyError(f"{where}: {mistake}") from None
 
 
 def _fits(row: object) -> bool:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row.get("id"):
         return False
-    texts = [row["id"], row.get("author", ""), row.get("date", "")]
+    texts = [row["id"], *(row.get(key, "") for key in ("author", "date", "split"))]
     labels, entities = row.get("labels", []), row.get("entities", [])
     if not isinstance(labels, list) or not isinstance(entities, list):
         return False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlm_vs_clm.corpora.reading import Reading, read_text
+from mlm_vs_clm.corpora.reading import Reading, Report, read_text, refuse
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.errors import StudyError
 
@@ -20,17 +20,23 @@ RULE = (
 )
 
 
-def read(path: Path) -> Reading:
+def read(path: Path, report: Report = refuse) -> Reading:
     """Read ID,Title,Category,Plot; the labels are the genres. StudyError for a missing column or bad row."""
-    reading = Reading()
-    for row in _rows(path):
-        text = clean(row["Plot"])
-        if RESIDUE.search(text):
-            reading.drop(row["ID"], "wiki markup in the plot")
-        else:
-            labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["Category"])))
-            reading.add(Document(id=row["ID"], text=text, labels=labels, source=row["ID"]))
+    reading = Reading(report=report)
+    for where, row in _rows(path):
+        reading.attempt(_read_row, row, where, reading)
     return reading
+
+
+def _read_row(row: dict[str, str], where: str, reading: Reading) -> None:
+    if None in row or None in row.values():
+        raise StudyError(f"{where}: wrong number of columns: fetch it again")
+    text = clean(row["Plot"])
+    if RESIDUE.search(text):
+        reading.drop(row["ID"], "wiki markup in the plot")
+    else:
+        labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["Category"])))
+        reading.add(Document(id=row["ID"], text=text, labels=labels, source=row["ID"]))
 
 
 def clean(plot: str) -> str:
@@ -39,16 +45,14 @@ def clean(plot: str) -> str:
     return re.sub(r"\s+([,.;:!?)])", r"\1", " ".join(text.split()))
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows; a quote left open (a file cut short) and a row of another width are errors."""
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (file and line, row); a quote left open (a file cut short) and a missing column are errors."""
     rows = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
             raise StudyError(f"{path} has no column {', '.join(missing)}: it needs {','.join(COLUMNS)}")
         for row in rows:
-            if None in row or None in row.values():
-                raise StudyError(f"{path}, line {rows.line_num}: wrong number of columns: fetch it again")
-            yield row
+            yield f"{path}, line {rows.line_num}", row
     except csv.Error as error:
         raise StudyError(f"{path}, line {rows.line_num}: {error}: fetch it again") from None

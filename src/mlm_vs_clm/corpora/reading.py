@@ -2,30 +2,67 @@
 
 import gzip
 import zlib
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 
+Report = Callable[[StudyError], None]
+
+
+def refuse(mistake: StudyError) -> NoReturn:
+    """Stop at the first mistake in the input: what a reader does unless it is given something else to do."""
+    raise mistake
+
+
+@dataclass(frozen=True)
+class GivenProblem:
+    """An authorship problem as its corpus gives it, by the ids of its documents."""
+
+    id: str
+    known: tuple[str, ...]
+    unknown: str
+    same: bool
+
 
 @dataclass
 class Reading:
-    """The documents of one file, and a row {"id", "reason"} for everything left out of them."""
+    """The documents of one path, and a row {"id", "reason"} for everything left out of them.
+
+    `parts` names the official split (train, dev or test) of a document's id, where the corpus has them;
+    `problems` are the authorship problems that it gives; `counted` tells what was met and kept, or not used.
+    A mistake goes to `report`, which raises it or notes it and lets the reader go on.
+    """
 
     documents: list[Document] = field(default_factory=list)
     dropped: list[dict[str, str]] = field(default_factory=list)
+    report: Report = refuse
+    parts: dict[str, str] = field(default_factory=dict)
+    problems: list[GivenProblem] = field(default_factory=list)
+    counted: Counter = field(default_factory=Counter)
 
     def drop(self, id: str, reason: str) -> None:
         """Record that a document, or a part of it, was left out."""
         self.dropped.append({"id": id, "reason": reason})
 
-    def add(self, document: Document) -> None:
-        """Keep a document, unless it holds no text."""
-        if document.text.strip():
-            self.documents.append(document)
-        else:
-            self.drop(document.id, "empty document")
+    def add(self, document: Document, part: str = "") -> None:
+        """Keep a document of an official split ("" where there is none), unless it holds no text."""
+        if not document.text.strip():
+            return self.drop(document.id, "empty document")
+        self.documents.append(document)
+        if part:
+            self.parts[document.id] = part
+
+    def attempt(self, step: Callable, *arguments):
+        """Return what a step of reading returns, or None once its mistake was reported."""
+        try:
+            return step(*arguments)
+        except StudyError as mistake:
+            self.report(mistake)
 
 
 def read_bytes(path: Path) -> bytes:

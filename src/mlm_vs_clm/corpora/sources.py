@@ -12,7 +12,8 @@ class Source:
 
     `files` maps the name of an official part ("" if there is none) to a package member and its sha256, and
     `feeds` that part to the splits drawn from it. Splits keep an `author`'s documents together where
-    `group_by` says so. With `n_labels`, only so many of the most frequent labels are kept.
+    `group_by` says so. With `n_labels`, only so many of the most frequent labels are kept. `columns` names those of
+    a table that are called otherwise than text, labels and so on; `giver` says where to ask for a licensed corpus.
     """
 
     name: str
@@ -21,6 +22,8 @@ class Source:
     feeds: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(ANYWHERE))
     group_by: str = "source"
     n_labels: int | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    giver: str = ""
     origin: str = "a path that the user gave"
     licence: str = "the user's to state"
     differs: str = "not one of the paper's corpora unless the user says so"
@@ -85,3 +88,31 @@ SPEECHES = Source(
 )
 
 SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES)}
+
+# The paper's own corpora: they need an agreement or an account, so the user gives their path.
+N2C2 = Source(
+    name="n2c2",
+    reader="brat",
+    giver="the DBMI data portal of Harvard Medical School, n2c2 2018 track 2, under a data use agreement",
+    origin="n2c2 2018 track 2, adverse drug events and medication in discharge summaries (MIMIC-III)",
+    licence="n2c2 data use agreement: texts must not leave the machine",
+    differs="most probably the paper's corpus, in windows instead of whole summaries",
+)
+MPST = Source(
+    name="mpst",
+    reader="mpst",
+    giver="RiTUAL lab, University of Houston (mpst_full_data.csv)",
+    origin="MPST, movie plot synopses with tags (Kar et al. 2018)",
+    licence="as its authors state; synopses from IMDb and Wikipedia",
+    differs="the paper's corpus, in windows instead of whole synopses",
+)
+PAN = Source(
+    name="pan",
+    reader="pan",
+    group_by="author",
+    giver="PAN at CLEF, authorship verification (pan.webis.de or Zenodo, on request)",
+    origin="PAN authorship verification",
+    licence="as PAN states with each corpus",
+    differs="the paper's kind of corpus (its year is not known), in windows instead of whole texts",
+)
+LICENSED = {source.name: source for source in (N2C2, MPST, PAN)}

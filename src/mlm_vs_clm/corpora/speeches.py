@@ -5,7 +5,7 @@ import re
 from datetime import date, timedelta
 from pathlib import Path
 
-from mlm_vs_clm.corpora.reading import Reading, read_text
+from mlm_vs_clm.corpora.reading import Reading, Report, read_text, refuse
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.errors import StudyError
 
@@ -24,17 +24,19 @@ RULE = (
 )
 
 
-def read(path: Path) -> Reading:
+def read(path: Path, report: Report = refuse) -> Reading:
     """Read the speeches with author and date; StudyError for a file cut short or a row without a field."""
-    reading = Reading()
+    reading = Reading(report=report)
     for number, row in enumerate(_rows(path)):
-        if not isinstance(row, dict) or any(not isinstance(row.get(field), str) for field in FIELDS):
-            raise StudyError(f"{path}, row {number}: one of {', '.join(FIELDS)} is missing: fetch it again")
-        id, author = row["id"], row["bioguide_id"]
-        reading.add(
-            Document(id, clean(row["speech"]), author=author, date=_day(row, path, number), source=id)
-        )
+        reading.attempt(_read_row, row, f"{path}, row {number}", reading)
     return reading
+
+
+def _read_row(row: object, where: str, reading: Reading) -> None:
+    if not isinstance(row, dict) or any(not isinstance(row.get(field), str) for field in FIELDS):
+        raise StudyError(f"{where}: one of {', '.join(FIELDS)} is missing: fetch it again")
+    id, author = row["id"], row["bioguide_id"]
+    reading.add(Document(id, clean(row["speech"]), author=author, date=_day(row, where), source=id))
 
 
 def clean(speech: str) -> str:
@@ -54,8 +56,8 @@ def _rows(path: Path) -> list:
     return rows
 
 
-def _day(row: dict, path: Path, number: int) -> str:
+def _day(row: dict, where: str) -> str:
     """Turn days since 1970 into an ISO date."""
     if not row["date"].isdecimal():
-        raise StudyError(f"{path}, row {number}: the date is no count of days since 1970: fetch it again")
+        raise StudyError(f"{where}: the date is no count of days since 1970: fetch it again")
     return (date(1970, 1, 1) + timedelta(days=int(row["date"]))).isoformat()

@@ -4,13 +4,13 @@ import hashlib
 import unicodedata
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
-from mlm_vs_clm.corpora.reading import Reading
+from mlm_vs_clm.corpora.reading import GivenProblem, Reading
 from mlm_vs_clm.corpora.sources import Source
 from mlm_vs_clm.documents import Document, split_words
 from mlm_vs_clm.errors import StudyError
@@ -53,23 +53,44 @@ def hash_text(text: str) -> str:
 
 def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, Reading]:
     """Return each part's first documents of a normalised text; later ones are dropped as a repeated `kind`."""
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     readings = {part: Reading() for part in parts}
     for part, documents in parts.items():
         for document in documents:
             fingerprint = hash_text(document.text)
-            if fingerprint in seen:
+            if fingerprint not in seen:
+                seen[fingerprint] = part
+                readings[part].add(document)
+            elif seen[fingerprint] == part:
                 readings[part].drop(document.id, f"repeated {kind}")
             else:
-                seen.add(fingerprint)
+                readings[part].drop(document.id, f"repeated {kind} of another official split")
+    return readings
+
+
+def drop_shared_authors(parts: dict[str, list[Document]]) -> dict[str, Reading]:
+    """Return each part's documents, but for those whose author an earlier part has."""
+    home: dict[str, str] = {}
+    readings = {part: Reading() for part in parts}
+    for part, documents in parts.items():
+        for document in documents:
+            if home.setdefault(document.author, part) == part:
                 readings[part].add(document)
+            else:
+                readings[part].drop(document.id, f"author of {home[document.author]}")
     return readings
 
 
 def split(
-    source: Source, parts: dict[str, list[Document]], sizes: Sizes, seed: int
+    source: Source,
+    parts: dict[str, list[Document]],
+    sizes: Sizes,
+    seed: int,
+    problems: Sequence[GivenProblem] = (),
 ) -> tuple[dict[str, list[Document]], list[dict[str, str]]]:
     """Draw the splits from the windows of each official part; return them and what was dropped.
+
+    Where authorship `problems` are given, test is drawn by whole problems.
 
     Raises StudyError when a split cannot be filled.
     """
@@ -84,7 +105,10 @@ def split(
     for part, members in groups.items():
         rest, certain = members[: n_candidates[part]], members[n_candidates[part] :]
         for name in drawn_from(source, part):
-            drawn, rest, left_out = draw(rest, sizes.of(name), sizes, bool(source.n_labels))
+            if name == "test" and problems:
+                drawn, rest, left_out = draw_whole(rest, sizes, shuffle_problems(source, problems, seed))
+            else:
+                drawn, rest, left_out = draw(rest, sizes.of(name), sizes, bool(source.n_labels))
             splits[name] += drawn
             dropped += [
                 {"id": id, "reason": f"rest of a document or author drawn for {name}"} for id in left_out
@@ -122,6 +146,31 @@ def draw(
         drawn += chosen
         left_out += [window.id for window in windows if window.id not in ids]
     return drawn, rest, left_out
+
+
+def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> tuple:
+    """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
+    windows = {
+        window.source: window
+        for window in chain.from_iterable(groups)
+        if _may_be_drawn(window, sizes, needs_label=False)
+    }
+    chosen: dict[str, Document] = {}
+    for problem in problems:
+        ids = (*problem.known, problem.unknown)
+        if len(chosen) < sizes.test and all(id in windows for id in ids):
+            chosen |= {id: windows[id] for id in ids}
+    is_touched = [any(window.source in chosen for window in group) for group in groups]
+    rest = [group for group, touched in zip(groups, is_touched, strict=True) if not touched]
+    drawn_ids = {window.id for window in chosen.values()}
+    touched = chain.from_iterable(group for group, touched in zip(groups, is_touched, strict=True) if touched)
+    return list(chosen.values()), rest, [window.id for window in touched if window.id not in drawn_ids]
+
+
+def shuffle_problems(source: Source, problems: Sequence[GivenProblem], seed: int) -> list[GivenProblem]:
+    """Return the problems in an order of the seed's."""
+    rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/problems".encode())])
+    return [problems[index] for index in rng.permutation(len(problems))]
 
 
 def within_budget(groups: Groups, n_words: int | None) -> Reading:

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import datasets
@@ -14,6 +14,7 @@ from datasets import Dataset, DatasetInfo, Features, List, Value, load_from_disk
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.errors import StudyError
 
+PROBLEMS = "problems.jsonl"
 ENTITY = {"start": Value("int64"), "end": Value("int64"), "type": Value("string")}
 FEATURES = Features(
     {
@@ -30,15 +31,17 @@ FEATURES = Features(
 
 @dataclass(frozen=True)
 class Corpus:
-    """The splits of a corpus, a row {"id", "reason"} for everything left out, and its data card."""
+    """The splits of a corpus, a row {"id", "reason"} for everything left out, its data card, and a row
+    {"split", "id", "known", "unknown", "same"} for each authorship problem that it gives, whole in a split."""
 
     splits: dict[str, list[Document]]
     dropped: list[dict[str, str]]
     card: dict
+    problems: list[dict] = field(default_factory=list)
 
 
 def save(corpus: Corpus, folder: Path) -> None:
-    """Write a folder for each split, card.json and dropped.csv."""
+    """Write a folder for each split, card.json and dropped.csv; problems.jsonl where problems are given."""
     for split, documents in corpus.splits.items():
         with _no_progress_bars():
             _to_dataset(documents).save_to_disk(folder / split, num_shards=1)
@@ -48,6 +51,17 @@ def save(corpus: Corpus, folder: Path) -> None:
         rows = csv.DictWriter(file, ["id", "reason"], lineterminator="\n")
         rows.writeheader()
         rows.writerows(corpus.dropped)
+    if corpus.problems:
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in corpus.problems)
+        (folder / PROBLEMS).write_text(lines, encoding="utf-8")
+
+
+def load_problems(folder: Path, split: str) -> list[dict]:
+    """Return the authorship problems given for a split: {"id", "known": [document ids], "unknown", "same"}."""
+    if not (folder / PROBLEMS).is_file():
+        return []
+    rows = [json.loads(line) for line in (folder / PROBLEMS).read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row.pop("split") == split]
 
 
 def load_split(folder: Path, split: str) -> list[Document]:
