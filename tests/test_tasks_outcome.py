@@ -3,47 +3,59 @@
 import math
 
 import numpy as np
+import pytest
 
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set, group_rows
+from mlm_vs_clm.stats import percentile_interval
+from mlm_vs_clm.tasks import genres, ner, verification
+from mlm_vs_clm.tasks.outcome import Outcome, divide, draw_training_set, draw_weights
+
+MEASURES = {"ner": ner.MEASURES, "genres": genres.MEASURES, "verification": verification.MEASURES}
 
 
-def measure_mean(table):
-    return float(table.mean()) if len(table) else math.nan
+def measure_mean(table, weights):
+    return divide(weights @ table[:, 0], weights.sum(axis=1))
 
 
-def make_outcome(values, clusters):
-    units = [
-        {"id": str(i), "cluster": c, "x": v} for i, (v, c) in enumerate(zip(values, clusters, strict=True))
-    ]
+def make_outcome(values):
+    units = [{"id": str(i), "cluster": i, "x": value} for i, value in enumerate(values)]
     return Outcome(units, ("x",), {"mean": measure_mean})
 
 
-def test_interval_of_a_mean_is_near_the_normal_one():
+def test_resampled_means_spread_as_the_normal_law_says():
     values = np.random.default_rng(1).normal(size=400)
-    outcome = make_outcome(values, range(400))
-    low, high = outcome.interval("mean", 2000, np.random.default_rng(0))
+    weights = draw_weights(range(400), 2000, np.random.default_rng(0))
+    low, high = percentile_interval(measure_mean(values[:, None], weights))
     half = 1.96 * values.std() / 20
     assert abs(low - (values.mean() - half)) < 0.02 and abs(high - (values.mean() + half)) < 0.02
 
 
-def test_interval_is_the_same_twice_and_wider_over_clusters():
-    values, clusters = np.repeat(np.arange(20.0), 10), np.repeat(np.arange(20), 10)
-    outcome = make_outcome(values, clusters)
-    clustered = outcome.interval("mean", 500, np.random.default_rng(0))
-    assert clustered == outcome.interval("mean", 500, np.random.default_rng(0))
-    alone = outcome.interval("mean", 500, np.random.default_rng(0), clusters=range(200))
-    assert clustered[1] - clustered[0] > 2 * (alone[1] - alone[0])
+def test_units_of_a_cluster_are_drawn_together_and_each_resample_has_as_many_clusters():
+    weights = draw_weights(["b", "a", "b"], 50, np.random.default_rng(0))
+    assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 0] + weights[:, 1] == 2).all()
+    again = draw_weights(["b", "a", "b"], 50, np.random.default_rng(0))
+    assert (weights == again).all() and len(np.unique(weights, axis=0)) == 3
 
 
-def test_no_units_have_no_score_and_no_interval():
-    outcome = make_outcome([], [])
+def test_no_units_have_no_score():
+    outcome = make_outcome([])
     assert outcome.n == 0 and math.isnan(outcome.metrics["mean"])
-    assert all(math.isnan(bound) for bound in outcome.interval("mean", 10, np.random.default_rng(0)))
+    assert draw_weights([], 10, np.random.default_rng(0)).shape == (10, 0)
 
 
-def test_rows_are_grouped_in_order():
-    assert [rows.tolist() for rows in group_rows(["b", "a", "b"])] == [[0, 2], [1]]
+@pytest.mark.parametrize("name", ["ner", "genres", "verification"])
+def test_a_measure_under_weights_is_the_measure_of_the_units_repeated(name):
+    rng = np.random.default_rng(0)
+    tables = {
+        "ner": rng.integers(4, size=(12, 18)).astype(float),
+        "genres": rng.integers(2, size=(12, 9)).astype(float),
+        "verification": np.column_stack([rng.integers(2, size=12), rng.integers(11, size=12) / 10]),
+    }
+    weights = draw_weights(range(12), 5, rng)
+    for measure in MEASURES[name].values():
+        repeated = [tables[name][np.repeat(np.arange(12), row.astype(int))] for row in weights]
+        one_by_one = [measure(table, np.ones((1, 12)))[0] for table in repeated]
+        assert measure(tables[name], weights) == pytest.approx(one_by_one, nan_ok=True)
 
 
 def test_seeds_leave_out_other_documents_by_position():

@@ -1,5 +1,7 @@
 """Authorship verification: the drawing of problems, likenesses, and what is and is not learned."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -108,7 +110,27 @@ def test_empty_test_and_small_background():
         TASKS["verification"].evaluate(TRAIN, [], TEST, BACKGROUND[:3], 0)
 
 
-def test_bootstrap_over_authors_contains_the_point():
-    outcome = TASKS["verification"].evaluate(TRAIN, [], TEST, BACKGROUND, 0)
-    low, high = outcome.interval("brier", 200, np.random.default_rng(0))
-    assert low < outcome.metrics["brier"] < high
+def test_given_problems_are_asked_instead_of_drawn_ones():
+    given = [
+        {"id": "EN001", "known": ["a200-0", "a200-1"], "unknown": "a200-2", "same": True},
+        {"id": "EN002", "known": ["a200-0"], "unknown": "a203-1", "same": False},
+    ]
+    for ask in (
+        partial(TASKS["verification"].evaluate, TRAIN, [], TEST, BACKGROUND, 0),
+        partial(TASKS["verification"].majority, TRAIN, TEST),
+    ):
+        units = ask(given=given).units
+        assert [(u["id"], u["same"], u["cluster"]) for u in units] == [
+            ("EN001", 1, "a200"),
+            ("EN002", 0, "a200"),
+        ]
+    answers = [
+        u["score"] for u in TASKS["verification"].evaluate(TRAIN, [], TEST, BACKGROUND, 0, given).units
+    ]
+    assert answers[0] > 0.5 > answers[1]
+
+
+def test_a_given_problem_without_its_document_is_one_line():
+    given = [{"id": "EN001", "known": ["a200-0"], "unknown": "gone", "same": True}]
+    with pytest.raises(StudyError, match="problem EN001: document gone"):
+        TASKS["verification"].majority(TRAIN, TEST, given)

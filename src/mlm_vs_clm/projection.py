@@ -1,26 +1,37 @@
 """Labels carried from a document to what an arm made of it, and how much of the original came along."""
 
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
-from .documents import Document, Entity, split_words
+from .documents import Document, Entity, find_words, split_words
 from .fill.blanks import FilledText, Span
 
 
-def project(document: Document, filled: FilledText, words: list[Span]) -> Document:
-    """Return the generated document under the original's labels.
+def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[Document, Counter]:
+    """Return the generated document under the original's labels, and counts of the entities lost, by reason.
 
-    An entity covers in the new text what became of its words; one whose words all vanished vanishes with them.
+    An entity covers in the new text what became of its words. One whose words were all left out is lost, and so
+    is one that other words were written into.
     """
-    moved = (_move(entity, filled, words) for entity in document.entities)
-    return replace(document, text=filled.text, entities=tuple(entity for entity in moved if entity))
+    kept, lost = [], Counter()
+    for entity in document.entities:
+        inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
+        spans = [filled.spans[i] for i in inside if filled.spans[i]]
+        if not spans:
+            lost["entity left out of the new text"] += 1
+        elif is_torn(filled.text, spans):
+            lost["entity torn apart by other words"] += 1
+        else:
+            start, end = min(start for start, _ in spans), max(end for _, end in spans)
+            kept.append(Entity(start, end, entity.type))
+    return replace(document, text=filled.text, entities=tuple(kept)), lost
 
 
-def _move(entity: Entity, filled: FilledText, words: list[Span]) -> Entity | None:
-    inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
-    spans = [filled.spans[i] for i in inside if filled.spans[i]]
-    if not spans:
-        return None
-    return Entity(min(start for start, _ in spans), max(end for _, end in spans), entity.type)
+def is_torn(text: str, spans: list[Span]) -> bool:
+    """Tell whether words of the text stand between these spans without belonging to one."""
+    gaps = [text[end:start] for (_, end), (start, _) in pairwise(sorted(spans))]
+    return any(find_words(gap) for gap in gaps)
 
 
 def audit_copying(original: str, text: str) -> dict[str, float]:

@@ -13,7 +13,8 @@ __all__ = ["TASKS", "Outcome", "Task"]
 class Task:
     """One task: its evaluation, its floor, and its control with the labels shuffled.
 
-    evaluate(train, dev, test, background, seed) trains on `train` and returns the Outcome on `test`;
+    evaluate(train, dev, test, background, seed) trains on `train` and returns the Outcome on `test`; verification
+    takes `given` test problems too, where a corpus has its own;
     majority(train, test) returns the Outcome of the best answer that ignores the test texts' content;
     shuffle_labels(train, rng) returns the same texts under labels that no longer belong to them.
     """

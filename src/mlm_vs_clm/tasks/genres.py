@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mlm_vs_clm.documents import Document, split_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, draw_training_set, find_origin
+from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, divide, draw_training_set, find_origin
 from mlm_vs_clm.tasks.word_vectors import learn_word_vectors
 
 PENALTY = 3.0
@@ -95,8 +95,9 @@ def pick_threshold(chances: np.ndarray, labels: np.ndarray) -> float:
     if not labels.any():
         return 0.5
     candidates = np.maximum(np.quantile(chances, np.linspace(0, 1, N_THRESHOLDS)), SMALLEST)
-    scores = [compute_micro(labels, (chances >= threshold).astype(int)) for threshold in candidates]
-    return float(candidates[int(np.argmax(scores))])
+    answers = chances[None] >= candidates[:, None, None]
+    tp, n_answers = (answers & (labels > 0)).sum(axis=(1, 2)), answers.sum(axis=(1, 2))
+    return float(candidates[int(np.argmax(2 * tp / (n_answers + labels.sum())))])
 
 
 def answer_constant(labels: np.ndarray, n_test: int) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +115,7 @@ def answer_constant(labels: np.ndarray, n_test: int) -> tuple[np.ndarray, np.nda
 def compute_micro(gold: np.ndarray, answers: np.ndarray) -> float:
     """Return F1 over all decisions, from two 0/1 arrays (n documents, n genres)."""
     tp = (gold * answers).sum()
-    return compute_f1(tp, answers.sum() - tp, gold.sum() - tp)
+    return float(compute_f1(tp, answers.sum() - tp, gold.sum() - tp))
 
 
 def compute_macro(gold: np.ndarray, answers: np.ndarray) -> float:
@@ -137,16 +138,21 @@ def score(one: np.ndarray, each: np.ndarray, test: list[Document], skipped: dict
     return Outcome(units, columns, MEASURES, skipped, notes)
 
 
-def measure_micro(table: np.ndarray) -> float:
-    """Return micro-F1 from an array (n documents, gold | one threshold | one a genre)."""
+def measure_micro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return micro-F1 (n resamples,) from (n documents, gold | one threshold | one a genre) and weights."""
     gold, one, _ = np.split(table, 3, axis=1)
-    return compute_micro(gold, one)
+    tp, total = weights @ (gold * one), weights @ (gold + one)
+    return divide(2 * tp.sum(axis=1), total.sum(axis=1))
 
 
-def measure_macro(table: np.ndarray) -> float:
-    """Return macro-F1 from an array (n documents, gold | one threshold | one a genre)."""
+def measure_macro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return macro-F1 (n resamples,) from (n documents, gold | one threshold | one a genre) and weights.
+
+    It is the mean over the genres that occur, as a label or as an answer.
+    """
     gold, _, each = np.split(table, 3, axis=1)
-    return compute_macro(gold, each)
+    scores = divide(2 * (weights @ (gold * each)), weights @ (gold + each))
+    return divide(np.nansum(scores, axis=1), (~np.isnan(scores)).sum(axis=1))
 
 
 MEASURES = {"micro_f1": measure_micro, "macro_f1": measure_macro}

@@ -1,31 +1,44 @@
-"""Named entities: a linear-chain CRF trained on marked texts, scored by strict spans on real ones.
+"""Named entities: a linear-chain CRF trained on marked texts, its spans counted strictly and leniently on real ones.
 
 A seed leaves out a tenth of the training documents; nothing else is random. A gold span counts as the words that
-it touches, so an entity that is a part of a word counts as that word.
+it touches, so an entity that is a part of a word counts as that word. What the CRF found is then looked for in the
+rest of its document, as a name seldom changes its type there.
 """
 
-import math
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 import pycrfsuite
-from seqeval.scheme import IOB2, Entities
 
 from mlm_vs_clm.documents import Document, Entity, find_words, split_words
-from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, draw_training_set, find_origin
+from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, divide, draw_training_set, find_origin
+from mlm_vs_clm.tasks.word_clusters import WordClusters, learn_word_clusters
 from mlm_vs_clm.tasks.word_features import describe_words
+from mlm_vs_clm.tasks.word_spans import (
+    COUNTS,
+    WordSpan,
+    count_lenient,
+    count_strict,
+    list_spans,
+    mark_edges,
+    repeat_names,
+    tag_spans,
+    unmark_edges,
+)
 
-CRF_SETTINGS = {"c1": 0.05, "c2": 0.05, "max_iterations": 60}
-COLUMNS = ("tp", "fp", "fn")
+CRF_SETTINGS = {"c1": 0.0, "c2": 0.1, "max_iterations": 50}
+WAYS = {"": count_strict, "lenient_": count_lenient}
 
 
 def evaluate(
     train: list[Document], dev: list[Document], test: list[Document], background: list[Document], seed: int
 ) -> Outcome:
-    """Train a CRF on `train` and return strict span scores on `test`; `dev` and `background` are not needed.
+    """Train a CRF on `train` and return span scores on `test`; `background` groups the words, `dev` is not needed.
 
     Training documents without words are skipped; when none has an entity the answer is `majority`'s.
     """
@@ -33,15 +46,17 @@ def evaluate(
     tags, skipped = tag_documents(chosen)
     skipped["training document without words"] = sum(not find_words(document.text) for document in train)
     if not any(tag != "O" for row in tags for tag in row):
-        return score(majority_tags(chosen, test), test, skipped, ("no entity to train on: majority",))
-    tagger = train_tagger([describe_words(split_words(document.text)) for document in chosen], tags)
-    answers = [tagger.tag(describe_words(split_words(document.text))) for document in test]
+        note = "no entity to train on: majority"
+        return score(majority_spans(chosen, test), test, skipped, (note,))
+    clusters = learn_word_clusters(tuple(document.text for document in background))
+    tagger = train_tagger([describe(document.text, clusters) for document in chosen], tags)
+    answers = [find_names(tagger, document.text, clusters) for document in test]
     return score(answers, test, skipped, ())
 
 
 def majority(train: list[Document], test: list[Document]) -> Outcome:
     """Give each word the tag that it most often has in `train`, and O to words never seen there."""
-    return score(majority_tags(train, test), test, Counter(), ())
+    return score(majority_spans(train, test), test, Counter(), ())
 
 
 def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Document]:
@@ -49,7 +64,7 @@ def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Docu
     return [move_entities(document, rng) for document in train]
 
 
-def find_spans(document: Document) -> tuple[list[tuple[int, int, str]], Counter]:
+def find_spans(document: Document) -> tuple[list[WordSpan], Counter]:
     """Return entities as (first word, word after the last, type), and counts of those left out with reasons.
 
     Of overlapping entities the longest stays. An entity that touches no word (its words vanished) is left out.
@@ -74,19 +89,22 @@ def tag_documents(documents: list[Document]) -> tuple[list[list[str]], Counter]:
     for document in documents:
         spans, left_out = find_spans(document)
         skipped.update(left_out)
-        row = ["O"] * len(find_words(document.text))
-        for first, after, kind in spans:
-            row[first:after] = [f"B-{kind}"] + [f"I-{kind}"] * (after - first - 1)
-        tags.append(row)
+        tags.append(tag_spans(spans, len(find_words(document.text))))
     return tags, skipped
 
 
-def train_tagger(features: list[list[list[str]]], tags: list[list[str]]) -> pycrfsuite.Tagger:
-    """Return a CRF fitted by L-BFGS to one feature list per word and one tag per word."""
+@lru_cache(maxsize=512)
+def describe(text: str, clusters: WordClusters) -> pycrfsuite.ItemSequence:
+    """Return what the CRF sees of a text; the seeds of a cell share most texts, and all cells share the test."""
+    return pycrfsuite.ItemSequence(describe_words(split_words(text), clusters))
+
+
+def train_tagger(texts: list[pycrfsuite.ItemSequence], tags: list[list[str]]) -> pycrfsuite.Tagger:
+    """Return a CRF fitted by L-BFGS to described texts and one IOB2 tag a word; it answers with ends marked."""
     trainer = pycrfsuite.Trainer("lbfgs", verbose=False)
     trainer.set_params(CRF_SETTINGS)
-    for words, row in zip(features, tags, strict=True):
-        trainer.append(words, row)
+    for words, row in zip(texts, tags, strict=True):
+        trainer.append(words, mark_edges(row))
     tagger = pycrfsuite.Tagger()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.crf"
@@ -95,14 +113,20 @@ def train_tagger(features: list[list[list[str]]], tags: list[list[str]]) -> pycr
     return tagger
 
 
-def majority_tags(train: list[Document], test: list[Document]) -> list[list[str]]:
-    """Return for each test word its most frequent tag in `train` (lower case; ties go to the first seen)."""
+def find_names(tagger: pycrfsuite.Tagger, text: str, clusters: WordClusters) -> set[WordSpan]:
+    """Return the spans that the tagger finds in a text, and where their names come again."""
+    spans = list_spans(unmark_edges(tagger.tag(describe(text, clusters))))
+    return repeat_names(split_words(text), spans) if spans else spans
+
+
+def majority_spans(train: list[Document], test: list[Document]) -> list[set[WordSpan]]:
+    """Return the test spans if each word has its most frequent tag in `train` (lower case; ties: the first seen)."""
     seen = defaultdict(Counter)
     for document, row in zip(train, tag_documents(train)[0], strict=True):
         for word, tag in zip(split_words(document.text.lower()), row, strict=True):
             seen[word][tag] += 1
     best = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
-    return [[best.get(word, "O") for word in split_words(document.text.lower())] for document in test]
+    return [list_spans([best.get(word, "O") for word in split_words(d.text.lower())]) for d in test]
 
 
 def move_entities(document: Document, rng: np.random.Generator) -> Document:
@@ -121,43 +145,74 @@ def move_entities(document: Document, rng: np.random.Generator) -> Document:
 
 
 def score(
-    answers: list[list[str]], test: list[Document], skipped: Counter, notes: tuple[str, ...]
+    answers: list[set[WordSpan]], test: list[Document], skipped: Counter, notes: tuple[str, ...]
 ) -> Outcome:
-    """Return the Outcome of one tag list per test document, with seqeval's strict IOB2 spans."""
+    """Return the Outcome of the spans found in each test document; every type of the test has counts of its own."""
     gold, left_out = tag_documents(test)
-    units = []
-    for document, true, answer in zip(test, gold, answers, strict=True):
-        true, found = list_entities(true), list_entities(answer)
-        tp = len(true & found)
-        counts = {"tp": tp, "fp": len(found) - tp, "fn": len(true) - tp}
-        units.append({"id": document.id, "cluster": find_origin(document)} | counts)
+    gold = [list_spans(row) for row in gold]
+    types = sorted({kind for spans in gold for _, _, kind in spans})
+    units = [
+        {"id": document.id, "cluster": find_origin(document)} | count_spans(true, found, types)
+        for document, true, found in zip(test, gold, answers, strict=True)
+    ]
     counted = {reason: count for reason, count in skipped.items() if count}
     counted |= {f"test {reason}": count for reason, count in left_out.items()}
-    return Outcome(units, COLUMNS, MEASURES, counted, notes)
+    columns = tuple(name_counts(types))
+    return Outcome(units, columns, MEASURES, counted, notes)
 
 
-def list_entities(tags: list[str]) -> set[tuple[int, int, str]]:
-    """Return the strict IOB2 spans of one tag list as (first word, word after the last, type)."""
-    if not tags:
-        return set()
-    return {(span.start, span.end, span.tag) for span in Entities([tags], scheme=IOB2).entities[0]}
+def name_counts(types: list[str]) -> list[str]:
+    """Return the columns: strict and lenient counts over all types, and then of each type."""
+    return [
+        f"{way}{count}{kind}" for kind in ("", *(f" {t}" for t in types)) for way in WAYS for count in COUNTS
+    ]
 
 
-def measure_f1(counts: np.ndarray) -> float:
-    """Return micro-F1 from an array (n documents, tp fp fn)."""
-    return compute_f1(*counts.sum(axis=0))
+def count_spans(gold: set[WordSpan], found: set[WordSpan], types: list[str]) -> dict[str, int]:
+    """Return the counts of one document, by the names of `name_counts`."""
+    parts = [(gold, found)]
+    parts += [tuple({span for span in side if span[2] == kind} for side in (gold, found)) for kind in types]
+    counts = [number for part in parts for count in WAYS.values() for number in count(*part)]
+    return dict(zip(name_counts(types), counts, strict=True))
 
 
-def measure_precision(counts: np.ndarray) -> float:
+def sum_counts(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sums as an array (all types and each type, strict and lenient, tp fp fn, n resamples)."""
+    return (weights @ table).T.reshape(-1, len(WAYS), len(COUNTS), len(weights))
+
+
+def measure_f1(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return micro-F1 (n resamples,) from counts (n documents, columns) and weights."""
+    return compute_f1(*sum_counts(table, weights)[0, way])
+
+
+def measure_precision(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of found spans that are right; NaN where nothing was found."""
-    tp, fp, _ = counts.sum(axis=0)
-    return float(tp / (tp + fp)) if tp + fp else math.nan
+    tp, fp, _ = sum_counts(table, weights)[0, way]
+    return divide(tp, tp + fp)
 
 
-def measure_recall(counts: np.ndarray) -> float:
+def measure_recall(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of true spans that were found; NaN where there are none."""
-    tp, _, fn = counts.sum(axis=0)
-    return float(tp / (tp + fn)) if tp + fn else math.nan
+    tp, _, fn = sum_counts(table, weights)[0, way]
+    return divide(tp, tp + fn)
 
 
-MEASURES = {"f1": measure_f1, "precision": measure_precision, "recall": measure_recall}
+def measure_macro(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the mean F1 of the types that the test has (n2c2's own "macro" is a mean over documents)."""
+    scores = [compute_f1(*counts[way]) for counts in sum_counts(table, weights)[1:]]
+    defined = ~np.isnan(scores)
+    return divide(np.nansum(scores, axis=0), defined.sum(axis=0)) if scores else np.full(len(weights), np.nan)
+
+
+KINDS: dict[str, Callable] = {
+    "f1": measure_f1,
+    "precision": measure_precision,
+    "recall": measure_recall,
+    "macro_f1": measure_macro,
+}
+MEASURES = {
+    f"{way}{name}": partial(measure, number)
+    for number, way in enumerate(WAYS)
+    for name, measure in KINDS.items()
+}

@@ -9,6 +9,7 @@ import numpy as np
 from mlm_vs_clm.documents import Document
 
 KEPT_SHARE = 0.9
+Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,14 @@ class Outcome:
     """The scores of one trained model on the test units.
 
     `units` has one row per test unit: "id", "cluster" (what is resampled together) and `columns` (numbers).
-    Each of `measures` maps an array (n units, n columns) to a float, NaN where it is not defined.
+    Each of `measures` maps an array (n units, n columns) and weights (n resamples, n units), how often each unit
+    counts, to scores (n resamples,), NaN where the score is not defined.
     `skipped` counts what was left out, by reason; `notes` says where the model is not what was asked for.
     """
 
     units: list[dict]
     columns: tuple[str, ...]
-    measures: dict[str, Callable[[np.ndarray], float]]
+    measures: dict[str, Measure]
     skipped: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -40,38 +42,17 @@ class Outcome:
     @property
     def metrics(self) -> dict[str, float]:
         """Return every score; NaN where it is not defined on these units."""
-        return {name: measure(self.statistics) for name, measure in self.measures.items()}
-
-    def interval(
-        self,
-        metric: str,
-        n_resamples: int,
-        rng: np.random.Generator,
-        clusters: Sequence[Hashable] | None = None,
-    ) -> tuple[float, float]:
-        """Return the 95 % percentile bootstrap interval of a metric over clusters of test units.
-
-        `clusters` names the cluster of each unit (default: the units' own). Resamples on which the metric is
-        not defined are left out; (NaN, NaN) when it is not defined on the units themselves.
-        """
-        measure, statistics = self.measures[metric], self.statistics
-        if math.isnan(measure(statistics)):
-            return math.nan, math.nan
-        groups = group_rows([unit["cluster"] for unit in self.units] if clusters is None else clusters)
-        values = []
-        for _ in range(n_resamples):
-            drawn = rng.integers(len(groups), size=len(groups))
-            values.append(measure(statistics[np.concatenate([groups[i] for i in drawn])]))
-        low, high = np.nanpercentile(values, [2.5, 97.5])
-        return float(low), float(high)
+        once = np.ones((1, self.n))
+        return {name: float(measure(self.statistics, once)[0]) for name, measure in self.measures.items()}
 
 
-def group_rows(clusters: Sequence[Hashable]) -> list[np.ndarray]:
-    """Return the row numbers of each cluster, in the order in which the clusters first appear."""
-    rows = {}
-    for row, cluster in enumerate(clusters):
-        rows.setdefault(cluster, []).append(row)
-    return [np.array(members) for members in rows.values()]
+def draw_weights(clusters: Sequence[Hashable], n_resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Return how often each unit is drawn in each bootstrap resample of clusters, shape (n resamples, n units)."""
+    names = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    cluster_of = np.array([names[cluster] for cluster in clusters], dtype=int)
+    drawn = rng.integers(max(len(names), 1), size=(n_resamples, len(names)))
+    counts = [np.bincount(row, minlength=len(names)) for row in drawn]
+    return np.array(counts, dtype=float).reshape(n_resamples, -1)[:, cluster_of]
 
 
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:
@@ -89,6 +70,12 @@ def find_origin(document: Document) -> str:
     return document.source or document.id
 
 
-def compute_f1(tp: float, fp: float, fn: float) -> float:
+def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return a share of two arrays (n resamples,); NaN where there is nothing to divide by."""
+    above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
+    return np.divide(above, below, out=np.full(np.broadcast(above, below).shape, np.nan), where=below != 0)
+
+
+def compute_f1(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
     """Return F1 from counts; NaN where there is nothing to find and nothing was found."""
-    return float(2 * tp / (2 * tp + fp + fn)) if tp + fp + fn else math.nan
+    return divide(2 * tp, 2 * tp + fp + fn)

@@ -1,65 +1,71 @@
 """The five measures of PAN's authorship verification tasks (2020-2023), from labels and scores.
 
 Every function takes `same` (n,) of 0/1 and `scores` (n,) in [0, 1]: above 0.5 means the same author, below it
-another one, and exactly 0.5 is no answer. NaN where a measure is not defined.
+another one, and exactly 0.5 is no answer. `weights` (n resamples, n), by default one row of ones, say how often each
+problem counts. They return (n resamples,), NaN where a measure is not defined.
 """
 
-import math
-
 import numpy as np
-from scipy.stats import rankdata
+
+from mlm_vs_clm.tasks.outcome import divide
 
 NO_ANSWER = 0.5
 
 
-def compute_auc(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the chance that a same-author problem scores above a different-author one (ties count half)."""
-    n_same = int(same.sum())
-    n_different = len(same) - n_same
-    if not n_same or not n_different:
-        return math.nan
-    rank_sum = rankdata(scores)[same == 1].sum()
-    return float((rank_sum - n_same * (n_same + 1) / 2) / (n_same * n_different))
+    weights = weigh(same, weights)
+    if not len(same):
+        return np.full(len(weights), np.nan)
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.diff(scores[order], prepend=-np.inf))
+    ours, others = (np.add.reduceat((weights * side)[:, order], starts, axis=1) for side in (same, 1 - same))
+    below = np.cumsum(others, axis=1) - others / 2
+    return divide((ours * below).sum(axis=1), ours.sum(axis=1) * others.sum(axis=1))
 
 
-def compute_c_at_1(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_c_at_1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return c@1 (Penas and Rodrigo 2011): (n_c + n_u * n_c / n) / n.
 
     n_c problems are answered correctly and n_u are left without answer, which is worth the accuracy n_c / n.
     """
-    n = len(same)
-    if not n:
-        return math.nan
-    unanswered = scores == NO_ANSWER
-    n_correct = int((((scores > NO_ANSWER) == (same == 1)) & ~unanswered).sum())
-    return (n_correct + int(unanswered.sum()) * n_correct / n) / n
+    weights, unanswered = weigh(same, weights), scores == NO_ANSWER
+    n = weights.sum(axis=1)
+    n_correct = weights @ (((scores > NO_ANSWER) == (same == 1)) & ~unanswered)
+    return divide(n_correct + (weights @ unanswered) * divide(n_correct, n), n)
 
 
-def count_answers(same: np.ndarray, scores: np.ndarray) -> tuple[int, int, int]:
-    """Return (tp, fp, fn) among the answered problems."""
+def count_answers(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return (tp, fp, fn) among the answered problems, each (n resamples,)."""
     yes, no = scores > NO_ANSWER, scores < NO_ANSWER
-    return int((yes & (same == 1)).sum()), int((yes & (same == 0)).sum()), int((no & (same == 1)).sum())
+    return weights @ (yes & (same == 1)), weights @ (yes & (same == 0)), weights @ (no & (same == 1))
 
 
-def compute_f05u(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_f05u(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return F0.5u (Bevendorff et al. 2019): 1.25 tp / (1.25 tp + 0.25 (fn + n_u) + fp)."""
-    tp, fp, fn = count_answers(same, scores)
-    n_unanswered = int((scores == NO_ANSWER).sum())
-    total = 1.25 * tp + 0.25 * (fn + n_unanswered) + fp
-    return 1.25 * tp / total if total else math.nan
+    weights = weigh(same, weights)
+    tp, fp, fn = count_answers(same, scores, weights)
+    n_unanswered = weights @ (scores == NO_ANSWER)
+    return divide(1.25 * tp, 1.25 * tp + 0.25 * (fn + n_unanswered) + fp)
 
 
-def compute_f1(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_f1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return F1 over the answered problems: 0 where no same-author problem is found, as in PAN's evaluator."""
-    if not len(same) or not same.any():
-        return math.nan
-    tp, fp, fn = count_answers(same, scores)
-    return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+    weights = weigh(same, weights)
+    tp, fp, fn = count_answers(same, scores, weights)
+    found = np.where(tp > 0, divide(2 * tp, 2 * tp + fp + fn), 0.0)
+    return np.where(weights @ (same == 1) > 0, found, np.nan)
 
 
-def compute_brier(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_brier(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the complement of the Brier score, 1 - mean((score - same)^2): higher is better."""
-    return float(1 - np.mean((scores - same) ** 2)) if len(same) else math.nan
+    weights = weigh(same, weights)
+    return 1 - divide(weights @ (scores - same) ** 2, weights.sum(axis=1))
+
+
+def weigh(same: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return the weights, or one row in which each problem counts once."""
+    return np.ones((1, len(same))) if weights is None else weights
 
 
 PAN = {
@@ -71,6 +77,6 @@ PAN = {
 }
 
 
-def compute_overall(same: np.ndarray, scores: np.ndarray) -> float:
+def compute_overall(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the mean of the five measures, by which PAN ranks; NaN where one of them is not defined."""
-    return float(np.mean([measure(same, scores) for measure in PAN.values()]))
+    return np.mean([measure(same, scores, weights) for measure in PAN.values()], axis=0)

@@ -18,12 +18,16 @@ WORDS_LIKE_ONE = 10
 
 @dataclass(frozen=True)
 class Problem:
-    """Row numbers of the known documents and of the unknown one; `author` wrote the known ones."""
+    """Row numbers of the known documents and of the unknown one; `author` wrote the known ones.
+
+    `id` names a problem that was not drawn but given.
+    """
 
     known: tuple[int, ...]
     unknown: int
     same: bool
     author: str
+    id: str = ""
 
 
 def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[list[Problem], Counter]:
@@ -48,6 +52,23 @@ def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[
             author = documents[unknown].author
             problems += [Problem(known, unknown, True, author), Problem(known, twin, False, author)]
     return problems, +skipped
+
+
+def place_problems(given: list[dict], documents: list[Document]) -> list[Problem]:
+    """Return given problems ("id", "known" and "unknown": document ids, "same") as row numbers of documents."""
+    places = {document.id: row for row, document in enumerate(documents)}
+    problems = []
+    for row in given:
+        absent = [id for id in (*row["known"], row["unknown"]) if id not in places]
+        if absent:
+            raise StudyError(
+                f"problem {row['id']}: document {absent[0]} is not in its split: remove the stored corpus "
+                "(make store) and run again"
+            )
+        known = tuple(places[id] for id in row["known"])
+        author = documents[known[0]].author
+        problems.append(Problem(known, places[row["unknown"]], row["same"], author, row["id"]))
+    return problems
 
 
 def choose_known(

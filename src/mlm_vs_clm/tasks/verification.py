@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set
 from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
-from mlm_vs_clm.tasks.problems import Problem, draw_problems
+from mlm_vs_clm.tasks.problems import Problem, draw_problems, place_problems
 from mlm_vs_clm.tasks.similarity import Space, compare, learn_spaces
 
 PENALTY = 0.1
@@ -28,15 +28,20 @@ COLUMNS = ("same", "score")
 
 
 def evaluate(
-    train: list[Document], dev: list[Document], test: list[Document], background: list[Document], seed: int
+    train: list[Document],
+    dev: list[Document],
+    test: list[Document],
+    background: list[Document],
+    seed: int,
+    given: list[dict] | None = None,
 ) -> Outcome:
-    """Learn from problems among `train` and return PAN's measures on problems among `test`.
+    """Learn from problems among `train` and return PAN's measures on problems among `test`, drawn or `given`.
 
     A model that, on held-out training authors, is no better than knowing nothing leaves every problem without
     answer (0.5), and so does one with problems of fewer than five authors; a note says so.
     `dev` is not needed. Raises StudyError for too little background.
     """
-    asked, skipped = draw_test_problems(test)
+    asked, skipped = choose_test_problems(test, given)
     if not asked:
         return score(asked, test, NO_ANSWER, skipped, ("no test problem",))
     chosen = draw_training_set(train, seed)
@@ -51,13 +56,13 @@ def evaluate(
         return score(
             asked, test, NO_ANSWER, skipped, ("nothing learned from the training problems: no answer",)
         )
-    answers = model.predict_proba(compare_test(spaces, tuple(test)))[:, 1]
+    answers = model.predict_proba(compare_test(spaces, tuple(test), tuple(asked)))[:, 1]
     return score(asked, test, answers, skipped, ())
 
 
-def majority(train: list[Document], test: list[Document]) -> Outcome:
+def majority(train: list[Document], test: list[Document], given: list[dict] | None = None) -> Outcome:
     """Answer "the same author" to every problem: both answers are equally frequent in training, by design."""
-    asked, skipped = draw_test_problems(test)
+    asked, skipped = choose_test_problems(test, given)
     return score(asked, test, 1.0, skipped, ())
 
 
@@ -67,8 +72,12 @@ def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Docu
     return [replace(document, author=train[i].author) for document, i in zip(train, order, strict=True)]
 
 
-def draw_test_problems(test: list[Document]) -> tuple[list[Problem], dict[str, int]]:
-    """Return the test problems, which depend on the test documents alone, and what was skipped."""
+def choose_test_problems(
+    test: list[Document], given: list[dict] | None
+) -> tuple[list[Problem], dict[str, int]]:
+    """Return the given problems, else some that depend on the test documents alone, and what was skipped."""
+    if given:
+        return place_problems(given, test), {}
     problems, skipped = draw_once(tuple(test))
     return problems, {f"test {reason}": count for reason, count in skipped.items()}
 
@@ -80,9 +89,11 @@ def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]
 
 
 @lru_cache(maxsize=2)
-def compare_test(spaces: tuple[Space, ...], test: tuple[Document, ...]) -> np.ndarray:
+def compare_test(
+    spaces: tuple[Space, ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
+) -> np.ndarray:
     """Return the likenesses of the test problems, once a process."""
-    return compare(spaces, [document.text for document in test], draw_once(test)[0])
+    return compare(spaces, [document.text for document in test], list(asked))
 
 
 def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:
@@ -108,7 +119,7 @@ def score(
     """Return the Outcome of one score a problem (or one for all)."""
     units = [
         {
-            "id": f"{number:04d}-{test[problem.unknown].id}",
+            "id": problem.id or f"{number:04d}-{test[problem.unknown].id}",
             "cluster": problem.author,
             "same": int(problem.same),
             "score": float(answer),
@@ -120,9 +131,9 @@ def score(
     return Outcome(units, COLUMNS, MEASURES, skipped, notes)
 
 
-def measure_scores(measure: Callable, table: np.ndarray) -> float:
-    """Return one of PAN's measures from an array (n problems, same score)."""
-    return measure(table[:, 0], table[:, 1])
+def measure_scores(measure: Callable, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return one of PAN's measures (n resamples,) from an array (n problems, same score) and weights."""
+    return measure(table[:, 0], table[:, 1], weights)
 
 
 MEASURES = {

@@ -1,22 +1,25 @@
-"""What the entity tagger sees of a word: its letters, its shape, and its neighbours."""
+"""What the entity tagger sees of a word: its letters, its shape, its cluster, and its neighbours."""
 
 import re
 from collections import Counter
 from functools import lru_cache
 
+from mlm_vs_clm.tasks.word_clusters import WordClusters
+
 REACH = (-2, -1, 1, 2)
 
 
-def describe_words(words: list[str]) -> list[list[str]]:
+def describe_words(words: list[str], clusters: WordClusters) -> list[list[str]]:
     """Return the features of each word of one document, as strings."""
     lower = [word.lower() for word in words]
     counts, inside = Counter(lower), mark_brackets(words)
+    kinds = [clusters.of(word) for word in words]
     features = []
     for i, word in enumerate(lower):
         row = [f"w={word}", *describe_shape(words[i]), *describe_letters(word)]
         row += [f"bracket={inside[i]}", f"repeats={min(counts[word], 3) if len(word) > 2 else 0}"]
-        row += [feature for step in REACH for feature in describe_neighbour(words, i + step, step)]
-        features.append(row + describe_bigrams(lower, i))
+        row += [f"c={kind}" for kind in kinds[i]]
+        features.append(row + [sign for step in REACH for sign in describe_neighbour(lower, kinds, i, step)])
     return features
 
 
@@ -36,19 +39,18 @@ def describe_letters(word: str) -> tuple[str, ...]:
     return (*starts, *ends, *sorted(inner))
 
 
-def describe_neighbour(words: list[str], place: int, step: int) -> list[str]:
-    """Return the word at a place and its shape, marked with its distance, or that the document ends there."""
-    if not 0 <= place < len(words):
+def describe_neighbour(lower: list[str], kinds: list[tuple[str, ...]], place: int, step: int) -> list[str]:
+    """Return the word at a distance, or that the document ends there; of the next ones ending and clusters too."""
+    there = place + step
+    if not 0 <= there < len(lower):
         return [f"{step}end"]
-    near = [f"{step}e3={words[place].lower()[-3:]}"] if abs(step) == 1 else []
-    return near + [f"{step}w={words[place].lower()}"] + [f"{step}{s}" for s in describe_shape(words[place])]
-
-
-def describe_bigrams(lower: list[str], place: int) -> list[str]:
-    """Return the word together with the one before it and with the one after it."""
-    before = lower[place - 1] if place else ""
-    after = lower[place + 1] if place + 1 < len(lower) else ""
-    return [f"-1w0={before}_{lower[place]}", f"0w1={lower[place]}_{after}"]
+    if abs(step) > 1:
+        return [f"{step}w={lower[there]}"]
+    return [
+        f"{step}w={lower[there]}",
+        f"{step}e3={lower[there][-3:]}",
+        *(f"{step}c={k}" for k in kinds[there]),
+    ]
 
 
 def mark_brackets(words: list[str]) -> list[int]:

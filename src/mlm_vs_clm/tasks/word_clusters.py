@@ -1,0 +1,83 @@
+"""Groups of words that stand in like places in unlabelled text, so that a tagger knows words it was not trained on.
+
+The background is the same for every arm, so the groups favour none of them.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits
+
+from mlm_vs_clm.documents import split_words
+from mlm_vs_clm.tasks.word_vectors import shorten, weigh
+
+REACH, N_CONTEXTS = 2, 2000
+SIZES = (50, 200)
+MIN_WORDS = 2 * max(SIZES)
+DIGITS = str.maketrans("123456789", "000000000")
+
+
+@dataclass(frozen=True, eq=False)
+class WordClusters:
+    """The names of a word's clusters, a coarse and a fine one; an unknown word has none."""
+
+    names: dict[str, tuple[str, ...]]
+
+    def of(self, word: str) -> tuple[str, ...]:
+        """Return the names of the clusters of a word, whatever its case and digits."""
+        return self.names.get(make_alike(word), ())
+
+
+@lru_cache(maxsize=2)
+def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
+    """Return clusters learned from texts, none where these hold fewer than 400 words or no neighbours.
+
+    The last two are remembered. One thread computes them, since sums in another order may move a word to another.
+    """
+    placed, words = place_all(texts)
+    if len(words) < MIN_WORDS or max(map(len, placed)) <= REACH:
+        return WordClusters({})
+    with threadpool_limits(1):
+        vectors = normalize(shorten(weigh(count_sides(placed, len(words)))))
+        numbers = [KMeans(k, n_init=1, max_iter=20, random_state=0).fit_predict(vectors) for k in SIZES]
+    pairs = zip(*(row.tolist() for row in numbers), strict=True)
+    names = (tuple(f"{k}.{n}" for k, n in zip(SIZES, pair, strict=True)) for pair in pairs)
+    return WordClusters(dict(zip(words, names, strict=True)))
+
+
+def make_alike(word: str) -> str:
+    """Return the word in lower case with all digits 0."""
+    return word.lower().translate(DIGITS)
+
+
+def place_all(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
+    """Return each text as word numbers, and the words by falling frequency."""
+    split = [[make_alike(word) for word in split_words(text)] for text in texts]
+    counts = Counter(word for words in split for word in words)
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    places = {word: place for place, word in enumerate(words)}
+    return [np.array([places[word] for word in words], dtype=int) for words in split], words
+
+
+def count_sides(placed: list[np.ndarray], n_words: int) -> sparse.coo_matrix:
+    """Return how often each frequent word stands one or two places before and after each word.
+
+    Shape (n words, 4 n contexts): every distance and side has contexts of its own.
+    """
+    n_contexts = min(n_words, N_CONTEXTS)
+    rows, columns = [], []
+    for step in range(1, REACH + 1):
+        pairs = [(row[:-step], row[step:]) for row in placed if len(row) > step]
+        left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        for side, (words, contexts) in enumerate(((left, right), (right, left))):
+            frequent = contexts < n_contexts
+            rows.append(words[frequent])
+            columns.append(contexts[frequent] + (2 * step - 2 + side) * n_contexts)
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    shape = (n_words, 2 * REACH * n_contexts)
+    return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape).tocoo()
