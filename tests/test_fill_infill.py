@@ -13,13 +13,14 @@ from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill.blanks import BlankedText, to_rows
-from mlm_vs_clm.fill.causal import fill_causal, make_cache
+from mlm_vs_clm.fill.causal import fill_causal
 from mlm_vs_clm.fill.infill import fill_infill
 from mlm_vs_clm.fill.sampling import Sampling
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
+from mlm_vs_clm.fill.walking import make_cache
 from mlm_vs_clm.masking import hide_words
 from mlm_vs_clm.models import as_kind, start_from_scratch
-from mlm_vs_clm.objectives import IGNORE, OBJECTIVES, OPENING, Noise, Subwords, lay_out_answers
+from mlm_vs_clm.objectives import IGNORE, OBJECTIVES, OPENING, Marks, Noise, Subwords, lay_out_answers
 from mlm_vs_clm.training import Training, train
 from mlm_vs_clm.writing import check_arm
 
@@ -59,7 +60,7 @@ def test_objective_by_hand(monkeypatch):
     document = Subwords(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
     hidden = np.array([False, False, True, True, True, False])
     monkeypatch.setattr(objectives, "_hide", lambda *_: hidden)
-    made = OBJECTIVES["infill"].make_example(document, TOKENS, MASK, 100, None)
+    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), None)
     assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, RIGHT, 11, RIGHT, 12, RIGHT, 13]
     assert made["position_ids"].tolist() == [0, 1, 2, 3, 4, 5, 1, 2, 2, 3, 3, 4]
     assert made["labels"].tolist() == [*[IGNORE] * 6, 11, IGNORE, 12, IGNORE, 13, IGNORE]
@@ -69,7 +70,7 @@ def test_objective_by_hand(monkeypatch):
 def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit, texts, tokenizer):
     for number, document in enumerate(tokenize(texts, tokenizer, 64)):
         noise = Noise(0.5, unit, 0.8, 0.1)
-        made = OBJECTIVES["infill"].make_example(document, noise, MASK, 400, keyed_rng(number))
+        made = OBJECTIVES["infill"].make_example(document, noise, Marks(MASK, 400), keyed_rng(number))
         n, predicted = len(document.ids), made["labels"] != IGNORE
         hidden = np.flatnonzero(made["input_ids"][:n] == MASK)
         assert (made["position_ids"][predicted] + 1).tolist() == hidden.tolist()
@@ -79,15 +80,15 @@ def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit
 
 def test_it_hides_what_the_masked_objective_hides(texts, tokenizer):
     document = tokenize(texts, tokenizer, 64)[0]
-    masked = OBJECTIVES["mlm"].make_example(document, TOKENS, MASK, 400, keyed_rng(3))
-    infill = OBJECTIVES["infill"].make_example(document, TOKENS, MASK, 400, keyed_rng(3))
+    masked = OBJECTIVES["mlm"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
+    infill = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
     hidden = infill["input_ids"][: len(document.ids)] == MASK
     assert (hidden == (masked["labels"] != IGNORE)).all()
 
 
 def test_nothing_to_hide_leaves_nothing_to_predict():
     document = Subwords(np.array([LEFT, RIGHT]), np.array([-1, -1]))
-    made = OBJECTIVES["infill"].make_example(document, TOKENS, MASK, 100, np.random.default_rng(0))
+    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), np.random.default_rng(0))
     assert made["input_ids"].tolist() == [LEFT, RIGHT] and (made["labels"] == IGNORE).all()
 
 
@@ -206,7 +207,7 @@ def test_roomy_cache_equals_the_library_s(causal_model):
 
 
 def test_budget_counts_a_document_once_and_work_as_done(texts, tokenizer, tmp_path):
-    """The four objectives see the same sub-words; infilling reads more of them and says so in its FLOPs."""
+    """All objectives see the same sub-words; infilling reads more of them and says so in its FLOPs."""
     shape = {"layers": 1, "width": 32, "heads": 2, "positions": 64}
     training = Training(600, 4, 1e-3, 1e-3, 0.1, 0.01, 1.0, 60, 1, 0, 1e9, "fp32")
     documents, told = tokenize(texts, tokenizer, 60), {}
@@ -233,13 +234,14 @@ def test_budget_counts_a_document_once_and_work_as_done(texts, tokenizer, tmp_pa
     assert told["infill"]["flops"] > 1.4 * told["mlm"]["flops"]
 
 
-def test_causal_filling_of_one_document_reads_kept_stretches_at_once(causal_model, tokenizer):
-    calls = []
-    handle = causal_model.base_model.register_forward_pre_hook(
-        lambda module, args, kwargs: calls.append(kwargs["input_ids"].shape[1]), with_kwargs=True
-    )
-    fill_causal(causal_model, tokenizer, [blank("the captain saw the people", [1, 4])])
-    handle.remove()
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_one_document_reads_what_stands_between_two_slots_at_once(causal_model, tokenizer, attention):
+    """Both packed (sdpa) and in step (any other network)."""
+    model, calls = deepcopy(causal_model), []
+    model.set_attn_implementation(attention)
+    layer = model.base_model.encoder.layer[0].attention.self.query
+    layer.register_forward_hook(lambda module, args, out: calls.append(args[0].numel() // args[0].shape[-1]))
+    fill_causal(model, tokenizer, [blank("the captain saw the people", [1, 4])])
     assert calls == [2, 5]
 
 
@@ -253,7 +255,9 @@ def test_the_right_side_decides_once_learned(tokenizer):
     documents, noise = tokenize(texts, tokenizer, 32), Noise(0.4, "word", 1.0, 0.0)
     for step in range(150):
         examples = [
-            OBJECTIVES["infill"].make_example(d, noise, tokenizer.mask_token_id, 400, keyed_rng(step, i))
+            OBJECTIVES["infill"].make_example(
+                d, noise, Marks(tokenizer.mask_token_id, 400), keyed_rng(step, i)
+            )
             for i, d in enumerate(documents)
         ]
         batch = pad_examples(examples, tokenizer.pad_token_id)

@@ -23,6 +23,7 @@ class DocumentError(StudyError):
 class BlankedText:
     """A text, the character offsets of its words, and which words are blanks.
 
+    `counts` says how many sub-words each blank takes where its length is known; None: as many as the original.
     Raises DocumentError unless words and blanks are in order, apart from each other and inside the text.
     """
 
@@ -30,8 +31,13 @@ class BlankedText:
     text: str
     words: list[Span]
     blanks: list[int]
+    counts: list[int] | None = None
 
     def __post_init__(self):
+        if self.counts is not None and [n >= 1 for n in self.counts] != [True] * len(self.blanks):
+            raise DocumentError(
+                self.id, f"{len(self.blanks)} blanks need as many counts of sub-words, each 1 or more"
+            )
         cursor = 0
         for start, end in self.words:
             if start < cursor:
@@ -124,8 +130,8 @@ def to_rows(
 ) -> list[Row]:
     """Tokenize texts piece by piece, so that no sub-word reaches across the border of a blank.
 
-    A blank takes as many slots as `lengths` says (a count for each blank of each text), by default as many as its
-    original has sub-words (`length: known`), at least one. Where the count is the original's, its sub-words stand
+    A blank takes as many slots as `lengths` says (a count for each blank of each text), else as its text's `counts`
+    say, else as many as its original has sub-words (`length: known`), at least one. Where the count is the original's, its sub-words stand
     in the slots, else unknown marks; the caller hides them. Raises DocumentError if a text takes more than
     `max_subwords` (None: any number fits).
     """
@@ -136,12 +142,12 @@ def to_rows(
     opening, closing = _around(tokenizer)
     rows = []
     for number, (text, row) in enumerate(zip(blanked, pieces, strict=True)):
-        made = Row(text.id, [*opening], [], [], [])
+        made, counts = Row(text.id, [*opening], [], [], []), lengths[number] if lengths else text.counts
         for (piece, blank), ids in zip(row, encoded, strict=False):
             if blank is None:
                 made.ids += ids
             else:
-                n_slots = lengths[number][blank] if lengths else max(1, len(ids))
+                n_slots = counts[blank] if counts else max(1, len(ids))
                 ids = ids if len(ids) == n_slots else [unknown] * n_slots
                 _append_blank(made, blank, ids, piece.startswith(" "))
         made.ids += closing

@@ -59,12 +59,13 @@ def fill_masked(
     threshold: float = 0.0,
     entropy_bound: float = 0.0,
     sweeps: int = 1,
+    schedule: str = "equal",
     max_length: int = 4,
     sampling: Sampling | None = None,
     seed: int = 0,
     batch_tokens: int = 4096,
 ) -> tuple[list[FilledText], Ledger]:
-    """Fill the blanks with a masked model; orders and their pace (`per_pass` to `sweeps`) are those of `orders`.
+    """Fill the blanks with a masked model; orders and their pace (`per_pass` to `schedule`) are those of `orders`.
 
     context `both`: every blank is hidden before the first pass and `per_pass` sub-words are filled in each.
     context `leaky`: `per_pass` whole words are hidden at a time while the originals still to be replaced stay
@@ -74,7 +75,8 @@ def fill_masked(
     length: see `lengths`; `free` tries 1 to `max_length` sub-words a blank.
     Raises StudyError for settings that do not go together and for a text that does not fit the model.
     """
-    pace, sampling = Pace(per_pass, passes, threshold, entropy_bound, sweeps), sampling or Sampling(seed=seed)
+    pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
+    sampling = sampling or Sampling(seed=seed)
     check_masked(context, order, length, max_length, pace, sampling.temperature)
     if tokenizer.mask_token_id is None:
         raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")

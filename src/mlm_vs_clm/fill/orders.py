@@ -4,6 +4,7 @@ An order is asked for the slots of the next pass (`look`; they are hidden before
 each of them, says which are filled (`keep`), and hears how likely the sub-words written were (`note`).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ class Pace:
 
     `per_pass` slots (all that are left where fewer are); or, where `passes` is set, equal shares in that many passes.
     Order confidence may fill every slot at or above `threshold`, order entropy as many as keep their summed entropy
-    (nats) within `entropy_bound`; both fill at least one. `sweeps` is for gibbs. 0 turns a setting off.
+    (nats) within `entropy_bound`; both fill at least one. `sweeps` is for gibbs. 0 turns a setting off. `schedule` says
+    how `passes` share the slots: `equal`, or `cosine`, which fills few at first and many once much is known.
     """
 
     per_pass: int = 1
@@ -29,6 +31,7 @@ class Pace:
     threshold: float = 0.0
     entropy_bound: float = 0.0
     sweeps: int = 1
+    schedule: str = "equal"
 
     def __post_init__(self):
         for name, lowest in (("per_pass", 1), ("passes", 0), ("entropy_bound", 0), ("sweeps", 1)):
@@ -41,12 +44,37 @@ class Pace:
                 "arm.passes, arm.threshold and arm.entropy_bound: set one of them, the others to 0"
             )
 
+        if self.schedule not in SCHEDULES:
+            raise StudyError(f"arm.schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
+        if self.schedule != "equal" and not self.passes:
+            raise StudyError(
+                f"arm.schedule={self.schedule} needs arm.passes, how many passes share the slots"
+            )
+
     def sizes(self, n: int) -> list[int]:
-        """Return how many of n slots each pass fills; equal shares differ by one at most, larger ones last."""
+        """Return how many of n slots each pass fills, at least one; the last pass fills the last slot."""
         if not self.passes:
             return [min(self.per_pass, n - start) for start in range(0, n, self.per_pass)]
-        n_passes = min(self.passes, n)
-        return [(n * (i + 1)) // n_passes - (n * i) // n_passes for i in range(n_passes)]
+        return SCHEDULES[self.schedule](n, min(self.passes, n))
+
+
+def equal_shares(n: int, n_passes: int) -> list[int]:
+    """Share n slots out so that passes differ by one at most, larger ones last."""
+    return [(n * (i + 1)) // n_passes - (n * i) // n_passes for i in range(n_passes)]
+
+
+def cosine_shares(n: int, n_passes: int) -> list[int]:
+    """Leave n cos(pi t / 2T) slots open after pass t of T, rounded down (Chang et al. 2022); one a pass at least."""
+    open_after = [n]
+    for t in range(1, n_passes):
+        wanted = math.floor(n * math.cos(math.pi * t / (2 * n_passes)))
+        open_after.append(max(n_passes - t, min(open_after[-1] - 1, wanted)))
+    return (
+        [before - after for before, after in zip(open_after, [*open_after[1:], 0], strict=True)] if n else []
+    )
+
+
+SCHEDULES: dict[str, Callable[[int, int], list[int]]] = {"equal": equal_shares, "cosine": cosine_shares}
 
 
 def left_to_right(n: int, pace: Pace, rng: np.random.Generator) -> Plan:

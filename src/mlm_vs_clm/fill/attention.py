@@ -1,0 +1,72 @@
+"""Attention as a CPU computes it fastest when nothing is learned, for any model with transformers' attention interface.
+
+torch's own kernel reads keys in bf16 one query at a time: a step of one sub-word a document then spends most of its
+time there. docs/speed.md has what each way costs.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+NAME = "filling"
+SPECIAL = ("position_bias", "softcap", "s_aux")  # what some networks add to the scores
+
+
+def attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **settings,
+) -> tuple[torch.Tensor, None]:
+    """Return what each query (batch, heads, n, width) reads, as (batch, n, heads, width); as torch's, up to rounding.
+
+    Keys and values may be kept in a wider type than the queries (see `make_cache`): the products are then in that type.
+    """
+    dtype, query = query.dtype, query.to(key.dtype)
+    is_plain = key.shape[1] == query.shape[1] and all(settings.get(name) is None for name in SPECIAL)
+    if is_plain and query.shape[2] == 1:
+        scaling = settings.get("scaling") or query.shape[3] ** -0.5
+        read = read_by_products(query, key, value, attention_mask, scaling).transpose(1, 2)
+    else:
+        read, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
+    return read.to(dtype), None
+
+
+def read_by_products(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
+) -> torch.Tensor:
+    """Return the two products with a softmax between them; `mask` (bool) is false where nothing may be read."""
+    scores = (query * scaling) @ key.transpose(-1, -2)
+    if mask is not None:
+        scores.masked_fill_(~mask, float("-inf"))
+    return scores.softmax(-1) @ value
+
+
+AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, sdpa_mask)
+
+
+@contextmanager
+def fast_attention(model: PreTrainedModel) -> Iterator[None]:
+    """Let a model on a CPU attend by `attend` for a while; one that asks for another attention keeps it."""
+    configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
+    ours = [config for config in configs.values() if config._attn_implementation == "sdpa"]
+    ours = ours if model.device.type == "cpu" else []
+    for config in ours:
+        config._attn_implementation = NAME
+    try:
+        yield
+    finally:
+        for config in ours:
+            config._attn_implementation = "sdpa"
+
+
+def kept_in(model: PreTrainedModel) -> torch.dtype:
+    """Return the type to keep keys and values in: a CPU attends from single queries at speed in float32 alone."""
+    return torch.float32 if model.config._attn_implementation == NAME else model.dtype
