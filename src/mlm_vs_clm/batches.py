@@ -1,23 +1,61 @@
 """The order of data: which documents stand in which batch, the same for every objective."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import nn
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from .corpora.sentences import find_sentence_starts
 from .draws import keyed_rng
-from .objectives import IGNORE, Noise, Objective, Subwords
+from .fill.seq2seq import answer_marks
+from .objectives import IGNORE, Marks, Noise, Objective, Subwords
 
 
-def tokenize(texts: list[str], tokenizer: PreTrainedTokenizerBase, max_subwords: int) -> list[Subwords]:
-    """Return `[CLS] text [SEP]` of each text, cut at `max_subwords`."""
-    encoded = tokenizer(texts, truncation=True, max_length=max_subwords)
-    return [
-        Subwords(np.array(ids), np.array([-1 if word is None else word for word in encoded.word_ids(i)]))
-        for i, ids in enumerate(encoded["input_ids"])
-    ]
+def tokenize(
+    texts: list[str], tokenizer: PreTrainedTokenizerBase, max_subwords: int, kind: str = "masked"
+) -> list[Subwords]:
+    """Return `[CLS] text [SEP]` of each text, cut at `max_subwords`, as a model of this kind takes it.
+
+    What a tokenizer sets around a text stays. A causal model's may set nothing (GPT-2) or no end (Llama): the
+    marks are then those that filling sets (fill.blanks.to_rows).
+    """
+    if not texts:
+        return []
+    opening, closing = _missing_marks(tokenizer) if kind == "causal" else ([], [])
+    encoded = tokenizer(texts, truncation=True, max_length=max_subwords - len(opening + closing))
+    made = []
+    for number, (text, ids) in enumerate(zip(texts, encoded["input_ids"], strict=True)):
+        words = [-1 if word is None else word for word in encoded.word_ids(number)]
+        starts = (encoded.char_to_token(number, place) for place in find_sentence_starts(text))
+        made.append(
+            Subwords(
+                np.array(opening + ids + closing, dtype=int),
+                np.array([-1] * len(opening) + words + [-1] * len(closing), dtype=int),
+                tuple(sorted({start + len(opening) for start in starts if start is not None})),
+            )
+        )
+    return made
+
+
+def _missing_marks(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """Return the marks that a causal model's text needs and its tokenizer does not set: where it starts and ends."""
+    set_around = tokenizer("a")["input_ids"]
+    starts = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+    ends = (tokenizer.sep_token_id, tokenizer.eos_token_id)
+    opening, closing = ([mark for mark in marks if mark is not None][:1] for marks in (starts, ends))
+    return (
+        [] if set_around[:1] == opening else opening,
+        [] if set_around[-1:] == closing else closing,
+    )
+
+
+def find_marks(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> Marks:
+    """Return the ids that objectives put in place of text, and what the model's decoder starts from."""
+    start = model.config.decoder_start_token_id if model.config.is_encoder_decoder else None
+    answers = tuple(answer_marks(tokenizer).values())
+    return Marks(tokenizer.mask_token_id, len(tokenizer), start, answers)
 
 
 def order_batches(
@@ -65,27 +103,40 @@ class Batches(torch.utils.data.Dataset):
         batches: list[list[int]],
         objective: Objective,
         noise: Noise,
-        tokenizer: PreTrainedTokenizerBase,
+        marks: Marks,
+        pad_id: int,
         seed: int,
     ):
         self.documents, self.batches, self.objective, self.noise = documents, batches, objective, noise
-        self.tokenizer, self.seed = tokenizer, seed
+        self.marks, self.pad_id, self.seed = marks, pad_id, seed
 
     def __len__(self) -> int:
         return len(self.batches)
 
     def __getitem__(self, number: int) -> dict[str, torch.Tensor]:
+        return self.take(number, range(len(self.batches[number])))
+
+    def take(self, number: int, places: Sequence[int]) -> dict[str, torch.Tensor]:
+        """Return a part of a batch: the examples at these places, the same in whatever parts a batch is read."""
+        make, documents = self.objective.make_example, self.batches[number]
         examples = [
-            self.objective.make_example(
-                self.documents[document],
+            make(
+                self.documents[documents[place]],
                 self.noise,
-                self.tokenizer.mask_token_id,
-                len(self.tokenizer),
+                self.marks,
                 keyed_rng(self.seed, "noise", number, place),
             )
-            for place, document in enumerate(self.batches[number])
+            for place in places
         ]
-        return pad_examples(examples, self.tokenizer.pad_token_id)
+        return pad_examples(examples, self.pad_id)
+
+    def share_out(
+        self, number: int, process: int, n_processes: int, most: int
+    ) -> list[dict[str, torch.Tensor]]:
+        """Return one process's part of a batch, `most` documents at a time (0: all at once)."""
+        places = range(len(self.batches[number]))[process::n_processes]
+        size = most or len(places) or 1
+        return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]
 
     def count_subwords(self, number: int) -> int:
         """Return the sub-words of a batch's documents, once each however often an objective reads them."""
