@@ -5,7 +5,7 @@ import pytest
 from mlm_vs_clm.documents import Document, Entity, find_words, split_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.masking import STRATEGIES, hide_words
+from mlm_vs_clm.masking import STRATEGIES, hide_words, pick_runs
 
 TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
 DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
@@ -69,3 +69,21 @@ def test_entity_outside_the_text_names_the_document_and_not_its_words(span):
     with pytest.raises(StudyError, match="document d7: entity offsets") as error:
         hide("random", 0.5, document)
     assert "Aspirin" not in str(error.value)
+
+
+def test_content_words_are_what_stopwords_and_marks_leave():
+    assert hidden("content_words") == "Aspirin 3 5 mg reduced patient s fever e mail helped".split()
+
+
+def test_spans_are_runs_of_three_words_on_average():
+    document = Document("long", "word " * 3000)
+    blanks = hide("spans", 0.3, document).blanks
+    n_runs = sum(after != before + 1 for before, after in zip([-2, *blanks], blanks, strict=False))
+    assert len(blanks) == 900 and 2.7 < len(blanks) / n_runs < 3.3
+
+
+@pytest.mark.parametrize(("n_eligible", "n_hidden"), [(1, 1), (10, 9), (10, 10), (7, 0), (5, 3)])
+def test_runs_hold_as_many_places_as_asked_for_and_none_twice(n_eligible, n_hidden):
+    for seed in range(30):
+        places = pick_runs(n_eligible, n_hidden, keyed_rng(seed, "runs"))
+        assert len(set(places)) == len(places) == n_hidden and set(places) <= set(range(n_eligible))

@@ -3,7 +3,9 @@
 import functools
 import os
 import sys
+import traceback
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 from .artifacts import Recipe, Runtime, Store, explain_os_error
 from .claims import hash_rules, load_rules
 from .config import Config, register
-from .errors import StudyError
+from .errors import StudyError, describe_error
 from .hardware import choose_device
+from .processes import check_launcher, is_main, make_together
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = Path(__file__).parents[2] / "conf"
@@ -35,8 +38,7 @@ class Job:
     def choose(self, **groups: str) -> Config:
         """Compose the same job with other choices, such as corpus="plots"."""
         kept = [override for override in self.overrides if override.split("=")[0] not in groups]
-        chosen = [f"{group}={name}" for group, name in groups.items()]
-        return to_config(hydra.compose("config", kept + chosen))
+        return compose(kept + [f"{group}={name}" for group, name in groups.items()])
 
     @cached_property
     def rules(self) -> list[dict]:
@@ -48,17 +50,32 @@ class Job:
         """Return the store that the settings name."""
         from .stages import open_store
 
-        config = self.config
+        config, training = self.config, self.config.scale.training
         runtime = Runtime(
-            config.data_dir, choose_device(config.device), config.threads, rules=hash_rules(self.rules)
+            config.data_dir,
+            choose_device(config.device),
+            config.threads or int(is_sweep()),
+            rules=hash_rules(self.rules),
+            micro_batch_documents=training.micro_batch_documents,
+            gradient_checkpointing=training.gradient_checkpointing,
         )
         return open_store(Path(config.store), runtime)
 
     def make(self, recipe: Recipe) -> Path:
         """Make a result and what it needs, and say where it lies."""
-        folder = self.store.ensure(recipe)
-        print(f"{recipe.stage}: {folder}")
+        folder = make_together(self.store, recipe)
+        if is_main():
+            print(f"{recipe.stage}: {folder}")
         return folder
+
+
+def compose(overrides: list[str]) -> Config:
+    """Compose settings with the model that the track trains with the objective; one that is asked for wins."""
+    config = to_config(hydra.compose("config", overrides))
+    model = config.track.models.get(config.objective.name)
+    if model is None or any(override.split("=")[0] == "model" for override in overrides):
+        return config
+    return to_config(hydra.compose("config", [*overrides, f"model={model}"]))
 
 
 def to_config(raw: DictConfig) -> Config:
@@ -70,14 +87,17 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     """Make a Hydra command of a function of one job."""
     register()
 
+    @functools.wraps(run)  # Hydra names the job after the script that this function stands in
     def job(raw: DictConfig) -> None:
         overrides = list(HydraConfig.get().overrides.task)
         try:
-            run(Job(to_config(raw), overrides))
-        except MISTAKES as error:
-            if HydraConfig.get().mode == RunMode.RUN:
+            check_launcher(HydraConfig.get().job.name)
+            run(Job(compose(overrides), overrides))
+        except Exception as error:
+            if is_sweep():
+                raise _told(error, overrides) from None
+            if isinstance(error, MISTAKES):
                 sys.exit(f"error: {one_line(error)}")
-            print(f"error in {' '.join(overrides)}: {one_line(error)}", file=sys.stderr)
             raise
 
     @functools.wraps(run)
@@ -89,11 +109,31 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
             sys.exit(f"error: {one_line(error)}")
         except OSError as error:
             sys.exit(f"error: {explain_os_error(error, Path.cwd())}")
+        except BrokenProcessPool:
+            sys.exit(
+                "error: a job of the sweep was killed, likely for lack of memory, and the jobs beside it with it: "
+                "set hydra.launcher.n_jobs lower and run the same command; what is finished is not made again"
+            )
         except KeyboardInterrupt:
             print("stopped; the same command goes on from here", file=sys.stderr)
             sys.exit(130)
 
     return main
+
+
+def is_sweep() -> bool:
+    """Tell whether this job is one of many: it then gets one thread, as sums of other parts differ in their last bit."""
+    return HydraConfig.get().mode == RunMode.MULTIRUN
+
+
+def _told(error: Exception, overrides: list[str]) -> StudyError:
+    """Say at once which job of a sweep failed, and return the reason in one line for the list at its end."""
+    is_mistake = isinstance(error, MISTAKES)
+    if not is_mistake:
+        traceback.print_exception(error)
+    reason = one_line(error) if is_mistake else describe_error(error)
+    print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
+    return StudyError(reason)
 
 
 def one_line(error: BaseException) -> str:

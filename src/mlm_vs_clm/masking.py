@@ -9,6 +9,8 @@ from .documents import Document, Entity, find_words
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[tuple[int, int]]], list[int]]
+Pick = Callable[[int, int, np.random.Generator], list[int]]
+MEAN_RUN = 3
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,42 @@ def entities(document: Document, words: list[tuple[int, int]]) -> list[int]:
     return [i for i, word in enumerate(words) if any(_overlap(word, entity) for entity in document.entities)]
 
 
+def content_words(document: Document, words: list[tuple[int, int]]) -> list[int]:
+    """What stopwords and marks leave: the words that carry the matter."""
+    left_out = {
+        *stopwords(document, words),
+        *(i for i, (s, e) in enumerate(words) if _is_mark(document.text[s:e])),
+    }
+    return [i for i in range(len(words)) if i not in left_out]
+
+
 STRATEGIES: dict[str, Eligible] = {
     "random": every_word,
     "stopwords": stopwords,
     "punctuation": punctuation,
     "entities": entities,
+    "content_words": content_words,
+    "spans": every_word,
 }
+
+
+def pick_singly(n_eligible: int, n_hidden: int, rng: np.random.Generator) -> list[int]:
+    """Return places among the eligible words, each as likely as any other."""
+    return [int(place) for place in rng.choice(n_eligible, size=n_hidden, replace=False)] if n_hidden else []
+
+
+def pick_runs(n_eligible: int, n_hidden: int, rng: np.random.Generator) -> list[int]:
+    """Return places in runs with a kept word between two, of geometric length (mean MEAN_RUN where there is room)."""
+    n_kept = n_eligible - n_hidden
+    lengths = _draw_lengths(n_hidden, rng)
+    n_runs = min(len(lengths), n_kept + 1)
+    merged = [sum(lengths[first::n_runs]) for first in range(n_runs)]
+    kept_before = sorted(rng.choice(n_kept + 1, size=n_runs, replace=False).tolist())
+    starts = [kept + sum(merged[:i]) for i, kept in enumerate(kept_before)]
+    return [start + step for start, length in zip(starts, merged, strict=True) for step in range(length)]
+
+
+PICKS: dict[str, Pick] = dict.fromkeys(STRATEGIES, pick_singly) | {"spans": pick_runs}
 
 
 def hide_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
@@ -68,7 +100,7 @@ def hide_words(document: Document, strategy: str, ratio: float, rng: np.random.G
     words = find_words(document.text)
     eligible = STRATEGIES[strategy](document, words)
     n_hidden = int(np.floor(ratio * len(eligible) + 0.5))
-    chosen = rng.choice(len(eligible), size=n_hidden, replace=False) if n_hidden else []
+    chosen = PICKS[strategy](len(eligible), n_hidden, rng)
     return Corruption(document.id, words, sorted(eligible[i] for i in chosen), len(eligible))
 
 
@@ -104,8 +136,20 @@ def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:
     ]
 
 
+def _draw_lengths(total: int, rng: np.random.Generator) -> list[int]:
+    """Draw lengths of runs until they add up to `total`, the last one cut."""
+    lengths: list[int] = []
+    while (left := total - sum(lengths)) > 0:
+        lengths.append(min(left, int(rng.geometric(1 / MEAN_RUN))))
+    return lengths
+
+
+def _is_mark(word: str) -> bool:
+    return len(word) == 1 and not word.isalnum()
+
+
 def _is_free_mark(text: str, start: int, end: int) -> bool:
-    if end - start != 1 or text[start].isalnum():
+    if not _is_mark(text[start:end]):
         return False
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (before.isalnum() and after.isalnum())
