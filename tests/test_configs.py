@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
+from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
 from mlm_vs_clm import entry, recipes, study
 from mlm_vs_clm.config import register
+from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import BASELINES, ORDERS
 from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.objectives import OBJECTIVES
@@ -30,7 +31,7 @@ CHOICES = [
 def choose():
     register()
     with initialize_config_dir(str(entry.CONF), version_base="1.3"):
-        yield lambda *overrides: entry.to_config(compose("config", list(overrides)))
+        yield lambda *overrides: entry.compose(list(overrides))
     GlobalHydra.instance().clear()
 
 
@@ -45,18 +46,86 @@ def test_every_choice_composes(choose, group, name):
     assert group == "objective" or config.arm.objective in (None, config.objective.name)
 
 
-@pytest.mark.parametrize("scale", ["smoke", "laptop", "gpu", "paper"])
-def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale):
-    config = choose(f"scale={scale}")
-    cells = study.cells(
-        config, lambda **groups: choose(f"scale={scale}", *(f"{g}={n}" for g, n in groups.items()))
+@pytest.fixture
+def licensed(tmp_path):
+    """Return a data folder in which the corpora that only a user can bring seem to lie."""
+    for name in ("n2c2", "mpst", "pan"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.txt").write_text(name)
+    return f"data_dir={tmp_path}"
+
+
+def cells_of(choose, *asked):
+    return study.cells(
+        choose(*asked), lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items()))
     )
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "gpu", "paper"])
+def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
+    config, cells = choose(f"scale={scale}", licensed), cells_of(choose, f"scale={scale}", licensed)
     grid = config.scale.grid
     scored = [name for name in cells if name.startswith("score/")]
     n_cells = len(grid.maskings) * len(grid.arms) + len(grid.also)
     assert len(scored) == len(grid.corpora) * n_cells * len(grid.seeds)
     assert len({cells[name].id for name in scored}) == len(scored)
     assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()
+
+
+SCALES, TRACKS, MODELS = (
+    [name for group, name in CHOICES if group == wanted] for wanted in ("scale", "track", "model")
+)
+
+
+@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_track_names_its_results_at_every_scale_without_making_any(choose, scale, track, licensed):
+    asked = [f"scale={scale}", f"track={track}", licensed]
+    track, models = choose(*asked).track, {}
+    for name, recipe in cells_of(choose, *asked).items():
+        if name.startswith("pretrain/"):
+            models[name.split("/")[-1]] = recipe.inputs["start"].settings["name"]
+    assert models and all(name == track.models.get(objective, name) for objective, name in models.items())
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_model_can_be_asked_for_at_every_scale(choose, scale, model):
+    source = ["model.source=org/name"] if model == "checkpoint" else []
+    corpora = ["corpus=own", "corpus.path=README.md", "corpus.reader=folder"]
+    config = choose(f"scale={scale}", f"model={model}", *source, *corpora)
+    recipe = recipes.pretrain(config)
+    assert recipe.inputs["start"].settings["name"] == model
+    share = config.model.training.get("budget_share", 1)
+    assert recipe.settings["training"]["token_budget"] == share * config.scale.training.token_budget
+
+
+def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_word(choose):
+    assert choose("track=pretrained", "arm=clm").model.name == "smollm2"
+    assert choose("track=pretrained", "arm=mlm").model == choose("arm=mlm").model
+    assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"
+
+
+def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choose):
+    asked = ["track=pretrained", "corpus=plots"]
+    general, domain = (recipes.generate(choose(*asked, f"arm={arm}")) for arm in ("clm_general", "clm"))
+    assert general.inputs["model"].id == domain.inputs["model"].inputs["start"].id
+    with pytest.raises(StudyError, match="arm=clm_general writes with a checkpoint as it comes"):
+        recipes.generate(choose("arm=clm_general"))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["++model.training.epochs=3"], "model.training.epochs is unknown"),
+        (["model=checkpoint"], "model.source is missing"),
+        (["model.start=warm"], "model.start=warm is unknown"),
+        (["model=checkpoint", "model.source=./nowhere"], "nowhere is not there"),
+    ],
+)
+def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):
+    with pytest.raises(StudyError, match=told):
+        recipes.pretrain(choose(*overrides))
 
 
 def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):

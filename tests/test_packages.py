@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from mlm_vs_clm.corpora import packages
-from mlm_vs_clm.corpora.packages import fetch, hash_of, member
+from mlm_vs_clm.corpora.packages import fetch, hash_of, locate, member
 from mlm_vs_clm.errors import StudyError
 
 
@@ -127,6 +127,22 @@ def test_member_checks_place_presence_and_hash(tmp_path):
     for path, says in (("../x", "leaves"), ("a/none", "run make data"), ("a/b.txt", "delete .*packages")):
         with pytest.raises(StudyError, match=says):
             member(tmp_path, path, "0" * 64)
+
+
+def test_a_track_has_packages_in_a_folder_of_their_own(tmp_path, monkeypatch, capsys):
+    sha256 = make_wheel(tmp_path / "wheels", "1.0")
+    default = write_requirements(tmp_path, "1.0", sha256)
+    extra = default.rename(tmp_path / "extra.txt")
+    write_requirements(tmp_path, "1.0", sha256)
+    monkeypatch.setattr(packages, "EXTRA_SETS", {"pretrained": extra})
+    data = tmp_path / "data"
+    arguments = ["packages", "--data-dir", str(data), "--requirements", str(default)]
+    monkeypatch.setattr("sys.argv", arguments)
+    assert packages.main() == 0 and names(data) == ["fetch.lock", "fetch.log", "nltk", "packages"]
+    monkeypatch.setattr("sys.argv", [*arguments, "--also", "pretrained"])
+    assert packages.main() == 0 and (data / "packages-pretrained/wn/data").is_dir()
+    with pytest.raises(StudyError, match="run make data TRACK=pretrained"):
+        locate("package:smollm2", data)
 
 
 def test_command_prints_the_one_line_and_fails(tmp_path, monkeypatch, capsys):

@@ -57,6 +57,8 @@ class Runtime:
     show_progress: bool = True
     line: int = 0
     rules: str = ""
+    micro_batch_documents: int = 0
+    gradient_checkpointing: bool = False
 
 
 class Store:
@@ -87,13 +89,21 @@ class Store:
                 self._make(recipe)
         return self.path(recipe)
 
+    def assist(self, recipe: Recipe) -> None:
+        """Do one's part of a result that another process makes and writes, from inputs that are stored."""
+        inputs = {name: self.path(needed) for name, needed in recipe.inputs.items()}
+        self.makers[recipe.stage](recipe.settings, inputs, self._unfinished(recipe), self.runtime)
+
+    def _unfinished(self, recipe: Recipe) -> Path:
+        return self.root / recipe.stage / f".partial-{recipe.id}"
+
     def _make(self, recipe: Recipe) -> None:
         final = self.path(recipe)
         if final.exists():
             print(f"{recipe.stage}/{recipe.id} is damaged: it is made again", flush=True)
             shutil.rmtree(final)
         inputs = {name: self.ensure(needed) for name, needed in recipe.inputs.items()}
-        partial = self.root / recipe.stage / f".partial-{recipe.id}"
+        partial = self._unfinished(recipe)
         started = time.monotonic()
         try:
             _clear_unfinished(partial)

@@ -1,6 +1,7 @@
 """Every setting of the study: its name, type and default. Hydra composes them; nothing below the recipes sees them."""
 
 from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
@@ -19,26 +20,51 @@ class SizesConfig:
 
 
 @dataclass
+class ColumnsConfig:
+    """What the columns of a user's own table are called; null: as here."""
+
+    id: str | None = None
+    text: str | None = None
+    labels: str | None = None
+    author: str | None = None
+    split: str | None = None
+
+
+@dataclass
 class CorpusConfig:
-    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many."""
+    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many.
+
+    The user's own corpora have a path, and a reader unless the path tells it; see corpora.formats.
+    """
 
     name: str = MISSING
     task: str = MISSING
     path: str | None = None
+    reader: str | None = None
+    columns: ColumnsConfig = field(default_factory=ColumnsConfig)
+    skip_mistakes: bool = False
     window_words: int = 128
     min_words: int = 20
-    gold_entities: bool = False
+    gold_entities: bool | None = False
     show_examples: bool = False
     seed: int = 0
 
 
 @dataclass
 class ModelConfig:
-    """What training starts from: the weights of an encoder package, or a shape drawn anew."""
+    """What training starts from: an encoder with a new output layer, a shape drawn anew, or a whole checkpoint.
+
+    `source` is a hub id (at `revision`), a folder, or `package:<name>`; `opening` the mark that opens a text where
+    the tokenizer's own is not meant for that; `training` what this model changes of `scale.training`, with
+    `budget_share` for its share of the token budget.
+    """
 
     name: str = MISSING
     start: str = MISSING
-    encoder: str | None = None
+    source: str | None = None
+    revision: str | None = None
+    opening: str | None = None
+    training: dict[str, Any] = field(default_factory=dict)
     shape: dict[str, int] = field(default_factory=dict)
     vocabulary: int | None = None
     corpora: list[str] | None = None
@@ -54,6 +80,12 @@ class ObjectiveConfig:
     unit: str = "token"
     mask_share: float = 0.8
     random_share: float = 0.1
+    mean_span: float | None = None
+    permute_sentences: bool = False
+
+    def to_settings(self) -> dict:
+        """Return what names the objective; see `set_settings`."""
+        return set_settings(self, LATER_OBJECTIVE)
 
 
 @dataclass
@@ -85,15 +117,23 @@ class ArmConfig:
     sweeps: int = 1
     max_length: int = 4
     source: str = "kept"
+    training: str = "domain"
 
     def to_settings(self) -> dict:
-        """Return what names the arm: a later axis counts once it is set, so that older arms keep their ids."""
-        defaults = {each.name: each.default for each in fields(self)}
-        settings = asdict(self)
-        return {k: v for k, v in settings.items() if k not in LATER_AXES or v != defaults[k]}
+        """Return what names the arm; see `set_settings`."""
+        return set_settings(self, LATER_AXES)
 
 
-LATER_AXES = ("passes", "threshold", "entropy_bound", "sweeps", "max_length", "source")
+def set_settings(config: object, later: tuple[str, ...]) -> dict:
+    """Return the settings that count: a `later` one once it is set, so that results made before it keep their ids."""
+    defaults = {each.name: each.default for each in fields(config)}
+    return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
+
+
+LATER_OBJECTIVE = ("mean_span", "permute_sentences")
+LATER_TRAINING = ("lora_rank", "lora_alpha", "patience")
+RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_checkpointing")
+LATER_AXES = ("passes", "threshold", "entropy_bound", "sweeps", "max_length", "source", "training")
 
 
 @dataclass
@@ -111,13 +151,24 @@ class TrainingConfig:
     evaluations: int = 8
     dev_documents: int = 96
     checkpoint_seconds: float = 45.0
+    lora_rank: int = 0
+    lora_alpha: float = 16.0
+    patience: int = 0
+    micro_batch_documents: int = 0
+    gradient_checkpointing: bool = False
+
+    def to_settings(self) -> dict:
+        """Return what names a training: how often it is saved and what fits the memory at once do not."""
+        settings = set_settings(self, LATER_TRAINING)
+        return {k: v for k, v in settings.items() if k not in RUNTIME_TRAINING}
 
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """One more arm at one masking, for every corpus and seed."""
+    """One more arm at one masking, for every corpus and seed; `train` says whether a task model learns from it."""
 
     arm: str = MISSING
+    train: bool = True
 
 
 @dataclass
@@ -132,11 +183,20 @@ class GridConfig:
 
 
 @dataclass
-class ScaleConfig:
-    """The one dial for size."""
+class TrackConfig:
+    """Which model each objective trains; nothing: `model`, one start for all of them."""
 
     name: str = MISSING
-    sizes: dict[str, SizesConfig] = MISSING
+    models: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ScaleConfig:
+    """The one dial for size; `documents` are filled of a corpus whose `sizes` stand in its own file."""
+
+    name: str = MISSING
+    sizes: dict[str, SizesConfig] = field(default_factory=dict)
+    documents: int = 150
     window_words: int = 128
     per_pass: int = 1
     max_new_tokens: int = 256
@@ -163,6 +223,7 @@ class Config:
     """All settings of one job."""
 
     scale: ScaleConfig = field(default_factory=ScaleConfig)
+    track: TrackConfig = field(default_factory=TrackConfig)
     corpus: CorpusConfig = field(default_factory=CorpusConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
@@ -170,6 +231,7 @@ class Config:
     arm: ArmConfig = field(default_factory=ArmConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     trained_on: str = "generated"
+    check: bool = False
     seed: int = 0
     precision: str = "auto"
     store: str = "outputs"

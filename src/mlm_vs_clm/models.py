@@ -7,7 +7,6 @@ from pathlib import Path
 import torch
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
@@ -47,11 +46,15 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
         load = AUTO_CLASSES[kind].from_pretrained
         model = load(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {reason[:200]}") from error
+        raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {find_reason(error)}") from error
     check_kind(model, kind, str(folder))
     model.config._name_or_path = ""  # or the place of the folder would be saved with what is trained from it
     return model.eval()
+
+
+def find_reason(error: Exception) -> str:
+    """Return the first line of what a library says, cut to 200 characters."""
+    return str(error).strip().partition("\n")[0][:200]
 
 
 def model_kind(model: PreTrainedModel) -> str:
@@ -78,21 +81,6 @@ def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
     if found != kind:
         about = f"a {found} checkpoint ({model.config.model_type})"
         raise StudyError(f"{name}: {about}, where a {kind} one is needed")
-
-
-def start_from_encoder(folder: Path, seed: int) -> BertForMaskedLM:
-    """Return a BERT-class encoder with a new language-modelling head tied to its embeddings.
-
-    The head is drawn from `seed`; dropout is off, as every example is seen about once.
-    """
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    if config.model_type != "bert":
-        raise StudyError(
-            f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
-        )
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    torch.manual_seed(seed)
-    return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
 
 
 def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: int) -> BertForMaskedLM:

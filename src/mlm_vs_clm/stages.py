@@ -10,44 +10,34 @@ from .draws import keyed_rng
 from .errors import StudyError
 from .storage import load_blanked, save_corruptions, save_filled
 
-PACKAGES = {"minilm": "ENCODER", "tagger": "TAGGER"}
-
-
-def locate(reference: str, data_dir: str) -> Path | str:
-    """Return the path of `package:<name>`, hash-checked; any other reference as it is."""
-    from .corpora import packages
-
-    if not reference.startswith("package:"):
-        return reference
-    name = reference.removeprefix("package:")
-    if name not in PACKAGES:
-        raise StudyError(
-            f"{reference} is unknown: choose one of {', '.join(f'package:{p}' for p in PACKAGES)}, or a path"
-        )
-    return packages.member(Path(data_dir), *getattr(packages, PACKAGES[name]))
-
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Read, cut, split and describe."""
-    from .corpora import SOURCES, Sizes, Source, build, packages, save
+    from .corpora import SOURCES, Sizes, build, packages, save
+    from .corpora.own import own_source
 
     name = settings["name"]
     if "path" in settings:
-        source, files = Source(name, "jsonl"), {"": Path(settings["path"])}
+        source, files = own_source(name, settings), {"": Path(settings["path"])}
     else:
         source = SOURCES[name]
         files = packages.members(Path(runtime.data_dir), source.files)
     words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
-    save(build(source, files, Sizes(**settings["sizes"]), **words, seed=settings["seed"]), folder)
+    rest = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
+    save(build(source, files, Sizes(**settings["sizes"]), **words, **rest), folder)
 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Store one tokenizer and one set of parameters for every objective."""
-    from .models import load_tokenizer, start_from_encoder, start_from_scratch, train_tokenizer
+    from .corpora.packages import locate
+    from .model_sources import start_from_encoder
+    from .models import load_tokenizer, start_from_scratch, train_tokenizer
 
     _quiet()
+    if settings["start"] == "checkpoint":
+        return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
     if settings["start"] == "encoder":
-        encoder = locate(settings["encoder"], runtime.data_dir)
+        encoder = locate(settings["encoder"], Path(runtime.data_dir))
         tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
     else:
         texts = [d.text for name in sorted(inputs) for d in _load(inputs[name], "pretrain")]
@@ -57,51 +47,70 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     tokenizer.save_pretrained(folder)
 
 
+def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
+    from .corpora.packages import hash_of, locate
+    from .model_sources import save_start, start_from_checkpoint
+
+    source = locate(settings["source"], data_dir)
+    if "sha256" in settings and hash_of(source) != settings["sha256"]:
+        raise StudyError(f"{source} changed while it was read: leave it alone and run the same command again")
+    named = {key: settings[key] for key in ("kind", "seed", "revision", "opening") if key in settings}
+    save_start(*start_from_checkpoint(source, **named), folder)
+
+
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
     from .batches import tokenize
-    from .models import as_kind, load_model, load_tokenizer
+    from .memory import advise_if_full, advise_smaller_steps
+    from .model_sources import load_start
+    from .models import load_tokenizer
     from .objectives import OBJECTIVES, Noise
+    from .processes import call_helpers, training_threads
     from .training import Training, train
 
     _quiet()
     objective = dict(settings["objective"])
     name = objective.pop("name")
-    if name not in OBJECTIVES:
-        raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
+    kind = OBJECTIVES[name].kind
     corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
     tokenizer = load_tokenizer(inputs["start"])
-    model = as_kind(load_model(inputs["start"], "masked"), OBJECTIVES[name].kind, tokenizer)
-    training = Training(**settings["training"], checkpoint_seconds=45.0)
+    model = load_start(inputs["start"], kind, tokenizer)
+    fitting = {"micro_batch_documents": runtime.micro_batch_documents}
+    fitting |= {"gradient_checkpointing": runtime.gradient_checkpointing}
+    training = Training(**settings["training"], **fitting, checkpoint_seconds=45.0)
     texts = [(corpus, d.text) for corpus, path in corpora.items() for d in _load(path, "pretrain")]
     each = training.dev_documents // len(corpora)
     dev = [d.text for path in corpora.values() for d in _load(path, "dev")[:each]]
-    subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords)
-    _use_threads(runtime)
-    return train(
-        model,
-        tokenizer,
-        subwords([text for _, text in texts]),
-        [corpus for corpus, _ in texts],
-        subwords(dev),
-        name,
-        Noise(**objective),
-        training,
-        settings["seed"],
-        folder,
-        runtime.device,
-        runtime.show_progress,
-        runtime.line,
-    )
+    subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
+    documents, dev = subwords([text for _, text in texts]), subwords(dev)
+    call_helpers(runtime.device)
+    advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
+    with training_threads(runtime.device, runtime.threads), advise_if_full("training", advice):
+        return train(
+            model,
+            tokenizer,
+            documents,
+            [corpus for corpus, _ in texts],
+            dev,
+            name,
+            Noise(**objective),
+            training,
+            settings["seed"],
+            folder,
+            runtime.device,
+            runtime.show_progress,
+            runtime.line,
+        )
 
 
 def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Choose the blanks of every document of the generate split."""
+    from .corpora.packages import locate
     from .masking import hide_words, tag_entities
 
     documents = _load(inputs["corpus"], "generate")
     if settings["entities"] == "tagger":
-        documents = tag_entities(documents, str(locate("package:tagger", runtime.data_dir)))
+        documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
     made = [hide_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
     save_corruptions(folder / "blanks.jsonl", made)
@@ -125,17 +134,24 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     import time
 
     from .hardware import peak_memory_mb
+    from .memory import advise_if_full
+    from .model_sources import refuse_new_head
     from .writing import write_baseline, write_with_model
 
     _quiet()
+    if settings.get("training") == "general":
+        refuse_new_head(inputs["model"], settings["name"])
     texts = {d.id: d.text for d in _load(inputs["corpus"], "generate")}
     blanked = load_blanked(inputs["corruption"], texts)
     _use_threads(runtime)
     started = time.monotonic()
     if "model" in inputs:
-        filled, ledger, skipped = write_with_model(
-            settings, blanked, inputs["model"], inputs["corpus"], runtime.device
-        )
+        with advise_if_full(
+            "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
+        ):
+            filled, ledger, skipped = write_with_model(
+                settings, blanked, inputs["model"], inputs["corpus"], runtime.device
+            )
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
     save_filled(folder / "fills.jsonl", filled)
@@ -170,9 +186,10 @@ def _use_threads(runtime: Runtime) -> None:
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Score a cell (scoring.py); the record keeps which rules were in force, so that a later change shows."""
+    from .corpora.packages import locate
     from .scoring import score_cell
 
-    encoder = locate(settings["encoder"], runtime.data_dir)
+    encoder = locate(settings["encoder"], Path(runtime.data_dir))
     _use_threads(runtime)
     score_cell(settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", runtime.device)
     return {"rules": runtime.rules}
@@ -214,4 +231,7 @@ MAKERS: dict[str, Make] = {
 
 def open_store(root: Path, runtime: Runtime | None = None) -> Store:
     """Return the store of artifacts under `root`."""
+    from .hardware import reuse_freed_memory
+
+    reuse_freed_memory()
     return Store(root, MAKERS, runtime)

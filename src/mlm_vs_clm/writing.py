@@ -38,10 +38,11 @@ def write_with_model(
     written, ledger, skipped = fill_what_fits(lambda texts: write(arm, model, tokenizer, texts), blanked)
     made = {text.id: text for text in written}
     filled = [made.get(text.id) or put_together(text, [""] * len(text.blanks)) for text in blanked]
+    is_anew = _writes_anew(arm, tokenizer)
     if not writes_capitals(tokenizer):
         recase = _recaser(corpus)
-        filled = [_recase(recase, text, made, arm) for text, made in zip(blanked, filled, strict=True)]
-    if not _writes_anew(arm):
+        filled = [_recase(recase, text, made, is_anew) for text, made in zip(blanked, filled, strict=True)]
+    if not is_anew:
         filled = [set_apart(text, made) for text, made in zip(blanked, filled, strict=True)]
     return filled, ledger, skipped
 
@@ -156,18 +157,21 @@ def _sampling(arm: dict):
     return Sampling(arm["temperature"], arm["top_k"], arm["top_p"], arm["seed"])
 
 
-def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, arm: dict) -> FilledText:
+def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:
     """Recase the fills alone; an arm that wrote the whole text anew kept no capitals at all."""
-    if not _writes_anew(arm):
+    if not is_anew:
         return recase.fill(blanked, filled)
     text = recase.text(filled.text)
     fills = [text[slice(*filled.spans[w])] if filled.spans[w] else "" for w in blanked.blanks]
     return FilledText(filled.id, text, fills, filled.spans)
 
 
-def _writes_anew(arm: dict) -> bool:
-    """Tell whether an arm writes the whole text and not the blanks alone."""
-    return arm["writer"] == "seq2seq"
+def _writes_anew(arm: dict, tokenizer) -> bool:
+    """Tell whether an arm writes the whole text and not the blanks alone, as one with a mark for each answer does."""
+    from .fill.seq2seq import answer_marks
+
+    answers = arm.get("source") == "sentinel" and answer_marks(tokenizer)
+    return arm["writer"] == "seq2seq" and not answers
 
 
 @lru_cache(maxsize=3)
