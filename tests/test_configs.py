@@ -77,10 +77,19 @@ SCALES, TRACKS, MODELS = (
 )
 
 
+ONE_CELL = ["scale.grid.seeds=[0]", "scale.grid.maskings=[{strategy: random, ratio: 0.5}]"]
+
+
 @pytest.mark.parametrize("track", TRACKS)
 @pytest.mark.parametrize("scale", SCALES)
-def test_every_track_names_its_results_at_every_scale_without_making_any(choose, scale, track, licensed):
-    asked = [f"scale={scale}", f"track={track}", licensed]
+def test_every_track_composes_at_every_scale(choose, scale, track):
+    config = choose(f"scale={scale}", f"track={track}")
+    assert config.scale.grid.arms and config.model.name == config.track.models.get("mlm", config.model.name)
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_every_track_names_its_results_and_trains_its_models_without_making_any(choose, track, licensed):
+    asked = ["scale=paper", f"track={track}", licensed, *ONE_CELL]
     track, models = choose(*asked).track, {}
     for name, recipe in cells_of(choose, *asked).items():
         if name.startswith("pretrain/"):

@@ -177,6 +177,7 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
         ({"source": "kept"}, "a masked model has no axis source: it has context, length, order"),
         ({"colour": "red"}, "no axis colour"),
         ({"temperature": -1}, "sampling"),
+        ({"top_k": 5}, "temperature=0 draws nothing"),
         ({"on_error": "hide"}, "on_error=hide is unknown: choose raise or skip"),
         ({"ids": ["a"]}, "ids: 6 texts need as many different ids"),
         ({"ids": ["a"] * 6}, "as many different ids, these are 1"),

@@ -180,7 +180,7 @@ def test_arm_names_a_later_axis_once_it_is_set():
     [
         (("causal", "both", "left_to_right"), "arm.context=both"),
         (("infill", "both", "random"), "arm.order=random"),
-        (("infill", "both", "left_to_right", "free"), "arm.length=free"),
+        (("infill", "both", "left_to_right", "some"), "arm.length=some"),
         (("gpt", "both", "random"), "arm.writer=gpt"),
     ],
 )

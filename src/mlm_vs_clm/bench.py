@@ -165,8 +165,8 @@ def measure_growth(model, tokenizer) -> list[dict]:
     """Return how the time grows from 1x to 4x as many documents, and as many blanks, over what linear growth gives."""
     fill = lambda texts: seconds_of(lambda: fill_masked(model, tokenizer, texts, batch_tokens=BATCH))[0]  # noqa: E731
     rows = []
-    few, many = write_documents(tokenizer, 16, share=0.05), write_documents(tokenizer, 64, share=0.05)
-    dense = write_documents(tokenizer, 16, share=0.2)
+    few, many = (write_documents(tokenizer, n, WORDS // 2, 0.05) for n in (16, 64))
+    dense = write_documents(tokenizer, 16, WORDS // 2, 0.2)
     for name, large in (("growth_documents", many), ("growth_blanks", dense)):
         pairs = [(fill(few), fill(large)) for _ in range(3)]
         work = sum(len(t.blanks) for t in large) / sum(len(t.blanks) for t in few)
@@ -213,7 +213,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--documents", type=int, default=16)
+    parser.add_argument("--documents", type=int, default=8)
     parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
     chosen = parser.parse_args()
     logging.set_verbosity_error()

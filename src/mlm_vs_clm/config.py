@@ -115,6 +115,7 @@ class ArmConfig:
     threshold: float = 0.0
     entropy_bound: float = 0.0
     sweeps: int = 1
+    schedule: str = "equal"
     max_length: int = 4
     source: str = "kept"
     training: str = "domain"
@@ -133,7 +134,16 @@ def set_settings(config: object, later: tuple[str, ...]) -> dict:
 LATER_OBJECTIVE = ("mean_span", "permute_sentences")
 LATER_TRAINING = ("lora_rank", "lora_alpha", "patience")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_checkpointing")
-LATER_AXES = ("passes", "threshold", "entropy_bound", "sweeps", "max_length", "source", "training")
+LATER_AXES = (
+    "passes",
+    "threshold",
+    "entropy_bound",
+    "sweeps",
+    "schedule",
+    "max_length",
+    "source",
+    "training",
+)
 
 
 @dataclass

@@ -164,9 +164,11 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
 
 
 def _quiet() -> None:
-    """Keep transformers' notes on loading out of the way of the study's own progress."""
+    """Keep notes on loading and on a hub out of reach out of the way of the study's own progress."""
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
+    hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 

@@ -21,6 +21,7 @@ from .draws import keyed_rng
 from .early_stopping import best_evaluation, describe_stopping, is_out_of_patience
 from .errors import StudyError
 from .fill.ledger import forward_flops
+from .hardware import return_freed_memory
 from .loss import PredictedLoss, count_predicted
 from .models import count_parameters, head_parameters
 from .objectives import OBJECTIVES, Noise, Subwords, check_marks, describe_noise
@@ -185,6 +186,7 @@ class Run:
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
+        return_freed_memory()
         return self._total(loss)
 
     def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:

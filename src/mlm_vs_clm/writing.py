@@ -85,20 +85,22 @@ def _masked(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
         length=arm["length"],
         sampling=_sampling(arm),
         seed=arm["seed"],
-        **_later_axes(arm, "passes", "threshold", "entropy_bound", "sweeps", "max_length"),
+        **_later_axes(arm, "passes", "threshold", "entropy_bound", "sweeps", "schedule", "max_length"),
     )
 
 
 def _causal(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
     from .fill.causal import fill_causal
 
-    return fill_causal(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"])
+    axes = _later_axes(arm, "length", "max_length")
+    return fill_causal(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"], **axes)
 
 
 def _infill(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
     from .fill.infill import fill_infill
 
-    return fill_infill(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"])
+    axes = _later_axes(arm, "length", "max_length")
+    return fill_infill(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"], **axes)
 
 
 def _seq2seq(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
@@ -122,8 +124,8 @@ MODEL_WRITERS: dict[str, tuple[str, Callable[..., Written]]] = {
 
 
 FIXED = {  # what a writer is, on the axes that it does not let one choose
-    "causal": {"context": "left", "length": "known", "order": "left_to_right"},
-    "infill": {"context": "both", "length": "known", "order": "left_to_right"},
+    "causal": {"context": "left", "order": "left_to_right"},
+    "infill": {"context": "both", "order": "left_to_right"},
     "seq2seq": {"order": "left_to_right"},
 }
 
@@ -137,8 +139,24 @@ def check_arm(writer: str, context: str, order: str, length: str = "known", **ax
     for axis, value in FIXED.get(writer, {}).items():
         if chosen[axis] != value:
             raise StudyError(f"arm.{axis}={chosen[axis]} is nothing that writer {writer} does: it is {value}")
+    if writer in MODEL_WRITERS:
+        _check_sampling(axes)
     if writer == "masked":
         _check_masked(context, order, length, axes)
+    if writer in ("causal", "infill"):
+        _check_causal(length, axes)
+
+
+def _check_sampling(axes: dict) -> None:
+    from .fill.sampling import Sampling
+
+    Sampling(**_later_axes(axes, "temperature", "top_k", "top_p"))
+
+
+def _check_causal(length: str, axes: dict) -> None:
+    from .fill.causal import check_length
+
+    check_length(length, axes.get("max_length", 4))
 
 
 def _check_masked(context: str, order: str, length: str, axes: dict) -> None:
@@ -146,7 +164,8 @@ def _check_masked(context: str, order: str, length: str, axes: dict) -> None:
     from .fill.orders import Pace
 
     pace = Pace(
-        axes.get("per_pass", 1), **_later_axes(axes, "passes", "threshold", "entropy_bound", "sweeps")
+        axes.get("per_pass", 1),
+        **_later_axes(axes, "passes", "threshold", "entropy_bound", "sweeps", "schedule"),
     )
     check_masked(context, order, length, axes.get("max_length", 4), pace, axes.get("temperature", 0.0))
 

@@ -30,9 +30,10 @@ AXES = {
         "threshold",
         "entropy_bound",
         "sweeps",
+        "schedule",
         "max_length",
     ),
-    "causal": ("context",),
+    "causal": ("context", "length", "max_length"),
     "seq2seq": ("source", "max_new_tokens"),
 }
 CAUSAL_CONTEXTS = {"left": fill_causal, "both": fill_infill}
@@ -67,6 +68,7 @@ def fill(
     top_p: float = 1.0,
     seed: int = 0,
     ids: list[str] | None = None,
+    counts: list[list[int]] | None = None,
     on_error: str = "raise",
     **axes,
 ) -> Filled:
@@ -79,12 +81,12 @@ def fill(
 
     blanks: for each text the characters to replace as (start, end) pairs, in order and apart; or one string that
     marks every blank in the texts. A mark hides nothing, so a masked or causal model has then no original to count:
-    say length="one", or length="free" where the kind has it.
+    say length="one" or "free", or give the `counts`: for each text, how many sub-words each blank takes.
 
     axes of a masked model (`fill_masked`): context "both" | "left" | "leaky"; length "known" (as many sub-words as
     the original) | "one" | "free"; order (a key of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
-    sweeps; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or "both" (for
-    a model trained as objective `infill`), length known. Of an encoder-decoder (`fill_seq2seq`): source "sentinel" (the
+    sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
+    "both" (for a model trained as objective `infill`), length "known" | "one" | "free", max_length. Of an encoder-decoder (`fill_seq2seq`): source "sentinel" (the
     default) | "kept", and max_new_tokens (256).
 
     temperature 0 is greedy. Draws are keyed by (seed, id, slot): neither the batch nor the order of the texts changes
@@ -99,14 +101,14 @@ def fill(
     if on_error not in ("raise", "skip"):
         raise StudyError(f"on_error={on_error} is unknown: choose raise or skip")
     kind = model_kind(model)
-    _check_axes(kind, axes, isinstance(blanks, str))
+    _check_axes(kind, axes, isinstance(blanks, str), counts is not None)
     sampling = Sampling(temperature, top_k, top_p, seed)
     write = WRITERS[kind](model, _with_padding(tokenizer), sampling, seed, axes)
     names = [str(i) for i in range(len(texts))] if ids is None else list(ids)
     if len(set(names)) != len(names) or len(names) != len(texts):
         raise StudyError(f"ids: {len(texts)} texts need as many different ids, these are {len(set(names))}")
     skipped: dict[str, str] = {}
-    blanked = _read_blanks(names, texts, blanks, skipped if on_error == "skip" else None)
+    blanked = _read_blanks(names, texts, blanks, counts, skipped if on_error == "skip" else None)
     whole = [text for text in blanked if text.id not in skipped]
     if on_error == "raise":
         filled, ledger = write(whole)
@@ -138,14 +140,19 @@ def _add(one: Ledger, other: Ledger) -> Ledger:
     return Ledger(*(getattr(one, field.name) + getattr(other, field.name) for field in fields(Ledger)))
 
 
-def _check_axes(kind: str, axes: dict, is_marker: bool) -> None:
+def _check_axes(kind: str, axes: dict, is_marker: bool, is_counted: bool) -> None:
     unknown = [name for name in axes if name not in AXES[kind]]
     if unknown:
         raise StudyError(f"a {kind} model has no axis {unknown[0]}: it has {', '.join(AXES[kind])}")
-    if is_marker and kind != "seq2seq" and axes.get("length", "known") == "known":
+    is_known = kind != "seq2seq" and axes.get("length", "known") == "known"
+    if is_counted and not is_known:
         raise StudyError(
-            'a marked blank has no original to count the sub-words of: say length="one" (masked models), '
-            "or give the blanks as spans"
+            "counts say how long the blanks are: they need a masked or causal model, and length=known"
+        )
+    if is_marker and is_known and not is_counted:
+        raise StudyError(
+            'a marked blank has no original to count the sub-words of: say length="one" or "free", give counts, or '
+            "give the blanks as spans"
         )
 
 
@@ -183,16 +190,22 @@ def _with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase
 
 
 def _read_blanks(
-    ids: list[str], texts: list[str], blanks: list[list[Span]] | str, skipped: dict[str, str] | None
+    ids: list[str],
+    texts: list[str],
+    blanks: list[list[Span]] | str,
+    counts: list[list[int]] | None,
+    skipped: dict[str, str] | None,
 ) -> list[BlankedText]:
     """Return the texts with words and blanks; wrong ones are noted in `skipped`, or raised where that is None."""
     spans = [find_marks(text, blanks) for text in texts] if isinstance(blanks, str) else blanks
     if len(spans) != len(texts):
         raise StudyError(f"blanks: {len(texts)} texts need as many lists of blanks, these are {len(spans)}")
+    if counts is not None and len(counts) != len(texts):
+        raise StudyError(f"counts: {len(texts)} texts need as many lists of counts, these are {len(counts)}")
     blanked = []
-    for id, text, given in zip(ids, texts, spans, strict=True):
+    for i, (id, text, given) in enumerate(zip(ids, texts, spans, strict=True)):
         try:
-            blanked.append(blank_out(id, text, given))
+            blanked.append(blank_out(id, text, given, counts[i] if counts else None))
         except DocumentError as error:
             if skipped is None:
                 raise
@@ -212,7 +225,7 @@ def find_marks(text: str, mark: str) -> list[Span]:
     return spans
 
 
-def blank_out(id: str, text: str, blanks: list[Span]) -> BlankedText:
+def blank_out(id: str, text: str, blanks: list[Span], counts: list[int] | None = None) -> BlankedText:
     """Return the text with those characters as blanks, each one word, and the words that `find_words` sees elsewhere.
 
     Raises DocumentError unless blanks are in order, apart, inside the text, and free of space at both ends.
@@ -231,7 +244,7 @@ def blank_out(id: str, text: str, blanks: list[Span]) -> BlankedText:
         numbers.append(len(words))
         words.append((start, end))
         cursor = end
-    return BlankedText(id, text, words + _words_between(text, cursor, len(text)), numbers)
+    return BlankedText(id, text, words + _words_between(text, cursor, len(text)), numbers, counts)
 
 
 def _words_between(text: str, start: int, end: int) -> list[Span]:

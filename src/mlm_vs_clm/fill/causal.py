@@ -5,12 +5,17 @@ from collections.abc import Callable
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..errors import StudyError
 from ..models import count_parameters, position_limit
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
+from .endings import OpenWalk, leave_open, write_freely
 from .ledger import Ledger, forward_flops
+from .lengths import LENGTHS
 from .sampling import Sampling
 from .vocabulary import Speller, slot_bias
-from .walking import Walk, walk
+from .walking import Walk, Write, walk
+
+Plan = Callable[[Row], Walk]
 
 
 def fill_causal(
@@ -18,16 +23,21 @@ def fill_causal(
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
     *,
+    length: str = "known",
+    max_length: int = 4,
     sampling: Sampling | None = None,
     seed: int = 0,
     batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks from left to right with a causal model and a key-value cache: each sub-word goes through once.
 
-    A blank takes as many sub-words as its original has; what stands to its right is never seen.
+    What stands to the right of a blank is never seen. length `known`: a blank takes as many sub-words as its original
+    has; `one`: one; `free`: after each sub-word, the likeliest of all sub-words (or the one drawn) is looked at: if
+    it goes on the word (`##`; a letter or digit without a space before it) it is written, else the blank ends there,
+    and at `max_length` in any case. Raises StudyError for another length, and for a text that does not fit.
     """
     sampling = sampling or Sampling(seed=seed)
-    return fill_by_walking(model, tokenizer, blanked, read_kept, sampling, batch_tokens)
+    return fill_by_walking(model, tokenizer, blanked, read_kept, length, max_length, sampling, batch_tokens)
 
 
 def read_kept(row: Row) -> Walk:
@@ -39,38 +49,65 @@ def fill_by_walking(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
-    plan: Callable[[Row], Walk],
+    plan: Plan,
+    length: str,
+    max_length: int,
     sampling: Sampling,
     batch_tokens: int,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks of every document in one walk through what `plan` says is read of it."""
-    rows = to_rows(blanked, tokenizer, position_limit(model))
-    walks = [plan(row) for row in rows if row.slots]
+    check_length(length, max_length)
+    limit = position_limit(model)
+    lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
+    rows = to_rows(blanked, tokenizer, limit, lengths)
+    walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+    write = _write_slots(bias, sampling)
+    if length == "free":
+        room = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
+        walks = {i: leave_open(one, max_length, room[i]) for i, one in walks.items()}
+        write = write_freely(tokenizer, bias, sampling)
+    walk(model, list(walks.values()), write, tokenizer.pad_token_id, batch_tokens)
+    spell = Speller(tokenizer)
+    filled = [
+        put_together(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)))
+        for i, text in enumerate(blanked)
+    ]
+    return filled, _count(count_parameters(model), blanked, list(walks.values()))
 
+
+def check_length(length: str, max_length: int) -> None:
+    """Raise StudyError for a length that is none."""
+    if length not in LENGTHS:
+        raise StudyError(f"arm.length={length} is unknown: choose one of {', '.join(LENGTHS)}")
+    if max_length < 1:
+        raise StudyError(f"arm.max_length={max_length}: give 1 or more")
+
+
+def _write_slots(bias: torch.Tensor, sampling: Sampling) -> Write:
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         logits += bias[[one.row.kinds[one.n_written] for one in here]]
         keys = [(one.row.id, one.n_written) for one in here]
         for one, token in zip(here, sampling(logits, keys), strict=True):
             one.write(token)
 
-    walk(model, walks, write, tokenizer.pad_token_id, batch_tokens)
-    spell = Speller(tokenizer)
-    filled = [
-        put_together(text, spell.fills(row, len(text.blanks)))
-        for text, row in zip(blanked, rows, strict=True)
-    ]
-    return filled, _count(count_parameters(model), blanked, walks)
+    return write
+
+
+def _fills(spell: Speller, row: Row, n_blanks: int, walked: Walk | None) -> list[str]:
+    if isinstance(walked, OpenWalk):
+        return [spell(answer) for answer in walked.answers]
+    return spell.fills(row, n_blanks)
 
 
 def _count(sizes: dict[str, int], blanked: list[BlankedText], walks: list[Walk]) -> Ledger:
-    """Return what the documents cost: every sub-word read once, the output layer at the slots alone."""
-    n_read, n_slots = sum(len(one.ids) for one in walks), sum(len(one.writes) for one in walks)
+    """Return what the documents cost: every sub-word read once, the output layer where something is decided alone."""
+    n_read, n_scored = sum(one.n_read for one in walks), sum(one.n_scored for one in walks)
     return Ledger(
         documents=len(blanked),
         blanks=sum(len(text.blanks) for text in blanked),
-        tokens_filled=n_slots,
+        tokens_filled=sum(one.n_filled for one in walks),
         passes=sum(one.n_passes for one in walks),
         token_forwards=n_read,
-        flops=forward_flops(sizes, n_read, n_slots),
+        flops=forward_flops(sizes, n_read, n_scored),
     )

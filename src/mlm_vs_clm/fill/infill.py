@@ -33,6 +33,8 @@ def fill_infill(
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
     *,
+    length: str = "known",
+    max_length: int = 4,
     sampling: Sampling | None = None,
     seed: int = 0,
     batch_tokens: int = 32768,
@@ -40,7 +42,8 @@ def fill_infill(
     """Fill the blanks with a causal model trained as objective `infill`, which sees both sides of each blank.
 
     A blank is marked by as many masks as its original has sub-words, and filled with as many; answers are
-    written from left to right, each in sight of those before. Raises StudyError for a model or tokenizer that
+    written from left to right, each in sight of those before. length `one` and `free` are those of `fill_causal`, with
+    one mask a blank; a longer answer then goes on over the positions of what stands behind it in the text. Raises StudyError for a model or tokenizer that
     cannot do this, and for a text that does not fit the model.
     """
     check_infill(model, tokenizer)
@@ -50,6 +53,8 @@ def fill_infill(
         tokenizer,
         blanked,
         lambda row: read_answers(mark_blanks(row, marks[0]), marks[1]),
+        length,
+        max_length,
         sampling or Sampling(seed=seed),
         batch_tokens,
     )

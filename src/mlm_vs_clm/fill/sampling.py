@@ -15,6 +15,11 @@ class Sampling:
                 f"sampling: temperature={temperature}, top_k={top_k}, top_p={top_p}; temperature and top_k are "
                 "0 or more (0: greedy, all), top_p is in (0, 1]"
             )
+        if not temperature and (top_k or top_p < 1):
+            raise StudyError(
+                f"sampling: top_k={top_k}, top_p={top_p} choose what is drawn from, and temperature=0 draws nothing: "
+                "give temperature above 0, or leave them at 0 and 1"
+            )
         self.temperature, self.top_k, self.top_p, self.seed = temperature, top_k, top_p, seed
 
     def __call__(self, logits: torch.Tensor, keys: list[tuple]) -> list[int]:

@@ -38,6 +38,16 @@ class Walk:
     n_read: int = 0
     n_written: int = 0
 
+    @property
+    def n_scored(self) -> int:
+        """Return how often the output layer was asked."""
+        return self.n_written
+
+    @property
+    def n_filled(self) -> int:
+        """Return how many sub-words were written."""
+        return self.n_written
+
     def most(self) -> int:
         """Return how many sub-words are read in all, at most."""
         return self.writes[-1]
