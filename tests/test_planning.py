@@ -28,7 +28,11 @@ def run():
         [("clm", 600, 100.0, 6e6), ("mlm", 400, 50.0, 8e6)],
         columns=["objective", "tokens_seen", "tokens_per_second", "flops"],
     )
-    return planning.Run("laptop", pd.DataFrame(rows, columns=columns.split()), training)
+    stages = pd.DataFrame(
+        [("score", "c", 4, 2, 1, 20.0), ("downstream", "c", 2, 2, 3, 12.0)],
+        columns="stage corpus results documents task_seeds seconds".split(),
+    )
+    return planning.Run("laptop", pd.DataFrame(rows, columns=columns.split()), training, stages)
 
 
 def test_a_run_tells_its_models_size_and_its_speed():
@@ -58,6 +62,22 @@ def test_filling_fewer_at_a_time_takes_more_passes():
         assert planning.filling_seconds(run(), "c", "random", 0.5, 2, before, after) == 20
 
 
+def test_scores_and_tasks_go_by_documents_and_seeds():
+    """5 s a score of 2 documents; 6 s a task of 3 seeds on 2 documents."""
+    assert planning.processor_seconds(run(), "score", "c", 6, 1) == 15
+    assert planning.processor_seconds(run(), "downstream", "c", 4, 5) == 20
+    assert pd.isna(planning.processor_seconds(run(), "score", "d", 6, 1))
+
+
+def test_a_faster_device_scores_no_faster():
+    jobs = pd.DataFrame(
+        [("score", "clm", 3600.0), ("generate", "clm", 3600.0)], columns=["stage", "name", "seconds"]
+    )
+    ledger = run().ledger.assign(peak_memory_mb=1.0)
+    told = planning.tell(planning.Run("laptop", ledger, run().training, run().stages), "gpu", jobs, 10e6, [1])
+    assert "| score | 1 | 1.00 |" in told and "| generate | 1 | 0.10 |" in told
+
+
 def test_devices_share_jobs_and_not_a_job():
     seconds = pd.Series([3600.0, 7200.0, 3600.0])
     assert [planning.hours_of(seconds, n) for n in (1, 2, 8)] == [4, 2, 2]
@@ -69,7 +89,7 @@ def test_what_the_run_lacks_is_named_and_not_guessed():
         columns=["stage", "name", "seconds"],
     )
     ledger = run().ledger.assign(peak_memory_mb=1.0)
-    told = planning.tell(planning.Run("laptop", ledger, run().training), "gpu", jobs, 1e9, [1])
+    told = planning.tell(planning.Run("laptop", ledger, run().training, run().stages), "gpu", jobs, 1e9, [1])
     assert "| generate | 1 |" in told and "no such cell: infill" in told
 
 

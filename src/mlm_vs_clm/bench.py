@@ -25,6 +25,7 @@ from .errors import StudyError
 from .fill import BlankedText, fill_causal, fill_masked
 from .fill.blanks import to_rows
 from .fill.vocabulary import slot_bias
+from .hardware import reuse_freed_memory
 from .model_sources import start_from_encoder
 from .models import as_kind, load_tokenizer
 
@@ -216,6 +217,7 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=8)
     parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
     chosen = parser.parse_args()
+    reuse_freed_memory()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -236,6 +238,7 @@ def main() -> int:
     rows = []
     for precision in ("fp32", "bf16"):
         rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
+    texts = write_documents(tokenizer, 4 * chosen.documents)
     rows.append(compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds))
     rows += measure_growth(start.float(), tokenizer)
     print("\n".join(json.dumps(row) for row in rows))

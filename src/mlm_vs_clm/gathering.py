@@ -27,6 +27,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "downstream": gather_downstream(inputs),
         "gap": gather_gap(inputs),
         "ledger": gather_ledger(inputs),
+        "stages": gather_stages(inputs),
         **gather_compute(inputs),
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
@@ -71,6 +72,20 @@ def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
             | {"model": name_model(read["generation"])}
         )
     return pd.DataFrame(rows)
+
+
+def gather_stages(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a corpus and stage that runs on the processor: its results, and the seconds they took in all."""
+    rows = []
+    for stage in ("score", "downstream"):
+        for path in _of_stage(inputs, stage).values():
+            record = read_record(path)
+            corpus = read_record(inputs_of(path)["corpus"])["settings"]
+            row = {"stage": stage, "corpus": corpus["name"], "documents": corpus["sizes"]["generate"]}
+            row |= {"task_seeds": record["settings"].get("seeds", 1), "seconds": record["seconds"]}
+            rows.append(row | {"results": 1})
+    keys = ["stage", "corpus", "documents", "task_seeds"]
+    return pd.DataFrame(rows).groupby(keys, as_index=False).sum() if rows else pd.DataFrame()
 
 
 def gather_compute(inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:

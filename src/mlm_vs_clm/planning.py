@@ -23,18 +23,20 @@ from .errors import StudyError
 from .report import write_between_markers
 
 ASSUMED = (
-    "Filling is taken to gain from a faster device as much as training does. Seconds of score and downstream are not in the "
-    "ledger: both run on the processor as well, and each artifact.json records its own."
+    "Filling is taken to gain from a faster device as much as training does; score and downstream, which run on the "
+    "processor beside it, gain nothing."
 )
+ON_PROCESSOR = ("score", "downstream")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a finished run measured: a row of the ledger a generation, and the last training row an objective."""
+    """What a finished run measured: a row a generation, the last one of each training, a row a corpus and stage."""
 
     scale: str
     ledger: pd.DataFrame
     training: pd.DataFrame
+    stages: pd.DataFrame
 
     @property
     def body(self) -> float:
@@ -53,10 +55,14 @@ class Run:
 def read_run(results: Path) -> Run:
     """Read a results folder, `<scale>` or `<scale>-<track>`. Raises StudyError if it holds no ledger."""
     try:
-        ledger, training = (pd.read_csv(results / f"{name}.csv") for name in ("ledger", "training"))
+        ledger, training, stages = (
+            pd.read_csv(results / f"{name}.csv") for name in ("ledger", "training", "stages")
+        )
     except OSError as error:
         raise StudyError(f"{explain_os_error(error, results)}: give a folder of make reproduce") from None
-    return Run(results.name.split("-")[0], ledger, training.groupby("objective", as_index=False).last())
+    return Run(
+        results.name.split("-")[0], ledger, training.groupby("objective", as_index=False).last(), stages
+    )
 
 
 def count_body(model: ModelConfig) -> int | None:
@@ -89,8 +95,18 @@ def filling_seconds(
     return documents * float(np.interp(ratio, rows.index, seconds))
 
 
+def processor_seconds(run: Run, stage: str, corpus: str, documents: int, task_seeds: int) -> float:
+    """Return the seconds of a result of `stage` by documents and task seeds, NaN where the run has none."""
+    rows = run.stages.query("stage == @stage and corpus == @corpus")
+    if rows.empty:
+        return float("nan")
+    row = rows.iloc[0]
+    each = row["seconds"] / row["results"]
+    return float(each * documents / row["documents"] * task_seeds / row["task_seeds"])
+
+
 def jobs_of(run: Run, config: Config, choose: Callable[..., Config]) -> pd.DataFrame:
-    """Return a row a result that uses a device: stage, name, and its seconds on the run's machine."""
+    """Return a row a result: stage, name, and its seconds on the run's machine."""
     rows: dict[str, tuple[str, str, float]] = {}
     for name, recipe in study.cells(config, choose).items():
         stage, corpus, *rest = name.split("/")
@@ -100,9 +116,18 @@ def jobs_of(run: Run, config: Config, choose: Callable[..., Config]) -> pd.DataF
         elif stage == "score" and "model" in recipe.inputs["generation"].inputs:
             generation = recipe.inputs["generation"]
             rows[generation.id] = "generate", rest[-1], _seconds_of(run, corpus, generation, config, choose)
+        if stage in ON_PROCESSOR:
+            documents = config.scale.sizes[corpus].generate
+            seeds = recipe.settings.get("seeds", 1)
+            rows[recipe.id] = stage, rest[-1], processor_seconds(run, stage, corpus, documents, seeds)
     table = pd.DataFrame(rows.values(), columns=["stage", "name", "seconds"])
     body = count_body(config.model)
-    return table.assign(seconds=table["seconds"] * (body / run.body if body else 1.0))
+    larger = np.where(table["stage"].isin(ON_PROCESSOR) | (body is None), 1.0, (body or 0) / run.body)
+    return table.assign(seconds=table["seconds"] * larger).sort_values("stage", key=_place_of, kind="stable")
+
+
+def _place_of(stages: pd.Series) -> pd.Series:
+    return stages.map({stage: i for i, stage in enumerate(("pretrain", "generate", *ON_PROCESSOR))})
 
 
 def _seconds_of(run: Run, corpus: str, generation: Recipe, config: Config, choose) -> float:
@@ -124,7 +149,7 @@ def tell(run: Run, scale: str, jobs: pd.DataFrame, flops: float, devices: list[i
     heads = ["stage", "results", *(f"hours, {n} device{'s' * (n > 1)}" for n in devices)]
     lines = [" | ".join(heads), " | ".join(["---", *(["---:"] * (len(heads) - 1))])]
     for stage, rows in jobs.groupby("stage", sort=False):
-        known = rows["seconds"].dropna() / speedup
+        known = rows["seconds"].dropna() / (1.0 if stage in ON_PROCESSOR else speedup)
         lines.append(" | ".join([stage, str(len(known)), *(f"{hours_of(known, n):.2f}" for n in devices)]))
     missing = sorted(set(jobs.loc[jobs["seconds"].isna(), "name"]))
     notes = [

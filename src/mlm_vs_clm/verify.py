@@ -27,7 +27,7 @@ TOLERANCES = {
     "p": 0.05,
 }
 TOLERANCE, TOLERANCE_OF_GAINS = 0.01, 0.05
-RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01}
+RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01, "cells_needed": 0.1}
 # The machine's, not the study's: what was measured with a clock, and where the number was made.
 IGNORED = {
     *("seconds", "peak_memory_mb", "tokens_per_second", "device", "precision"),

@@ -20,6 +20,8 @@ UTILITIES = (
     "strict_f1",
     "f1",
     "macro_f1",
+    "lenient_f1",
+    "lenient_macro_f1",
 )  # a task may have several: the first stands for it
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {
@@ -41,6 +43,10 @@ UTILITY_NAMES = {
     "strict_f1": "strict F1",
     "micro_f1": "micro-F1",
     "macro_f1": "macro-F1",
+    "lenient_f1": "lenient F1",
+    "lenient_macro_f1": "lenient macro-F1",
+    "lenient_precision": "lenient precision",
+    "lenient_recall": "lenient recall",
     "auc": "AUC",
     "c_at_1": "c@1",
     "f05u": "F0.5u",

@@ -21,6 +21,7 @@ COLUMNS = {
         "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
     ).split(),
+    "stages": "stage corpus results documents task_seeds seconds".split(),
     "compute": (
         "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "
         "flops seconds peak_memory_mb reason"
@@ -44,6 +45,7 @@ CELL = {
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "gap": ["corpus", "step", "scope", "metric"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
+    "stages": ["stage", "corpus"],
     "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
     "growth": ["corpus", "arm", "seed", "measure"],
     "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
@@ -51,7 +53,7 @@ CELL = {
     "training": ["artifact", "objective", "corpora", "step"],
 }
 NUMBERS = (
-    "ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
+    "results task_seeds ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
     "subwords flops_first flops_second value_first value_second"
 ).split()
