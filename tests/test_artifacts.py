@@ -44,6 +44,24 @@ def test_id_follows_settings_inputs_and_version():
     assert Recipe("write", 1, {"seed": 3, "words": "a"}).id == LEAF.id
 
 
+def test_content_with_a_hash_is_the_same_wherever_its_folder_stands():
+    def own(path, **rest):
+        return [
+            Recipe("write", 1, {"path": path} | rest).id,
+            Recipe("write", 1, {"own": {"path": path} | rest}).id,
+        ]
+
+    assert own("/here/notes.txt", sha256="a") == own("there/notes.txt", sha256="a")
+    different = [
+        ("/here/notes.txt", "b"),
+        ("/here/letters.txt", "a"),
+        ("/here/notes.txt", ""),
+        ("there/notes.txt", ""),
+    ]
+    ids = {id for path, sha256 in [("/here/notes.txt", "a"), *different] for id in own(path, sha256=sha256)}
+    assert len(ids) == 10
+
+
 def test_record_tells_what_made_it(tmp_path):
     record = read_record(store(tmp_path).ensure(LEAF))
     assert record["seed"] == 3 and record["seconds"] >= 0 and record["libraries"]["torch"]

@@ -207,8 +207,9 @@ def test_pretraining_is_not_tested_until_its_arms_exist():
     rule = find_rule("C4", measures=[ROUGE])
     row = verdict_of(make_arms(**FAR).decide([rule]), "plots")
     assert row["verdict"] == "not tested" and row["reason"].startswith("no checkpoint wrote both")
-    equal = make_arms(clm=0.5, clm_general=0.5).decide([rule])
-    better = make_arms(clm=0.6, clm_general=0.5).decide([rule])
+    general = {"clm_general": 0.5, "mlm_general": 0.5}
+    equal = make_arms(clm=0.5, mlm=0.5, **general).decide([rule])
+    better = make_arms(clm=0.6, mlm=0.6, **general).decide([rule])
     assert (verdict_of(equal)["verdict"], verdict_of(better)["verdict"]) == ("supported", "contradicted")
 
 
@@ -291,6 +292,22 @@ def test_punctuation_must_be_best_for_causal_and_worst_for_masked():
 def test_what_asserts_every_comparison_is_not_supported_without_one():
     row = judge_punctuation(masked=0.3, with_random=False)
     assert row["verdict"] == "inconclusive" and "seq2seq_kept at random 0.5" in row["reason"]
+
+
+def test_half_of_the_reported_comparisons_is_no_verdict():
+    rule = find_rule("C4", measures=[ROUGE])
+    for domain in (0.5, 0.6):
+        half = make_arms(clm=domain, clm_general=0.5).decide([rule])
+        assert set(half.loc[half["comparison"] == VERDICT, "verdict"]) == {"inconclusive"}
+        for corpus in ("plots", OVERALL):
+            told = "the comparison masked domain against general was not made"
+            assert told in verdict_of(half, corpus)["reason"]
+
+
+def test_what_asserts_every_comparison_is_contradicted_by_one_alone():
+    rule = find_rule("C4", measures=[ROUGE], mixed="gone")
+    better = make_arms(clm=0.6, clm_general=0.5).decide([rule])
+    assert verdict_of(better)["verdict"] == "contradicted"
 
 
 def correlation_rows(spearman, partial, n=20):

@@ -29,7 +29,8 @@ from mlm_vs_clm.document_costs import (
 from mlm_vs_clm.fill import fill_causal, fill_infill, fill_masked
 from mlm_vs_clm.gap import MEASURES, Cell, explain_gap
 from mlm_vs_clm.models import count_parameters
-from mlm_vs_clm.report.compute_reading import read_cost
+from mlm_vs_clm.report.compute_reading import read_cost, tell_equal, tell_growth
+from mlm_vs_clm.report.compute_tables import equal_table
 from mlm_vs_clm.report.tidy import COLUMNS, tidy
 
 
@@ -147,6 +148,41 @@ def test_the_sentences_say_nothing_without_rows():
         "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
     )
     assert COLUMNS["growth"] == GROWTH_COLUMNS == list(as_table([], GROWTH_COLUMNS))
+
+
+def equal_rows():
+    about = {
+        "step": "known length",
+        "first": "mlm",
+        "second": "clm",
+        "scope": "fills",
+        "metric": "exact_match",
+    }
+    about |= {"low": 0.0, "high": 1.0, "n": 9, "reason": "", "flops_first": 2.0, "flops_second": 1.0}
+    known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
+    return pd.DataFrame([about | {"corpus": c, "basis": basis, "value": v} for c, basis, v in known])
+
+
+def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
+    told = tell_equal(equal_rows())
+    at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
+    assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
+    assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
+
+
+def test_the_table_has_a_column_a_basis_and_none_stands_in_for_another():
+    (table,) = equal_table(equal_rows(), "laptop")
+    cells = {row[0].text: row for row in table.rows if row[1].text == "known length"}
+    places = [i for i, name in enumerate(table.header) if name.startswith("blanks restored exactly")]
+    assert [table.header[i].split(": ")[1] for i in places] == list(BASES)
+    assert [cells["abstracts"][i].text for i in places] == ["missing", "+0.100 [0.000, 1.000]", "missing"]
+    assert [cells["plots"][i].text[:6] for i in places] == ["missin", "+0.300", "+0.200"]
+
+
+def test_the_power_of_length_says_what_was_not_counted():
+    row = {"corpus": "plots", "arm": "clm", "seed": 0, "measure": "flops", "value": 1.0}
+    told = tell_growth(pd.DataFrame([row]))
+    assert "power: clm 1.00. The products of attention" in told and "not counted" in told
 
 
 ORDERS_WITHOUT_DRAWS = ("left_to_right", "random", "parallel", "spread", "confidence", "entropy")

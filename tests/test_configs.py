@@ -115,6 +115,34 @@ def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_w
     assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"
 
 
+def test_what_is_typed_wins_over_what_a_model_changes_of_training(choose):
+    rate = "scale.training.body_learning_rate=1e-4"
+    typed = recipes.pretrain(choose("model=gpt2", rate)).settings["training"]
+    assert (typed["body_learning_rate"], typed["head_learning_rate"]) == (1e-4, 5e-5)
+    both = choose("model=gpt2", rate, "model.training.body_learning_rate=2e-4")
+    assert recipes.pretrain(both).settings["training"]["body_learning_rate"] == 2e-4
+
+
+def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choose):
+    asked = ["scale=gpu", "track=ettin", "scale.grid.arms=[infill]", "scale.grid.corpora=[plots]"]
+    cells = cells_of(choose, *asked)
+    alone = choose("scale=gpu", "track=ettin", "corpus=plots", "arm=infill")
+    assert alone.model.name == "scratch"
+    assert cells["pretrain/plots/infill"].id == recipes.pretrain(alone).id
+
+
+def test_a_study_needs_a_worker(choose):
+    with pytest.raises(StudyError, match="workers=0"):
+        study.make_all(None, choose("workers=0"), choose)
+
+
+def test_an_own_corpus_without_sizes_is_one_line(choose, tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    config = choose("corpus=own", "corpus.name=mine", f"corpus.path={tmp_path}")
+    with pytest.raises(StudyError, match="scale.sizes.mine is missing"):
+        recipes.check_corpus(config)
+
+
 def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choose):
     asked = ["track=pretrained", "corpus=plots"]
     general, domain = (recipes.generate(choose(*asked, f"arm={arm}")) for arm in ("clm_general", "clm"))
@@ -130,6 +158,10 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["model=checkpoint"], "model.source is missing"),
         (["model.start=warm"], "model.start=warm is unknown"),
         (["model=checkpoint", "model.source=./nowhere"], "nowhere is not there"),
+        (["model.revision=main"], "model.revision is for model.start=checkpoint"),
+        (["model=tiny", "model.opening=x"], "model.opening is for model.start=checkpoint"),
+        (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),
+        (["scale.training.patience=-1"], "patience=-1: give 0"),
     ],
 )
 def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):
@@ -208,3 +240,19 @@ def test_mistake_leaves_one_line_on_stderr_and_exit_code_1(tmp_path):
     command = [sys.executable, "experiments/corrupt.py", f"store={tmp_path}", "masking.ratoi=0.5"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "ratoi" in done.stderr
+
+
+def test_own_encoder_and_corpora_of_a_model_are_named_by_what_they_hold(choose, tmp_path):
+    def score(folder, text):
+        (tmp_path / folder / "encoder").mkdir(parents=True)
+        (tmp_path / folder / "encoder" / "config.json").write_text(text)
+        return recipes.score(choose(f"scoring.encoder={tmp_path / folder / 'encoder'}"))
+
+    one, moved, other = score("a", "{}"), score("b", "{}"), score("c", "[]")
+    assert one.id == moved.id != other.id and "sha256" in one.settings
+    assert "sha256" not in recipes.score(choose()).settings
+    orders = ("[plots,abstracts]", "[abstracts,plots]")
+    first, second = (
+        recipes.pretrain(choose("model=smollm2", "objective=clm", f"model.corpora={o}")) for o in orders
+    )
+    assert first.id == second.id and list(first.inputs) == list(second.inputs)

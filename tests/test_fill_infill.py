@@ -189,6 +189,20 @@ def test_axis_that_a_writer_lacks_is_refused(arm, told):
         check_arm(*arm)
 
 
+@pytest.mark.parametrize(
+    ("arm", "axes", "told"),
+    [
+        (("seq2seq", "kept", "left_to_right"), {"temperature": 0.7}, "arm.temperature"),
+        (("seq2seq", "kept", "left_to_right"), {"top_k": 5}, "top_k=5"),
+        (("masked", "both", "mask_predict"), {"passes": 4, "schedule": "cosine"}, "arm.schedule=cosine"),
+        (("masked", "both", "random"), {"training": "some"}, "arm.training=some"),
+    ],
+)
+def test_setting_that_would_change_nothing_is_refused(arm, axes, told):
+    with pytest.raises(StudyError, match=told):
+        check_arm(*arm, **axes)
+
+
 def test_roomy_cache_equals_the_library_s(causal_model):
     from transformers import DynamicCache
 

@@ -47,14 +47,18 @@ def wordy(causal_model, tokenizer):
 
 @pytest.mark.parametrize("filler", FILLERS)
 @pytest.mark.parametrize("length", ["one", "free"])
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize(("temperature", "attention"), [(0.0, "sdpa"), (1.0, "sdpa"), (1.0, "eager")])
 def test_neither_batch_nor_order_of_documents_changes_a_text(
-    filler, length, temperature, wordy, tokenizer, blanked
+    filler, length, temperature, attention, wordy, tokenizer, blanked
 ):
     settings = {"length": length, "sampling": Sampling(temperature, seed=3)}
+    wordy.set_attn_implementation(attention)
     together, cost = filler(wordy, tokenizer, blanked, **settings)
     apart = [filler(wordy, tokenizer, [text], batch_tokens=1, **settings)[0][0] for text in blanked]
     backwards, same_cost = filler(wordy, tokenizer, blanked[::-1], batch_tokens=150, **settings)
+    alone = sum(filler(wordy, tokenizer, [text], **settings)[1].token_forwards for text in blanked)
+    wordy.set_attn_implementation("sdpa")
+    assert cost.token_forwards == alone
     assert together == apart == backwards[::-1] and cost == same_cost
 
 

@@ -3,12 +3,13 @@
 import pytest
 import torch
 from tiny_models import blank, make_networks, make_tokenizers
+from transformers import GenerationConfig
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import DocumentError, fill_seq2seq
 from mlm_vs_clm.fill.alignment import deal_answers
 from mlm_vs_clm.fill.blanks import runs_of_blanks
-from mlm_vs_clm.fill.seq2seq import answer_marks, marked_text, read_answers, settle_answers
+from mlm_vs_clm.fill.seq2seq import _write, answer_marks, marked_text, read_answers, settle_answers
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +79,23 @@ def test_unknown_source_and_a_tokenizer_without_marks_are_refused(networks, toke
         fill_seq2seq(model, tokenizer, [], source="both", max_new_tokens=4)
     with pytest.raises(StudyError, match="source=sentinel needs a tokenizer with a mask"):
         fill_seq2seq(model, tokenizers["gpt2"], [], source="sentinel", max_new_tokens=4)
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_writing_is_greedy_whatever_habits_a_checkpoint_has(name, networks, texts):
+    """Equal to a loop that takes the likeliest sub-word; the checkpoint's own settings stand again afterwards."""
+    model, tokenizer = networks[name]
+    own = model.generation_config
+    habits = {"no_repeat_ngram_size": 1, "forced_bos_token_id": 5, "min_length": 9, "suppress_tokens": [6]}
+    model.generation_config = GenerationConfig(**(own.to_dict() | habits))
+    try:
+        made = _write(model, tokenizer, texts[:1], 8)[0]
+        assert model.generation_config.no_repeat_ngram_size == 1
+    finally:
+        model.generation_config = own
+    read, written = tokenizer(texts[:1], return_tensors="pt"), [own.decoder_start_token_id]
+    with torch.inference_mode():
+        while len(written) < 9 and (len(written) == 1 or written[-1] != own.eos_token_id):
+            logits = model(input_ids=read["input_ids"], decoder_input_ids=torch.tensor([written])).logits
+            written.append(int(logits[0, -1].argmax()))
+    assert made == [token for token in written[1:] if token != tokenizer.pad_token_id]

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from tiny_models import FAMILIES, blank, make_tokenizers, roberta_like
+from tiny_models import FAMILIES, blank, byte_level, gpt2, make_tokenizers, roberta_like
 from tokenizers import pre_tokenizers
 
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill import BlankedText, DocumentError
+from mlm_vs_clm.fill import BlankedText, DocumentError, fill_causal
 from mlm_vs_clm.fill.blanks import AFTER_SPACE, GOES_ON, NO_SPACE, SPACE_AND_MORE, to_rows
 from mlm_vs_clm.fill.pieces import Pieces
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
@@ -124,3 +124,17 @@ def test_wrong_words_and_blanks_name_the_document_and_not_its_text(words, blanks
     with pytest.raises(DocumentError, match="document d7: ") as error:
         BlankedText("d7", "secret words", words, blanks)
     assert error.value.id == "d7" and "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("length", ["known", "one", "free"])
+def test_a_text_that_starts_with_a_blank_needs_a_mark_to_open_it(length, texts):
+    """No mark, nothing to go on from: told by document; a text that starts with a kept word is filled."""
+    tokenizer = byte_level(texts, pad_token="<pad>")
+    torch.manual_seed(3)
+    model = gpt2(tokenizer).eval()
+    with pytest.raises(
+        DocumentError, match="document d: it starts with a blank, and this tokenizer has no mark"
+    ):
+        fill_causal(model, tokenizer, [blank(texts[0], [0, 2])], length=length)
+    filled, _ = fill_causal(model, tokenizer, [blank(texts[0], [1, 2])], length=length)
+    assert all(filled[0].fills)

@@ -169,3 +169,14 @@ def test_graphs_of_another_network_are_one_line(tmp_path):
     (tmp_path / "encoder.onnx").write_bytes(b"\xff\xff no graph")
     with pytest.raises(StudyError, match="encoder.onnx: cannot be read as an ONNX graph"):
         read_t5(tmp_path)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dropout_is_off_whatever_a_checkpoint_came_with(name, folders, texts, tmp_path):
+    """A pass in training mode says what one in evaluation mode says."""
+    kind = NETWORKS[name][2]
+    model = load_start(make(folders[name], kind, tmp_path), kind, load_tokenizer(folders[name]))
+    batch = {"input_ids": torch.arange(5, 25)[None]}
+    batch |= {"decoder_input_ids": batch["input_ids"]} if kind == "seq2seq" else {}
+    with torch.no_grad():
+        assert torch.equal(model.eval()(**batch).logits, model.train()(**batch).logits)

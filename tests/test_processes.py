@@ -54,6 +54,8 @@ def test_a_launcher_is_for_training_alone(monkeypatch):
     check_launcher("pretrain")
     with pytest.raises(StudyError, match="2 processes were launched, and score is for one"):
         check_launcher("score")
+    with pytest.raises(StudyError, match="2 processes were launched for a sweep"):
+        check_launcher("pretrain", is_sweep=True)
 
 
 def test_a_launcher_that_starts_one_process_for_two_is_told(monkeypatch):

@@ -18,28 +18,13 @@ def test_a_step_counts_who_is_ahead_by_the_intervals():
     assert tell_step(gap, "left context", "Left alone") == "Left alone: not measured."
 
 
-def test_utility_stands_beside_real_text():
-    rows = [("mlm", 0.61, 0.6, 0.62), ("clm", 0.5, 0.49, 0.51), ("real", 0.7, 0.69, 0.71)]
-    downstream = pd.DataFrame(
-        {
-            "task": "ner",
-            "corpus": "abstracts",
-            "trained_on": arm,
-            "strategy": None if arm == "real" else "random",
-            "ratio": None if arm == "real" else 0.5,
-            "share": 0.5,
-            "seed": 0,
-            "metric": "f1",
-            "value": value,
-            "low": low,
-            "high": high,
-            "n": 9,
-            "reason": "",
-        }
-        for arm, value, low, high in rows
-    )
-    assert "abstracts F1 0.610 and 0.500 (masked ahead; real text 0.700)" in tell_utility(downstream)
-    assert tell_utility(downstream[downstream["trained_on"] != "clm"]) == ""
+def test_utility_is_told_by_its_paired_difference():
+    about = {"step": "known length", "first": "mlm", "second": "clm", "metric": "f1", "reason": ""}
+    rows = [about | {"corpus": "a", "value": 0.02, "low": 0.01, "high": 0.03}]
+    rows.append(about | {"corpus": "b", "value": None, "low": None, "high": None, "reason": "not made: clm"})
+    told = tell_utility(pd.DataFrame(rows))
+    assert "a (F1) +0.020 [+0.010, +0.030], masked ahead; b (F1) missing: not made: clm" in told
+    assert tell_utility(pd.DataFrame(rows).iloc[:0]) == ""
 
 
 def test_verdicts_are_counted_overall():
@@ -52,6 +37,6 @@ def test_verdicts_are_counted_overall():
 
 def test_nothing_measured_is_said():
     gap = pd.DataFrame(columns=["corpus", *STEP, "value", "low", "high"])
-    downstream = pd.DataFrame(columns=["task", "corpus", "trained_on", "metric", "value"])
+    downstream = pd.DataFrame(columns=["corpus", "step", "metric", "value"])
     claims = pd.DataFrame(columns=["claim", "corpus", "verdict"])
     assert tell_answer(gap, downstream, claims).count("not measured") == 4

@@ -1,8 +1,13 @@
 """The orders are compared where the order alone differs."""
 
 import pandas as pd
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 
-from mlm_vs_clm.report.order_tables import at_orders, draw_orders, order_table
+from mlm_vs_clm import entry
+from mlm_vs_clm.compute import name_family
+from mlm_vs_clm.config import register
+from mlm_vs_clm.report.order_tables import FAMILY, at_orders, draw_orders, order_table
 
 AXES = {"corpus": "plots", "objective": "mlm", "context": "both", "length": "known", "strategy": "random"}
 REST = {"share": 0.5, "seed": 0, "scope": "fills", "metric": "exact_match", "n": 9, "reason": ""}
@@ -40,6 +45,25 @@ def test_an_arm_that_differs_in_more_than_order_is_left_out():
     rows = make_rows(mlm="random", mlm_left="left_to_right")
     rows.loc[rows["arm"] == "mlm_left", "context"] = "left"
     assert at_orders(rows).empty and order_table(rows, "laptop") == [] and draw_orders(rows) == []
+
+
+def test_arms_of_another_training_temperature_or_model_are_left_out():
+    rows = make_rows(mlm="random", mlm_parallel="parallel", mlm_general="random", mlm_gibbs="gibbs")
+    assert set(at_orders(rows)["arm"]) == {"mlm", "mlm_parallel"}
+    of_two = rows.assign(model=rows["arm"].map({"mlm_parallel": "roberta"}).fillna("bert"))
+    assert at_orders(of_two).empty
+
+
+def test_the_family_is_what_the_arms_of_the_study_share_but_for_order_and_pace():
+    register()
+    with initialize_config_dir(str(entry.CONF), version_base="1.3"):
+        names = [path.stem for path in sorted((entry.CONF / "arm").glob("*.yaml"))]
+        arms = {name: entry.compose([f"arm={name}"]).arm.to_settings() for name in names}
+    GlobalHydra.instance().clear()
+    family = {
+        name: name_family({k: v for k, v in arm.items() if k != "schedule"}) for name, arm in arms.items()
+    }
+    assert set(FAMILY) == {name for name in arms if family[name] == family["mlm"]}
 
 
 def test_the_figure_tells_its_values():

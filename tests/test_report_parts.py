@@ -82,7 +82,7 @@ def test_an_unknown_arm_and_corpus_are_drawn_and_tabled():
     for name, column in (("scores", "arm"), ("ledger", "arm"), ("downstream", "trained_on")):
         tables[name] = tables[name].assign(corpus="essays")
         tables[name][column] = tables[name][column].replace("mlm", "diffusion")
-    assert all(draw(name, tables) for name in FIGURES)
+    assert all(draw(name, tables) for name in FIGURES if name != "orders")  # of the known masked arms alone
     assert any("diffusion" in to_markdown(table) for table in quality_tables(tables["scores"], "smoke"))
 
 

@@ -10,7 +10,7 @@ from test_pipeline import ROOT, contents, settings, write_corpus
 
 from mlm_vs_clm import study, workers
 from mlm_vs_clm.artifacts import Recipe, Runtime, Store
-from mlm_vs_clm.errors import StudyError, describe_error
+from mlm_vs_clm.errors import StudyError, describe_error, tell_stack
 
 TIMES = ("seconds", "finished", "measured", "commit")
 
@@ -163,6 +163,22 @@ def test_a_surprise_is_told_by_type_and_place():
     except KeyError as error:
         told = describe_error(error)
     assert told.startswith("unexpected KeyError in test_sweeps.py, line") and "secret" not in told
+
+
+def test_a_stack_is_told_without_the_words_of_the_surprise(capsys):
+    words = "a word of the corpus"
+    try:
+        raise ValueError(words)
+    except ValueError as error:
+        tell_stack(error)
+    told = capsys.readouterr().err
+    assert "test_sweeps.py" in told and "unexpected ValueError" in told and words not in told
+
+
+def test_a_starter_that_works_itself_goes_on():
+    """As joblib with n_jobs=1: its own end is not to be watched."""
+    code = "import os, time; from mlm_vs_clm.workers import begin_work; begin_work('cpu', os.getpid()); time.sleep(1.5)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0
 
 
 def test_each_process_keeps_a_gpu_of_its_own(tmp_path):

@@ -1,11 +1,17 @@
 """Objectives differ in what they predict and in nothing else; a killed run ends with the same bytes."""
 
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from tiny_trainings import NOISE, TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm.batches import find_marks, order_batches, pad_examples, tokenize
+from mlm_vs_clm.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.loss import PredictedLoss
 from mlm_vs_clm.models import (
     AUTO_CLASSES,
@@ -93,3 +99,35 @@ def test_checkpoints_hold_no_pickle(tokenizer, documents, tmp_path):
     run_training("mlm", tokenizer, documents, tmp_path / "run")
     suffixes = {path.suffix for path in (tmp_path / "run").rglob("*") if path.is_file()}
     assert suffixes <= {".safetensors", ".json", ".csv", ".txt"}
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_kill_while_checkpoints_are_exchanged_leaves_a_whole_one_or_none(at, tmp_path, monkeypatch):
+    """Killed in the midst of a removal, or before a rename, and then saved again."""
+    module = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(module.parameters())
+    save_checkpoint(tmp_path, module, optimizer, {}, {"step": 1})
+    whole = sorted(path.name for path in (tmp_path / "checkpoint").iterdir())
+    calls = []
+
+    def die_at(act, harm):
+        def do(*given, **settings):
+            calls.append(act)
+            if len(calls) > at:
+                harm(Path(given[0]))
+                raise KeyboardInterrupt
+            act(*given, **settings)
+
+        return do
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr(
+            "shutil.rmtree", die_at(shutil.rmtree, lambda p: (p / "state.json").unlink(missing_ok=True))
+        )
+        patched.setattr("os.replace", die_at(os.replace, lambda p: None))
+        save_checkpoint(tmp_path, module, optimizer, {}, {"step": 2})
+    left = tmp_path / "checkpoint"
+    assert not left.exists() or sorted(path.name for path in left.iterdir()) == whole
+    save_checkpoint(tmp_path, module, optimizer, {}, {"step": 3})
+    assert load_checkpoint(tmp_path, module, optimizer)[0] == {"step": 3}
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]

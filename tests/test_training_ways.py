@@ -127,6 +127,13 @@ def test_adapters_train_few_parameters_and_say_so(tokenizer, texts, tmp_path):
     assert curve["dev_loss"].iloc[-1] < curve["dev_loss"].iloc[0]
 
 
+def test_patience_without_a_dev_loss_is_told():
+    curve = [{"step": 0, "dev_loss": None}]
+    assert not is_out_of_patience(curve, 0)
+    with pytest.raises(StudyError, match="patience needs a dev loss"):
+        is_out_of_patience(curve, 2)
+
+
 def test_patience_by_hand():
     curve = [{"step": i, "dev_loss": loss} for i, loss in enumerate([5.0, 3.0, 4.0, 3.0])]
     assert best_evaluation(curve) == 1

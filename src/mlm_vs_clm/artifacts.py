@@ -23,6 +23,18 @@ CHECKPOINT = "checkpoint"
 LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
 
 
+# Settings that say where something lies; beside its sha256 they say no more than its name.
+PLACES = ("path", "source", "encoder")
+
+
+def _identity(settings: dict) -> dict:
+    """Return what of the settings is in an id: content that has a hash is the same wherever its folder stands."""
+    known = {key: _identity(value) if isinstance(value, dict) else value for key, value in settings.items()}
+    if not known.get("sha256"):
+        return known
+    return known | {key: Path(known[key]).name for key in PLACES if known.get(key)}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What makes a result: a stage, its version, its settings and the results that it reads."""
@@ -38,7 +50,7 @@ class Recipe:
         parts = {
             "stage": self.stage,
             "version": self.version,
-            "settings": self.settings,
+            "settings": _identity(self.settings),
             "inputs": {name: recipe.id for name, recipe in self.inputs.items()},
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
@@ -59,6 +71,7 @@ class Runtime:
     rules: str = ""
     micro_batch_documents: int = 0
     gradient_checkpointing: bool = False
+    checkpoint_seconds: float = 45.0
 
 
 class Store:

@@ -33,8 +33,17 @@ def save_checkpoint(
     if best:
         save_file(best, beside / "best.safetensors")
     write_whole(beside / "state.json", json.dumps(state | {"groups": stored["param_groups"]}))
-    shutil.rmtree(place, ignore_errors=True)
+    _exchange(beside, place)
+
+
+def _exchange(beside: Path, place: Path) -> None:
+    """Put the new folder in place by renames alone: a kill leaves a whole checkpoint there or none, never a half."""
+    old = place.with_name(f"{CHECKPOINT}-old")
+    shutil.rmtree(old, ignore_errors=True)
+    if place.exists():
+        os.replace(place, old)
     os.replace(beside, place)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def load_checkpoint(

@@ -16,7 +16,7 @@ from .claim_rules import ALPHA, FEWEST_UNITS, RULES, SWAPS_PER_RESAMPLE, Found
 from .errors import StudyError
 from .stats import holm
 
-VERSION = 1  # raised when the code comes to decide the same rules otherwise
+VERSION = 2  # raised when the code comes to decide the same rules otherwise
 COLUMNS = (
     "claim corpus comparison role metric scope verdict effect low high p detectable n reason evidence"
 ).split()
@@ -138,7 +138,7 @@ def _decide_corpus(claim: dict, corpus: str, tests: list[Test]) -> dict:
     """Return the verdict row of one corpus."""
     of_role = {role: [test for test in tests if test.asked["role"] == role] for role in ROLES}
     states = {role: _combine([test.state for test in part], claim["mixed"]) for role, part in of_role.items()}
-    verdict, because = _find_verdict(states, of_role)
+    verdict, because = _find_verdict(states, of_role, claim["mixed"])
     if verdict == "inconclusive" and not because:
         because = _tell_undecided(states, of_role)
     counts = [f"{role}: {_count([test.state for test in part])}" for role, part in of_role.items() if part]
@@ -166,8 +166,15 @@ def _combine(states: list[str], mixed: str) -> str:
     return told.pop() if told else "missing"
 
 
-def _find_verdict(states: dict[str, str], of_role: dict[str, list[Test]]) -> tuple[str, str]:
-    """Return the verdict and, where it is not plain from the counts, why."""
+def _find_verdict(states: dict[str, str], of_role: dict[str, list[Test]], mixed: str) -> tuple[str, str]:
+    """Return the verdict and, where it is not plain from the counts, why.
+
+    A reported comparison that was made under no measure leaves a claim open, unless another one settles it alone.
+    """
+    unmade = _list_unmade(of_role["reported"])
+    if unmade and (states["reported"] == "holds" or (states["reported"] == "gone" and mixed != "gone")):
+        said = "comparison {} was" if len(unmade) == 1 else "comparisons {} were"
+        return "inconclusive", f"the {said} not made".format(" and ".join(unmade))
     if states["reported"] != "holds":
         return OF_STATE[states["reported"]], ""
     if not of_role["matched"]:
@@ -176,11 +183,15 @@ def _find_verdict(states: dict[str, str], of_role: dict[str, list[Test]]) -> tup
         if states["partly matched"] == "gone":
             return "explained", "gone where a part of the advantage is matched"
         return "inconclusive", "true as reported, but the matched comparison was not made"
-    made = {test.asked["name"] for test in of_role["matched"] if test.state != "missing"}
-    asked = {test.asked["name"] for test in of_role["matched"]}
-    if states["matched"] == "holds" and made != asked:
+    if states["matched"] == "holds" and _list_unmade(of_role["matched"]):
         return "inconclusive", "true as reported, but a matched comparison was not made"
     return OF_MATCHED[states["matched"]], ""
+
+
+def _list_unmade(tests: list[Test]) -> list[str]:
+    """Return the comparisons that are missing under every measure."""
+    made = {test.asked["name"] for test in tests if test.state != "missing"}
+    return [name for name in dict.fromkeys(test.asked["name"] for test in tests) if name not in made]
 
 
 def _tell_undecided(states: dict[str, str], of_role: dict[str, list[Test]]) -> str:

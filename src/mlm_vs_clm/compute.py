@@ -1,7 +1,7 @@
 """What writing costs: by arm and length of document, how it grows, and quality at equal compute.
 
 Cost is counted in FLOPs, as in the ledger; the products of attention, which grow with the square of the length and are
-some 5 % at the lengths of this study, are left out there and here.
+a few percent at the lengths of this study, are left out there and here.
 """
 
 import json
@@ -17,7 +17,18 @@ from .stats import draw_weights, gather_units, percentile_interval
 
 PARTS = ("all documents", "shortest third", "middle third", "longest third")
 COUNTS = ("passes", "token_forwards", "flops")
-PACE = ("name", "order", "per_pass", "passes", "threshold", "entropy_bound", "sweeps", "seed", "precision")
+PACE = (
+    "name",
+    "order",
+    "per_pass",
+    "passes",
+    "threshold",
+    "entropy_bound",
+    "sweeps",
+    "schedule",
+    "seed",
+    "precision",
+)
 BASES = ("equal documents", "compute of the second", "compute of the first")
 COST_COLUMNS = (
     "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "

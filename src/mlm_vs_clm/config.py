@@ -6,6 +6,8 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
+from .errors import StudyError
+
 
 @dataclass
 class SizesConfig:
@@ -166,6 +168,11 @@ class TrainingConfig:
     patience: int = 0
     micro_batch_documents: int = 0
     gradient_checkpointing: bool = False
+
+    def __post_init__(self):
+        for name in ("micro_batch_documents", "patience", "lora_rank"):
+            if getattr(self, name) < 0:
+                raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
 
     def to_settings(self) -> dict:
         """Return what names a training: how often it is saved and what fits the memory at once do not."""

@@ -2,7 +2,8 @@
 
 A decision is a test of equivalence: `no strong correlation` where the whole 95 % interval lies inside the bound
 (two one-sided tests at 2.5 % each, stricter than the usual 5 %), `strong correlation` where it lies outside,
-`inconclusive` where it spans the bound. Resamples draw cells; the seeds of a cell are drawn together.
+`inconclusive` where it spans the bound. Resamples draw cells; the seeds of a cell are drawn together, and averaged
+before shapes and mixed models, which have no other way to know that they are one cell.
 """
 
 import math
@@ -12,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from .correlation_measures import correlations, estimate, raw_less_partial, spearman
-from .correlation_pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
+from .correlation_pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
 from .correlation_shapes import find_sufficient_quality, find_threshold, fit_curve, why_not
 from .stats import NOT_DEFINED, Estimate, equivalence, holm
+from .tasks.outcome import UNTRAINED
 
 QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match"), ("fills", "bleu")]
 UTILITY = {"ner": "f1", "genres": "micro_f1", "verification": "auc"}
@@ -54,7 +56,8 @@ def correlate_tables(
 ) -> list[dict]:
     """Return rows of COLUMNS: for each quality score those of every corpus, then those of all of them (`overall`).
 
-    Cells whose text is the original or lacks the blanks are left out: no arm wrote them. Values are coefficients,
+    Cells whose text is the original or lacks the blanks are left out (no arm wrote them), and so are those from which
+    no task model could be trained in some task seed. Values are coefficients,
     standardised slopes, p-values (Holm over corpora and scores), counts, or qualities in units of their metric.
     """
     if scores.empty or downstream.empty:
@@ -99,6 +102,8 @@ def pair_cells(
         (downstream["corpus"] == corpus) & (downstream["metric"] == find_utility(downstream, corpus))
     ]
     useful = useful.rename(columns={"value": "utility", "trained_on": "arm"})
+    is_default = useful["reason"].fillna("").astype(str).str.startswith(UNTRAINED)
+    useful = useful.assign(utility=useful["utility"].where(~is_default))
     pairs = good.merge(useful[[*CELL, "arm", "utility"]], on=[*CELL, "arm"])
     names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in pairs.itertuples(index=False)]
     return pairs[[*CELL, "arm", "share", "quality", "utility"]].assign(cluster=np.array(names, dtype=object))
@@ -128,14 +133,18 @@ def describe_corpus(
     rows = [_decide(name, one, bound, told) for name, one in (found | with_share | left_out).items()]
     rows.append(warn_of_ratio(found, with_share, lost))
     rows.append(count_cells_needed(found["spearman"], bound))
-    return rows + describe_shapes(quality, utility, wanted, resamples, clusters)
+    return rows + describe_shapes(average_seeds(cells), wanted, resamples)
 
 
 def _tell_left_out(n_paired: int, n_complete: int) -> str:
     if not n_paired:
         return "no cell has both a quality score and a downstream result"
     n_absent = n_paired - n_complete
-    return f"{n_absent} of {n_paired} cells left out: no score" if n_absent else ""
+    return (
+        f"{n_absent} of {n_paired} cells left out: no score, or no task model could be trained"
+        if n_absent
+        else ""
+    )
 
 
 def _leave_arms_out(cells: pd.DataFrame, resamples: int) -> dict[str, Estimate]:
@@ -199,21 +208,23 @@ def count_cells_needed(one: Estimate, bound: float) -> dict:
     return _row("cells_needed", Estimate(needed, *NOT_DEFINED, one.n), decision, bound=bound)
 
 
-def describe_shapes(
-    quality: np.ndarray, utility: np.ndarray, wanted: float, resamples: int, clusters: list[str]
-) -> list[dict]:
-    """Return the rows of the spline, the threshold, and the quality from which on utility is near the ceiling."""
+def describe_shapes(cells: pd.DataFrame, wanted: float, resamples: int) -> list[dict]:
+    """Return the rows of the spline, the threshold, and the quality from which on utility is near the ceiling.
+
+    `cells` has one row a cell, its seeds averaged: each counts as one independent observation.
+    """
+    quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     names = ("spline_aic_gain", "spline_p", "threshold", "threshold_p", "sufficient_quality")
     if reason := why_not(quality, utility):
         nothing = Estimate(math.nan, *NOT_DEFINED, len(quality), reason)
         return [_row(name, nothing, MISSING) for name in names]
     curve = fit_curve(quality, utility)
-    threshold = find_threshold(quality, utility, resamples, 0, clusters)
+    threshold = find_threshold(quality, utility, resamples, 0)
     if np.isnan(wanted):
         reason = "no downstream result for real text or for the majority"
         enough = Estimate(math.nan, *NOT_DEFINED, len(quality), reason)
     else:
-        enough = find_sufficient_quality(quality, utility, wanted, resamples, 0, clusters)
+        enough = find_sufficient_quality(quality, utility, wanted, resamples, 0)
     found = [Estimate(value, *NOT_DEFINED, len(quality)) for value in (curve.aic_gain, curve.p, threshold.p)]
     return [
         _row("spline_aic_gain", found[0]),

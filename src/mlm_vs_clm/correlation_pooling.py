@@ -18,6 +18,12 @@ FEWEST_CELLS = 8
 SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
 
 
+def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a cluster with the means of its seeds: a cell measured again is no second finding."""
+    means = dict.fromkeys(MEASURED, "mean")
+    return cells.groupby("cluster", sort=False, as_index=False).agg({"strategy": "first"} | means)
+
+
 def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> Estimate:
     """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
 
@@ -56,9 +62,10 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     """Return the slope of utility on quality, in standard deviations within corpus, with a normal 95 % interval.
 
     Groups are corpora, each with a slope of its own (a level of its own is gone with standardising), and within
-    them strategies, each with a level of its own. What does not converge is NaN with its reason; a variance at
+    them strategies, each with a level of its own; the seeds of a cell are averaged, so that n counts cells. What does not converge is NaN with its reason; a variance at
     zero is told as `singular`, the slope stands.
     """
+    cells = {corpus: average_seeds(part) for corpus, part in cells.items()}
     varied = {
         corpus: part
         for corpus, part in cells.items()

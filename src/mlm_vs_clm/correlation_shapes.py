@@ -1,6 +1,7 @@
 """Is utility a straight line of quality? A smooth curve and three thresholds, each tested against the line.
 
-Quality and utility are (n,) without NaN, a cell each, in the units of their metrics. Few cells, or cells that do
+Quality and utility are (n,) without NaN, an independent cell each (seeds averaged before), in the units of their metrics.
+Few cells, or cells that do
 not vary, are told by `why_not`, which callers ask first.
 """
 
@@ -80,9 +81,7 @@ def spread(quality: np.ndarray, knots: np.ndarray) -> np.ndarray:
     return CubicSpline(knots, np.eye(len(knots)), bc_type="natural")(quality)
 
 
-def find_threshold(
-    quality: np.ndarray, utility: np.ndarray, n_resamples: int, seed: int, clusters: np.ndarray | None = None
-) -> Threshold:
+def find_threshold(quality: np.ndarray, utility: np.ndarray, n_resamples: int, seed: int) -> Threshold:
     """Return the break that leaves the least squares, of all shapes and all places between two cells.
 
     The interval of its place resamples cells under that shape. p permutes the residuals of the straight line and
@@ -94,7 +93,7 @@ def find_threshold(
     breaks = {name: shape(centred[:, None], places) for name, shape in SHAPES.items()}
     explained = {name: explain(columns, utility)[0] for name, columns in breaks.items()}
     best = max(SHAPES, key=lambda name: explained[name].max())
-    weights = draw_cells(len(quality), n_resamples, seed, clusters)
+    weights = draw_cells(len(quality), n_resamples, seed)
     drawn = places[explain(breaks[best], utility, weights).argmax(axis=1)] + middle
     place = float(places[explained[best].argmax()] + middle)
     p = judge_line(centred, utility, np.hstack(list(breaks.values())), TRIALS * n_resamples, seed)
@@ -135,17 +134,12 @@ def judge_line(
 
 
 def find_sufficient_quality(
-    quality: np.ndarray,
-    utility: np.ndarray,
-    wanted: float,
-    n_resamples: int,
-    seed: int,
-    clusters: np.ndarray | None = None,
+    quality: np.ndarray, utility: np.ndarray, wanted: float, n_resamples: int, seed: int
 ) -> Estimate:
     """Return the quality from which on the spline stays at the wanted utility or above; NaN where it never does."""
     n, knots = len(quality), fit_curve(quality, utility).knots
     grid = np.linspace(quality.min(), quality.max(), GRID_POINTS)
-    weights = np.vstack([np.ones((1, n)), draw_cells(n, n_resamples, seed, clusters)])
+    weights = np.vstack([np.ones((1, n)), draw_cells(n, n_resamples, seed)])
     found = find_crossings(refit(quality, utility, knots, weights) @ spread(grid, knots).T, grid, wanted)
     if np.isnan(found[0]):
         return Estimate(float("nan"), *NOT_DEFINED, n, "not reached: the fitted curve ends below the goal")

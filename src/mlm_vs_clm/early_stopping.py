@@ -1,9 +1,19 @@
 """When training has gone on long enough: the evaluation with the lowest dev loss, and how long ago it was."""
 
+from .errors import StudyError
+
 
 def best_evaluation(curve: list[dict]) -> int:
-    """Return the number of the evaluation with the lowest `dev_loss`, the first of equals."""
+    """Return the number of the evaluation with the lowest `dev_loss`, the first of equals.
+
+    Raises StudyError where one is missing, as nothing was predicted in the dev documents.
+    """
     losses = [point["dev_loss"] for point in curve]
+    if None in losses:
+        raise StudyError(
+            "scale.training.patience needs a dev loss, and nothing is predicted in the dev documents: raise "
+            "scale.training.dev_documents, or set patience=0"
+        )
     return losses.index(min(losses))
 
 

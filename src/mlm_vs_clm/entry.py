@@ -3,7 +3,6 @@
 import functools
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from .artifacts import Recipe, Runtime, Store, explain_os_error
 from .claims import hash_rules, load_rules
 from .config import Config, register
-from .errors import StudyError, describe_error
+from .errors import StudyError, describe_error, tell_stack
 from .hardware import choose_device
 from .processes import check_launcher, is_main, make_together
 
@@ -58,6 +57,7 @@ class Job:
             rules=hash_rules(self.rules),
             micro_batch_documents=training.micro_batch_documents,
             gradient_checkpointing=training.gradient_checkpointing,
+            checkpoint_seconds=training.checkpoint_seconds,
         )
         return open_store(Path(config.store), runtime)
 
@@ -71,11 +71,18 @@ class Job:
 
 def compose(overrides: list[str]) -> Config:
     """Compose settings with the model that the track trains with the objective; one that is asked for wins."""
-    config = to_config(hydra.compose("config", overrides))
+    config, typed = to_config(hydra.compose("config", overrides)), _keys(overrides)
     model = config.track.models.get(config.objective.name)
-    if model is None or any(override.split("=")[0] == "model" for override in overrides):
-        return config
-    return to_config(hydra.compose("config", [*overrides, f"model={model}"]))
+    if model is not None and "model" not in typed:
+        config = to_config(hydra.compose("config", [*overrides, f"model={model}"]))
+    for name in list(config.model.training):
+        if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
+            del config.model.training[name]  # what is typed wins over a model's own file
+    return config
+
+
+def _keys(overrides: list[str]) -> set[str]:
+    return {override.split("=")[0].lstrip("+") for override in overrides}
 
 
 def to_config(raw: DictConfig) -> Config:
@@ -91,7 +98,7 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     def job(raw: DictConfig) -> None:
         overrides = list(HydraConfig.get().overrides.task)
         try:
-            check_launcher(HydraConfig.get().job.name)
+            check_launcher(HydraConfig.get().job.name, is_sweep())
             run(Job(compose(overrides), overrides))
         except Exception as error:
             if is_sweep():
@@ -105,20 +112,28 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
         try:
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
-        except MISTAKES as error:
-            sys.exit(f"error: {one_line(error)}")
-        except OSError as error:
-            sys.exit(f"error: {explain_os_error(error, Path.cwd())}")
-        except BrokenProcessPool:
-            sys.exit(
-                "error: a job of the sweep was killed, likely for lack of memory, and the jobs beside it with it: "
-                "set hydra.launcher.n_jobs lower and run the same command; what is finished is not made again"
-            )
-        except KeyboardInterrupt:
-            print("stopped; the same command goes on from here", file=sys.stderr)
-            sys.exit(130)
+        except (Exception, KeyboardInterrupt) as error:
+            sys.exit(_explain(error))
 
     return main
+
+
+def _explain(error: BaseException) -> str | int:
+    """Return the line, or the exit code, that a command ends with."""
+    if isinstance(error, MISTAKES):
+        return f"error: {one_line(error)}"
+    if isinstance(error, OSError):
+        return f"error: {explain_os_error(error, Path.cwd())}"
+    if isinstance(error, BrokenProcessPool):
+        return (
+            "error: a job of the sweep was killed, likely for lack of memory, and the jobs beside it with it: "
+            "set hydra.launcher.n_jobs lower and run the same command; what is finished is not made again"
+        )
+    if isinstance(error, KeyboardInterrupt):
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    tell_stack(error)
+    return 1
 
 
 def is_sweep() -> bool:
@@ -130,7 +145,7 @@ def _told(error: Exception, overrides: list[str]) -> StudyError:
     """Say at once which job of a sweep failed, and return the reason in one line for the list at its end."""
     is_mistake = isinstance(error, MISTAKES)
     if not is_mistake:
-        traceback.print_exception(error)
+        tell_stack(error)
     reason = one_line(error) if is_mistake else describe_error(error)
     print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
     return StudyError(reason)

@@ -1,5 +1,6 @@
 """The one kind of error that a user can mend, and how any other is told in a line."""
 
+import sys
 import traceback
 from pathlib import Path
 
@@ -15,3 +16,9 @@ def describe_error(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"unexpected {type(error).__name__}{place}: see its traceback"
+
+
+def tell_stack(error: BaseException) -> None:
+    """Print where a surprise came from and what `describe_error` says of it, never its own words."""
+    stack = "".join(traceback.format_tb(error.__traceback__))
+    print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)

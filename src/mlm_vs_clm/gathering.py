@@ -16,6 +16,9 @@ from .report import build
 from .report.tidy import tidy
 from .scoring import cluster_by_author, describe_cell, read_statistics
 from .storage import load_blanked, load_filled, read_lines
+from .tasks.outcome import UNTRAINED
+from .utility_gap import COLUMNS as UTILITY_COLUMNS
+from .utility_gap import MAIN, Trained, explain_utility
 
 DEVIATIONS = Path(__file__).parents[2] / "docs" / "deviations.md"
 
@@ -26,6 +29,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
         "gap": gather_gap(inputs),
+        "utility_gap": gather_utility_gap(inputs),
         "ledger": gather_ledger(inputs),
         "stages": gather_stages(inputs),
         **gather_compute(inputs),
@@ -108,6 +112,29 @@ def gather_gap(inputs: dict[str, Path]) -> pd.DataFrame:
             resamples = read_record(path)["settings"]["resamples"]
     rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def gather_utility_gap(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return one row a corpus and step: paired differences between arms as training data; see utility_gap.py."""
+    cells: dict[tuple[str, str], list[Trained]] = {}
+    resamples = 0
+    for path in _of_stage(inputs, "downstream").values():
+        about, record = _describe_task(path), read_record(path)
+        if (about["strategy"], about["ratio"]) == CELL:
+            found = pd.read_csv(path / "scores.csv", keep_default_na=False).set_index("metric")
+            reason = found.loc[MAIN[about["task"]][0], "reason"]
+            reason = reason if reason.startswith(UNTRAINED) else ""
+            trained = Trained(
+                about["trained_on"], about["seed"], list(read_lines(path / "units.jsonl")), reason
+            )
+            cells.setdefault((about["corpus"], about["task"]), []).append(trained)
+            resamples = record["settings"]["resamples"]
+    rows = [
+        row
+        for (corpus, task), made in cells.items()
+        for row in explain_utility(corpus, task, made, resamples)
+    ]
+    return pd.DataFrame(rows, columns=UTILITY_COLUMNS)
 
 
 def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:

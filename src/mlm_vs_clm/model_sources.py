@@ -11,6 +11,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     BertForMaskedLM,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -44,7 +45,7 @@ class Note:
 def start_from_checkpoint(
     source: Path | str, kind: str, seed: int, revision: str | None = None, opening: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, Note]:
-    """Return a pretrained model of that kind (float32) with its tokenizer, as it comes.
+    """Return a pretrained model of that kind (float32) with its tokenizer, as it comes, to be stored: no dropout from then on.
 
     `source` is a hub id (of which `revision` is taken), a folder with config.json, safetensors and tokenizer, a
     `.gguf` file, or a folder with encoder.onnx and decoder.onnx of a T5. A masked model may come without an output
@@ -59,6 +60,7 @@ def start_from_checkpoint(
         model, tokenizer, new = _from_pretrained(source, kind, seed, revision)
     check_kind(model, kind, str(source))
     model.config._name_or_path = ""
+    _drop_nothing(model.config)
     if opening:
         tokenizer.bos_token = opening
     _pad(model, tokenizer)
@@ -107,6 +109,15 @@ def refuse_new_head(folder: Path, arm: str) -> None:
             f"arm={arm} writes with a checkpoint as it comes, and this one has no output layer of its own: "
             "choose a model with one (model=bert, gpt2, smollm2, ...)"
         )
+
+
+def _drop_nothing(config: PreTrainedConfig) -> None:
+    """Set every rate of dropout to 0, or how a step is cut into parts would change the model under one id."""
+    for name, value in list(vars(config).items()):
+        if isinstance(value, PreTrainedConfig):
+            _drop_nothing(value)
+        elif "drop" in name and isinstance(value, float):
+            setattr(config, name, 0.0)
 
 
 def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None):

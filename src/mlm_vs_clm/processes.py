@@ -25,8 +25,8 @@ def is_main() -> bool:
     return int(os.environ.get("RANK", 0)) == 0
 
 
-def check_launcher(stage: str) -> None:
-    """Raise StudyError for a launcher around any stage but training, and for one that started too few processes.
+def check_launcher(stage: str, is_sweep: bool = False) -> None:
+    """Raise StudyError for a launcher around a sweep or any stage but training, or that started too few processes.
 
     On the CPU `accelerate launch --num_processes 2` starts one process, and names the place where two would meet.
     """
@@ -39,6 +39,11 @@ def check_launcher(stage: str) -> None:
         raise StudyError(
             f"{count_launched()} processes were launched, and {stage} is for one: start experiments/{stage}.py "
             "without the launcher, after experiments/pretrain.py with it"
+        )
+    if count_launched() > 1 and is_sweep:
+        raise StudyError(
+            f"{count_launched()} processes were launched for a sweep (-m), and would each run all of it: start one "
+            "job at a time with the launcher, or the sweep without it"
         )
 
 

@@ -57,7 +57,7 @@ def _write_readme(results: Path) -> None:
     before = after = README.read_text(encoding="utf-8")
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
     blocks = {
-        "answer": tell_answer(tables["gap"], tables["downstream"], claims),
+        "answer": tell_answer(tables["gap"], tables["utility_gap"], claims),
         "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
         "gap": "\n".join(show_tables("gap", tables, "laptop")),
         "found": tell_findings(tables),

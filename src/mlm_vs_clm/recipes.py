@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from .artifacts import Recipe
-from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
+from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
 from .corpora.formats import MARKED
 from .corpora.own import check_own, name_own, own_source
 from .corpora.packages import hash_of, locate
@@ -25,9 +25,9 @@ VERSIONS = {
     "corrupt": 1,
     "generate": 3,
     "score": 1,
-    "downstream": 3,
-    "correlate": 2,
-    "report": 4,
+    "downstream": 4,
+    "correlate": 3,
+    "report": 5,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")
@@ -41,9 +41,7 @@ def _recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None)
 def corpus(config: Config, name: str | None = None) -> Recipe:
     """A corpus in four splits; by default the one that the settings name."""
     name = name or config.corpus.name
-    if name not in config.scale.sizes:
-        raise StudyError(f"scale.sizes.{name} is missing: say how many documents each split of {name} holds")
-    settings = {"name": name, "sizes": asdict(config.scale.sizes[name])}
+    settings = {"name": name, "sizes": asdict(_sizes(config, name))}
     settings |= {key: getattr(config.corpus, key) for key in ("window_words", "min_words", "seed")}
     if name == config.corpus.name and (config.corpus.path or name not in SOURCES):
         settings |= own_corpus(config)
@@ -54,12 +52,18 @@ def corpus(config: Config, name: str | None = None) -> Recipe:
     return _recipe("corpus", settings)
 
 
+def _sizes(config: Config, name: str) -> SizesConfig:
+    if name not in config.scale.sizes:
+        raise StudyError(f"scale.sizes.{name} is missing: say how many documents each split of {name} holds")
+    return config.scale.sizes[name]
+
+
 def own_corpus(config: Config) -> dict:
     """Return what names a user's own corpus: where it lies, its hash, and how it is read."""
     chosen = config.corpus
     columns = {ours: theirs for ours, theirs in asdict(chosen.columns).items() if theirs}
     settings = name_own(chosen.name, chosen.path, chosen.reader, columns, chosen.task)
-    per_group = config.scale.sizes[chosen.name].per_group
+    per_group = _sizes(config, chosen.name).per_group
     if chosen.task == "verification" and per_group < 2:
         raise StudyError(
             f"corpus.task=verification needs two documents of an author: say scale.sizes.{chosen.name}.per_group=2"
@@ -71,7 +75,7 @@ def check_corpus(config: Config) -> None:
     """Print the data card of the user's corpus and every mistake in it; StudyError if there is one."""
     chosen, settings = config.corpus, own_corpus(config)
     source, path = own_source(chosen.name, settings), Path(settings["path"])
-    sizes = Sizes(**asdict(config.scale.sizes[chosen.name]))
+    sizes = Sizes(**asdict(_sizes(config, chosen.name)))
     words = {"max_words": chosen.window_words, "min_words": chosen.min_words}
     card, mistakes = check_own(source, path, sizes, **words, seed=chosen.seed, task=chosen.task)
     print("\n".join([card, *mistakes]))
@@ -96,6 +100,11 @@ def start(config: Config) -> Recipe:
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in ("revision", "opening") if (value := getattr(model, key))}
         return _recipe("start", named | {"kind": OBJECTIVES[config.objective.name].kind})
+    for key in ("revision", "opening"):
+        if getattr(model, key):
+            raise StudyError(
+                f"model.{key} is for model.start=checkpoint, and model.start is {model.start}: leave it"
+            )
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     return _recipe("start", settings, _training_corpora(config) if model.start == "scratch" else {})
@@ -147,7 +156,7 @@ def _training(config: Config) -> TrainingConfig:
 
 
 def _training_corpora(config: Config) -> dict[str, Recipe]:
-    names = config.model.corpora or [config.corpus.name]
+    names = sorted(config.model.corpora or [config.corpus.name])  # batches follow the order, ids do not
     return {f"corpus/{name}": corpus(config, name) for name in names}
 
 
@@ -208,6 +217,8 @@ def score(config: Config) -> Recipe:
 def _score(config: Config, generation: Recipe) -> Recipe:
     settings = asdict(config.scoring) | {"resamples": config.scale.resamples}
     settings.pop("bound")
+    named = name_source(settings["encoder"], config.data_dir)
+    settings |= {"encoder": named.pop("source")} | named
     settings["precision"] = choose_precision(config.precision, choose_device(config.device))
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     if generation.settings["name"] not in ("unfilled", "oracle"):

@@ -36,9 +36,8 @@ def score_cell(
     blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
     filled = load_filled(inputs["generation"])
     precision = {"bf16": "bfloat16", "fp32": "float32"}[settings["precision"]]
-    metrics = _open_metrics(
-        str(encoder), settings["encoder"], settings["layer"], precision, str(nltk_root), device
-    )
+    name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
+    metrics = _open_metrics(str(encoder), name, settings["layer"], precision, str(nltk_root), device)
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author([d.author for d in documents])

@@ -77,7 +77,8 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     model = load_start(inputs["start"], kind, tokenizer)
     fitting = {"micro_batch_documents": runtime.micro_batch_documents}
     fitting |= {"gradient_checkpointing": runtime.gradient_checkpointing}
-    training = Training(**settings["training"], **fitting, checkpoint_seconds=45.0)
+    fitting |= {"checkpoint_seconds": runtime.checkpoint_seconds}
+    training = Training(**settings["training"], **fitting)
     texts = [(corpus, d.text) for corpus, path in corpora.items() for d in _load(path, "pretrain")]
     each = training.dev_documents // len(corpora)
     dev = [d.text for path in corpora.values() for d in _load(path, "dev")[:each]]

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -16,7 +15,7 @@ from tqdm import tqdm
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig, MaskingConfig
-from .errors import StudyError, describe_error
+from .errors import StudyError, describe_error, tell_stack
 from .workers import begin_work
 
 Choose = Callable[..., Config]
@@ -42,7 +41,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             )
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
             full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
-            if full.objective.name in config.track.models:
+            if full.arm.objective:
                 full = replace(full, model=choose_model(corpus_name, full.objective.name))
             if full.arm.objective and full.arm.training == "domain":
                 models[f"pretrain/{corpus_name}/{full.objective.name}"] = recipes.pretrain(full)
@@ -71,6 +70,8 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 
     A cell that fails does not stop the others; at the end it raises StudyError.
     """
+    if config.workers < 1:
+        raise StudyError(f"workers={config.workers}: give 1 or more processes")
     needed = [_missing(store, wave) for wave in waves(config, choose)]
     if any(needed):
         _stop_if_any(_share_out(store, needed, config.workers))
@@ -178,6 +179,6 @@ def _try(store: Store, recipe: Recipe) -> str | None:
         store.ensure(recipe)
     except Exception as error:
         if not isinstance(error, StudyError):
-            traceback.print_exception(error)
+            tell_stack(error)
         return describe_error(error)
     return None

@@ -16,7 +16,7 @@ from .projection import audit_copying, project
 from .stats import bootstrap, percentile_interval, ratio_of_sums
 from .storage import load_blanked, load_filled, write_lines, write_table
 from .tasks import TASKS, Outcome
-from .tasks.outcome import draw_weights
+from .tasks.outcome import UNTRAINED, draw_weights
 from .tasks.pan_answers import write_answers
 
 COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
@@ -101,18 +101,25 @@ def _mean(name: str, values: np.ndarray) -> dict:
     return {"metric": name, "value": np.nanmean(values), "low": low, "high": high, "n": n, "reason": ""}
 
 
+def tell_untrained(outcomes: list[Outcome]) -> str:
+    """Return in how many task seeds no model could be trained, and why: their answers are defaults, no measurement."""
+    notes = [note for outcome in outcomes for note in outcome.notes if note.startswith(UNTRAINED)]
+    told = "; ".join(dict.fromkeys(note.removeprefix(f"{UNTRAINED}: ") for note in notes))
+    return f"{UNTRAINED} in {len(notes)} of {len(outcomes)} task seeds: {told}" if notes else ""
+
+
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     """Return each measure's mean over task seeds; its interval resamples the test units that all seeds share."""
     first = outcomes[0]
     clusters = [unit["cluster"] for unit in first.units]
     once, weights = np.ones((1, first.n)), draw_weights(clusters, resamples, keyed_rng("test units"))
-    answers = [outcome.statistics for outcome in outcomes]
+    answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
     rows = []
     for name, measure in first.measures.items():
         value = float(np.mean([measure(answer, once) for answer in answers]))
         spread = np.mean([measure(answer, weights) for answer in answers], axis=0)
-        low, high = percentile_interval(spread)
-        reason = "not defined on these answers" if np.isnan(value) else ""
+        low, high = (np.nan, np.nan) if untrained else percentile_interval(spread)
+        reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(
             {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
         )

@@ -17,9 +17,10 @@ _HELD: list[FileLock] = []
 def begin_work(device: str, parent: int) -> None:
     """Begin as a worker on `device`, started by the process `parent`; a second call changes nothing.
 
-    The starter names itself, as a worker that is slow to begin may already have lost it.
+    The starter names itself, as a worker that is slow to begin may already have lost it; a starter that works itself
+    (joblib with n_jobs=1) has no parent to watch.
     """
-    if not any(thread.name == WATCH for thread in threading.enumerate()):
+    if parent != os.getpid() and not any(thread.name == WATCH for thread in threading.enumerate()):
         threading.Thread(target=_end_with, args=(parent,), name=WATCH, daemon=True).start()
     if device in ("auto", "cuda"):
         take_gpu()

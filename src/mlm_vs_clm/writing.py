@@ -139,8 +139,18 @@ def check_arm(writer: str, context: str, order: str, length: str = "known", **ax
     for axis, value in FIXED.get(writer, {}).items():
         if chosen[axis] != value:
             raise StudyError(f"arm.{axis}={chosen[axis]} is nothing that writer {writer} does: it is {value}")
+    if (training := axes.get("training", "domain")) not in ("domain", "general"):
+        raise StudyError(f"arm.training={training} is unknown: choose domain or general")
     if writer in MODEL_WRITERS:
         _check_sampling(axes)
+    if writer == "seq2seq" and axes.get("temperature"):
+        raise StudyError(
+            "arm.temperature: an encoder-decoder is decoded greedily: leave it at 0, and top_k and top_p"
+        )
+    if order == "mask_predict" and axes.get("schedule", "equal") != "equal":
+        raise StudyError(
+            f"arm.schedule={axes['schedule']} is nothing that order mask_predict does: leave it at equal"
+        )
     if writer == "masked":
         _check_masked(context, order, length, axes)
     if writer in ("causal", "infill"):

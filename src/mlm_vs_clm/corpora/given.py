@@ -10,7 +10,7 @@ from mlm_vs_clm.documents import Document
 RULE = (
     "where a corpus gives authorship problems, test holds the documents of whole problems, at least as many documents "
     "as asked for; a text that stands in several problems is one document, and a problem is kept if all its "
-    "documents are in one split"
+    "documents are in one split; the first window of a text stands for it, and a problem with a window that is too short is not asked"
 )
 
 

@@ -138,7 +138,7 @@ def to_rows(
     encode = Pieces(tokenizer)
     pieces = [_cut(text, encode) for text in blanked]
     encoded = iter(encode([piece for row in pieces for piece, _ in row]))
-    unknown = _unknown_id(tokenizer)
+    unknown = unknown_id(tokenizer)
     opening, closing = _around(tokenizer)
     rows = []
     for number, (text, row) in enumerate(zip(blanked, pieces, strict=True)):
@@ -171,7 +171,7 @@ def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
     return tuple([mark for mark in marks if mark is not None][:1] for marks in (opening, closing))
 
 
-def _unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
+def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
     """Return what stands in a slot before it is hidden; a byte-level vocabulary may have no unknown mark."""
     return tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
 

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import StudyError
 from ..models import count_parameters, position_limit
-from .blanks import BlankedText, FilledText, Row, put_together, to_rows
+from .blanks import BlankedText, DocumentError, FilledText, Row, put_together, to_rows, unknown_id
 from .endings import OpenWalk, leave_open, write_freely
 from .ledger import Ledger, forward_flops
 from .lengths import LENGTHS
@@ -34,7 +34,8 @@ def fill_causal(
     What stands to the right of a blank is never seen. length `known`: a blank takes as many sub-words as its original
     has; `one`: one; `free`: after each sub-word, the likeliest of all sub-words (or the one drawn) is looked at: if
     it goes on the word (`##`; a letter or digit without a space before it) it is written, else the blank ends there,
-    and at `max_length` in any case. Raises StudyError for another length, and for a text that does not fit.
+    and at `max_length` in any case. Raises StudyError for another length, and DocumentError for a text that does not fit or
+    starts with a blank where the tokenizer has no mark to open it.
     """
     sampling = sampling or Sampling(seed=seed)
     return fill_by_walking(model, tokenizer, blanked, read_kept, length, max_length, sampling, batch_tokens)
@@ -60,7 +61,10 @@ def fill_by_walking(
     limit = position_limit(model)
     lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
     rows = to_rows(blanked, tokenizer, limit, lengths)
+    for row in rows:
+        _hide(row, unknown_id(tokenizer))
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
+    _check_openings(list(walks.values()))
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     write = _write_slots(bias, sampling)
     if length == "free":
@@ -82,6 +86,23 @@ def check_length(length: str, max_length: int) -> None:
         raise StudyError(f"arm.length={length} is unknown: choose one of {', '.join(LENGTHS)}")
     if max_length < 1:
         raise StudyError(f"arm.max_length={max_length}: give 1 or more")
+
+
+def _hide(row: Row, hidden_as: int) -> None:
+    """Take the originals out of the slots, so that none can come back as a fill."""
+    for place in row.slots:
+        row.ids[place] = hidden_as
+
+
+def _check_openings(walks: list[Walk]) -> None:
+    """Raise DocumentError for a document with nothing to go on from before its first slot."""
+    for one in walks:
+        if one.writes[0] == 0:
+            raise DocumentError(
+                one.row.id,
+                "it starts with a blank, and this tokenizer has no mark to open a text (cls, bos or eos): name one in "
+                "the tokenizer (model.opening=<a mark that it has>), or keep the first word",
+            )
 
 
 def _write_slots(bias: torch.Tensor, sampling: Sampling) -> Write:

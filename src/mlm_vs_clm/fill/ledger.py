@@ -18,6 +18,6 @@ class Ledger:
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
     """Return the FLOPs of one forward pass: 2 a parameter and token, the output layer at `scored` positions only.
 
-    The attention products themselves, some 5 % at these lengths, are left out, as in 6ND accounting.
+    The attention products themselves, a few percent at these lengths, are left out, as in 6ND accounting.
     """
     return 2 * parameters["body"] * tokens + 2 * parameters["head"] * scored

@@ -1,9 +1,10 @@
 """How an encoder-decoder writes: it reads what is kept, and writes the whole text or the answers, of any length."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
-from transformers import EncoderDecoderCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import StudyError
 from ..models import count_parameters, output_layer, position_limit
@@ -15,6 +16,7 @@ from .vocabulary import GOES_ON, word_sign
 from .walking import make_cache
 
 SOURCES = ("kept", "sentinel")
+MARKS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 ANSWER_MARK = "<extra_id_{}>"
 
 
@@ -165,8 +167,23 @@ def _write(
             written = _write_step_by_step(model, ids, seen, max_new_tokens)
     else:
         settings = {"max_new_tokens": max_new_tokens, "do_sample": False, "num_beams": 1}
-        written = model.generate(input_ids=ids, attention_mask=seen, **settings)[:, 1:].tolist()
+        with _marks_alone(model):
+            written = model.generate(input_ids=ids, attention_mask=seen, **settings)[:, 1:].tolist()
     return [[token for token in ids if token != tokenizer.pad_token_id] for ids in written]
+
+
+@contextmanager
+def _marks_alone(model: PreTrainedModel) -> Iterator[None]:
+    """Let `generate` know the checkpoint's marks and none of its habits (forced marks, least length, no repeats).
+
+    A fresh configuration that is handed to `generate` would take those up again, so the model's own is exchanged.
+    """
+    own = model.generation_config
+    model.generation_config = GenerationConfig(**{name: getattr(own, name) for name in MARKS})
+    try:
+        yield
+    finally:
+        model.generation_config = own
 
 
 def _write_step_by_step(

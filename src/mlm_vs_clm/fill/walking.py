@@ -57,9 +57,9 @@ class Walk:
         return self.writes[self.n_written] - self.n_read if self.n_written < len(self.writes) else 0
 
     def take(self, n: int) -> tuple[list[int], list[int]]:
-        """Return the next n sub-words and their positions, which count as read."""
+        """Return the next n sub-words and their positions; they count as read up to the next slot, none when finished."""
         part = slice(self.n_read, self.n_read + n)
-        self.n_read += n
+        self.n_read += min(n, self.n_ahead())
         return self.ids[part], self.positions[part] if self.positions else list(range(part.start, part.stop))
 
     def write(self, token: int) -> None:

@@ -3,8 +3,6 @@
 import pandas as pd
 
 from mlm_vs_clm.report import style
-from mlm_vs_clm.report.reading import PAIR, compare, pick
-from mlm_vs_clm.report.tidy import at_main_cell, ordered
 
 QUESTIONS = {  # step of the gap -> what it compares, in words
     "as reported": "As reported (a masked model that sees originals still to be replaced, a causal one that "
@@ -13,14 +11,13 @@ QUESTIONS = {  # step of the gap -> what it compares, in words
     "left context": "With the left side alone for both",
     "both contexts": "With both sides for both",
 }
-RELATIONS = {"above": "masked ahead", "below": "causal ahead", "not separated from": "not separated"}
 VERDICTS = ("supported", "contradicted", "explained", "inconclusive", "not tested")
 
 
-def tell_answer(gap: pd.DataFrame, downstream: pd.DataFrame, claims: pd.DataFrame) -> str:
+def tell_answer(gap: pd.DataFrame, utility_gap: pd.DataFrame, claims: pd.DataFrame) -> str:
     """Return the answer as a Markdown list: text quality step by step, utility, and the count of verdicts."""
     told = [tell_step(gap, step, words) for step, words in QUESTIONS.items()]
-    told += [tell_utility(downstream), tell_verdicts(claims)]
+    told += [tell_utility(utility_gap), tell_verdicts(claims)]
     return "\n".join(f"- {sentence}" for sentence in told if sentence)
 
 
@@ -41,22 +38,23 @@ def tell_step(gap: pd.DataFrame, step: str, words: str) -> str:
     return f"**{words}: {outcome} of {n} corpora**; BLEU {differences}."
 
 
-def tell_utility(downstream: pd.DataFrame) -> str:
-    """Return how the two arms of the main comparison fare as training data beside real text, task by task."""
-    told = []
-    for corpus in ordered(downstream["corpus"], style.CORPORA):
-        rows = downstream[downstream["corpus"] == corpus]
-        metric = style.main_utility(rows, corpus)
-        rows = rows[rows["metric"] == metric].rename(columns={"trained_on": "arm"})
-        found = pick(pd.concat([rows[rows["strategy"].isna()], at_main_cell(rows)]))
-        if not {*PAIR, "real"} <= set(found):
-            continue
-        masked, causal, real = (found[name] for name in (*PAIR, "real"))
-        told.append(
-            f"{corpus} {style.name_metric(metric)} {masked.value:.3f} and {causal.value:.3f} "
-            f"({RELATIONS[compare(masked, causal)]}; real text {real.value:.3f})"
-        )
-    return f"**As training data**, text of {PAIR[0]} and {PAIR[1]}: {'; '.join(told)}." if told else ""
+def tell_utility(utility_gap: pd.DataFrame) -> str:
+    """Return who writes the better training data at the same lengths, by paired differences, task by task."""
+    rows = utility_gap[utility_gap["step"] == "known length"]
+    if rows.empty:
+        return ""
+    first, second = rows.iloc[0][["first", "second"]]
+    told = "; ".join(tell_task(row) for row in rows.itertuples(index=False))
+    return f"**As training data**, {first} text less {second} text, same test units: {told}."
+
+
+def tell_task(row) -> str:
+    """Return one task's difference with its interval, and who is ahead by it."""
+    name = f"{row.corpus} ({style.name_metric(row.metric)})"
+    if pd.isna(row.value):
+        return f"{name} missing: {row.reason}"
+    ahead = "masked ahead" if row.low > 0 else "causal ahead" if row.high < 0 else "not separated"
+    return f"{name} {row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}], {ahead}"
 
 
 def tell_verdicts(claims: pd.DataFrame) -> str:

@@ -10,6 +10,10 @@ from mlm_vs_clm.report.tidy import at_main_cell, ordered
 
 MEASURE = ("fills", "exact_match")
 ONE_PASS, BESIDE = "parallel", "clm"
+BY_COUNTING = (
+    "The products of attention, which grow with the square of the length, are not counted: that an arm which reads "
+    "each sub-word once has the power 1 follows from the way of counting."
+)
 
 
 def read_cost(compute: pd.DataFrame, growth: pd.DataFrame, equal: pd.DataFrame) -> tuple[str, ...]:
@@ -57,11 +61,11 @@ def tell_equal(equal: pd.DataFrame) -> str:
         return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
     told = []
     for step in STEPS:
-        cells = [row for row in made.itertuples(index=False) if row.step == step.name]
-        if cells:
-            values = "; ".join(f"{row.corpus} {write(row, 3)}" for row in cells)
-            whose = step.second if cells[0].basis == BASES[1] else step.first
-            told.append(f"{step.first} - {step.second} at the FLOPs of {whose}: {values}")
+        for basis, whose in zip(BASES[1:], (step.second, step.first), strict=True):
+            cells = made[(made["step"] == step.name) & (made["basis"] == basis)]
+            values = "; ".join(f"{row.corpus} {write(row, 3)}" for row in cells.itertuples(index=False))
+            if values:
+                told.append(f"{step.first} - {step.second} at the FLOPs of {whose}: {values}")
     name = style.name_metric(MEASURE[1])
     return f"At equal compute the difference in {name} [95 % interval] is: {'. '.join(told)}."
 
@@ -74,4 +78,5 @@ def tell_growth(growth: pd.DataFrame) -> str:
         values = rows.loc[rows["arm"] == arm, "value"]
         low, high = f"{values.min():.2f}", f"{values.max():.2f}"
         told.append(f"{arm} {low}" if low == high else f"{arm} {low} to {high}")
-    return f"FLOPs grow with the length of a document to the power: {', '.join(told)}." if told else ""
+    powers = f"FLOPs grow with the length of a document to the power: {', '.join(told)}."
+    return f"{powers} {BY_COUNTING}" if told else ""

@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from mlm_vs_clm.correlation import BENT, CEILING_SHARE, OVERALL, find_utility, pair_cells, set_goal
+from mlm_vs_clm.correlation_pooling import average_seeds
 from mlm_vs_clm.correlation_shapes import fit_curve, fit_line, why_not
 from mlm_vs_clm.report import style
 from mlm_vs_clm.report.correlation_reading import Rows, decision_of, name_quality
@@ -94,7 +95,8 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, rows: Rows, corpus: str, quality
         axes.plot(
             part["quality"], part["utility"], linestyle="none", alpha=0.85, zorder=3, **look_of(strategy)
         )
-    draw_fits(axes, cells["quality"].to_numpy(dtype=float), cells["utility"].to_numpy(dtype=float))
+    once = average_seeds(cells)
+    draw_fits(axes, once["quality"].to_numpy(dtype=float), once["utility"].to_numpy(dtype=float))
     place, p = (rows.get(corpus, quality, name) for name in ("threshold", "threshold_p"))
     if place is not None and p is not None and p.decision == BENT:
         axes.axvline(place.value, zorder=2, **BREAK)

@@ -51,6 +51,35 @@ def gap_table(gap: pd.DataFrame, scale: str) -> list[Table]:
     ]
 
 
+def utility_gap_table(gap: pd.DataFrame, scale: str) -> list[Table]:
+    """Return one table: corpus down with its task, the steps across, the difference as training data in each."""
+    if gap.empty:
+        return []
+    gap = gap.assign(reason=explain_missing(gap))
+    found = {(row.corpus, row.step): row for row in gap.itertuples(index=False)}
+    names = {row.corpus: (row.task, row.metric) for row in gap.itertuples(index=False)}
+    return [
+        Table(
+            name="utility_gap",
+            title="The same steps, as training data",
+            caption=(
+                f"Random blanks at ratio {CELL[1]:g}. A task model is trained on the text of either arm; differences are first "
+                "minus second on the same real test units, means over task seeds, with 95 % bootstrap intervals over units "
+                f"(over authors where they repeat). {CHAIN}."
+            ),
+            header=("corpus", "task", "measure", *(step.name for step in STEPS)),
+            rows=tuple(
+                (
+                    *map(Entry, (corpus, names[corpus][0], style.name_metric(names[corpus][1]))),
+                    *(enter_difference(found.get((corpus, step.name)), 3) for step in STEPS),
+                )
+                for corpus in ordered(gap["corpus"], style.CORPORA)
+            ),
+            command=tell_command(gap, scale, "downstream"),
+        )
+    ]
+
+
 def enter_difference(row, digits: int) -> Entry:
     """Return a difference with its sign and its interval."""
     entry = enter(row, digits)
@@ -67,11 +96,11 @@ def name_measure(scope: str, metric: str) -> str:
     return f"{style.name_metric(metric)}, {style.SCOPES.get(scope, scope)}"
 
 
-def tell_command(gap: pd.DataFrame, scale: str) -> str:
-    """Return the line that makes the scores behind the steps that were measured."""
+def tell_command(gap: pd.DataFrame, scale: str, stage: str = "score") -> str:
+    """Return the line that makes what stands behind the steps that were measured."""
     made = gap[gap["value"].notna()]
     arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
-    return commands.for_cells("score", scale, arms.assign(strategy=CELL[0], ratio=CELL[1]))
+    return commands.for_cells(stage, scale, arms.assign(strategy=CELL[0], ratio=CELL[1]))
 
 
 def draw_gap(gap: pd.DataFrame) -> list[Drawing]:

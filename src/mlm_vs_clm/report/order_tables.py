@@ -9,13 +9,33 @@ from mlm_vs_clm.report.tidy import ordered, over_seeds
 
 MEASURES = ("exact_match", "bleu", "repetition")
 SAME = {"objective": "mlm", "context": "both", "length": "known", "strategy": "random", "scope": "fills"}
+FAMILY = (  # the arms of conf/arm that are one network and one way of choosing words: order and pace alone differ
+    "mlm",
+    "mlm_parallel",
+    "mlm_confidence",
+    "mlm_cosine",
+    "mlm_left_to_right",
+    "mlm_mask_predict",
+)
 KEYS = ["metric", "corpus", "ratio"]
 
 
 def at_orders(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the fill-scope rows of the masked arms that share all but their order; none where only one did."""
-    rows = scores[(scores[list(SAME)] == pd.Series(SAME)).all(axis=1) & scores["metric"].isin(MEASURES)]
+    """Return the fill-scope rows of the masked arms that share all but their order; none where only one did.
+
+    Rows do not tell training or temperature, so the arms are named: `mlm_general` and `mlm_gibbs` differ in those.
+    """
+    same = (scores[list(SAME)] == pd.Series(SAME)).all(axis=1) & scores["metric"].isin(MEASURES)
+    rows = of_one_model(scores[same & scores["arm"].isin(FAMILY)])
     return rows if rows["arm"].nunique() > 1 else rows.iloc[:0]
+
+
+def of_one_model(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first arm's model, where rows name their model."""
+    if rows.empty or "model" not in rows:
+        return rows
+    first = rows["arm"] == ordered(rows["arm"], FAMILY)[0]
+    return rows[rows["model"] == rows.loc[first, "model"].iloc[0]]
 
 
 def order_table(scores: pd.DataFrame, scale: str) -> list[Table]:

@@ -175,6 +175,30 @@ def enter_cost(row: pd.Series) -> tuple[Entry, ...]:
     )
 
 
+def stage_table(stages: pd.DataFrame, scale: str) -> list[Table]:
+    """Return one table: what scoring and tasks took on the processor, a stage and corpus a row."""
+    if stages.empty:
+        return []
+    return [
+        Table(
+            name="stages",
+            title="Seconds of scoring and of the tasks",
+            caption="Measured on the machine of this run, one thread a result; writing and training have tables of their own.",
+            header=("stage", "corpus", "results", "seconds", "seconds a result"),
+            rows=tuple(
+                (
+                    *map(Entry, (row.stage, row.corpus)),
+                    enter_number(row.results),
+                    enter_number(row.seconds),
+                    enter_number(row.seconds / row.results, "{:.1f}"),
+                )
+                for row in stages.itertuples(index=False)
+            ),
+            command=f"make reproduce SCALE={scale.split()[0]}",
+        )
+    ]
+
+
 def training_table(training: pd.DataFrame, scale: str) -> list[Table]:
     """Return one table: every language model at its last step."""
     if training.empty:

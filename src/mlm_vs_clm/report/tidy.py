@@ -17,6 +17,7 @@ COLUMNS = {
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
     ).split(),
     "gap": "corpus step first second scope metric value low high p n reason".split(),
+    "utility_gap": "corpus step first second task metric value low high p n reason".split(),
     "ledger": (
         "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
@@ -44,6 +45,7 @@ CELL = {
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "gap": ["corpus", "step", "scope", "metric"],
+    "utility_gap": ["corpus", "step", "metric"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
     "stages": ["stage", "corpus"],
     "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
@@ -160,10 +162,9 @@ def over_seeds(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def explain_missing(rows: pd.DataFrame) -> pd.Series:
-    """Return a reason for every row without a value and nothing for the others."""
+    """Return a reason for every row without a value, and what was recorded (or nothing) for the others."""
     reasons = rows["reason"].astype(object)
-    reasons = reasons.where(reasons.notna(), UNEXPLAINED)
-    return reasons.where(rows["value"].isna(), "")
+    return reasons.where(reasons.notna(), rows["value"].isna().map({True: UNEXPLAINED, False: ""}))
 
 
 def join_reasons(reasons: pd.Series) -> str:

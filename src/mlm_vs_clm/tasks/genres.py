@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mlm_vs_clm.documents import Document, split_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, divide, draw_training_set, find_origin
+from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
 from mlm_vs_clm.tasks.word_vectors import learn_word_vectors
 
 PENALTY = 3.0
@@ -32,7 +32,12 @@ def evaluate(
     genres, chosen = list_genres(test), draw_training_set(train, seed)
     labels = mark_labels(chosen, genres)
     if not labels.any():
-        return score(*answer_constant(labels, len(test)), test, {}, ("no label to train on: majority",))
+        return score(
+            *answer_constant(labels, len(test)),
+            test,
+            {},
+            (f"{UNTRAINED}: no label to train on, majority answers",),
+        )
     vectors = learn_word_vectors(tuple(document.text for document in background))
     embed = lambda documents: vectors.embed([document.text for document in documents])  # noqa: E731
     chances = estimate_chances(embed(chosen), labels, [embed(dev), embed(test)])

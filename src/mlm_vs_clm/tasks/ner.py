@@ -16,7 +16,7 @@ import numpy as np
 import pycrfsuite
 
 from mlm_vs_clm.documents import Document, Entity, find_words, split_words
-from mlm_vs_clm.tasks.outcome import Outcome, compute_f1, divide, draw_training_set, find_origin
+from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
 from mlm_vs_clm.tasks.word_clusters import WordClusters, learn_word_clusters
 from mlm_vs_clm.tasks.word_features import describe_words
 from mlm_vs_clm.tasks.word_spans import (
@@ -46,7 +46,7 @@ def evaluate(
     tags, skipped = tag_documents(chosen)
     skipped["training document without words"] = sum(not find_words(document.text) for document in train)
     if not any(tag != "O" for row in tags for tag in row):
-        note = "no entity to train on: majority"
+        note = f"{UNTRAINED}: no entity to train on, majority answers"
         return score(majority_spans(chosen, test), test, skipped, (note,))
     clusters = learn_word_clusters(tuple(document.text for document in background))
     tagger = train_tagger([describe(document.text, clusters) for document in chosen], tags)

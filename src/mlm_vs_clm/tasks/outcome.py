@@ -9,6 +9,7 @@ import numpy as np
 from mlm_vs_clm.documents import Document
 
 KEPT_SHARE = 0.9
+UNTRAINED = "no model could be trained"  # opens a note: the answers are defaults, no measurement
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

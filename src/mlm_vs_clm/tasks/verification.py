@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.tasks.outcome import Outcome, draw_training_set
+from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, draw_training_set
 from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
 from mlm_vs_clm.tasks.problems import Problem, draw_problems, place_problems
 from mlm_vs_clm.tasks.similarity import Space, compare, learn_spaces
@@ -48,13 +48,17 @@ def evaluate(
     problems, left_out = draw_problems(chosen, np.random.default_rng(seed))
     skipped |= {f"training {reason}": count for reason, count in left_out.items()}
     if len({problem.author for problem in problems}) < N_FOLDS:
-        return score(asked, test, NO_ANSWER, skipped, ("too few training authors: no answer",))
+        return score(asked, test, NO_ANSWER, skipped, (f"{UNTRAINED}: too few training authors, no answer",))
     spaces = learn_spaces(tuple(document.text for document in background))
     known = compare(spaces, [document.text for document in chosen], problems)
     model, is_informed = train_verifier(known, problems)
     if not is_informed:
         return score(
-            asked, test, NO_ANSWER, skipped, ("nothing learned from the training problems: no answer",)
+            asked,
+            test,
+            NO_ANSWER,
+            skipped,
+            (f"{UNTRAINED}: nothing learned from the training problems, no answer",),
         )
     answers = model.predict_proba(compare_test(spaces, tuple(test), tuple(asked)))[:, 1]
     return score(asked, test, answers, skipped, ())

@@ -1,0 +1,81 @@
+"""Whose text is the better training data, pair by pair: differences on the same test units, over the same draws."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .draws import keyed_rng
+from .gap import STEPS, Step
+from .stats import percentile_interval
+from .tasks import genres, ner, verification
+from .tasks.outcome import draw_weights
+
+COLUMNS = "corpus step first second task metric value low high p n reason".split()
+MAIN = {
+    "ner": ("f1", ner.MEASURES),
+    "genres": ("micro_f1", genres.MEASURES),
+    "verification": ("auc", verification.MEASURES),
+}
+NAMES = ("task_seed", "id", "cluster")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What was answered after training on an arm's text: the rows of its units.jsonl, and why a seed has no model."""
+
+    arm: str
+    seed: int
+    units: Sequence[dict]
+    reason: str = ""
+
+
+def explain_utility(corpus: str, task: str, trained: list[Trained], resamples: int) -> list[dict]:
+    """Return a row of COLUMNS for every step of the gap; p is two-sided and not corrected.
+
+    A step that cannot be measured, for want of an arm or of a model in some task seed, is missing with its reason.
+    """
+    about = {"corpus": corpus, "task": task, "metric": MAIN[task][0]}
+    return [
+        about
+        | {"step": step.name, "first": step.first, "second": step.second}
+        | _compare(step, task, trained, resamples)
+        for step in STEPS
+    ]
+
+
+def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> dict:
+    found = {(one.arm, one.seed): one for one in trained}
+    seeds = sorted(seed for arm, seed in found if arm == step.first and (step.second, seed) in found)
+    if not seeds:
+        arms = [arm for arm in (step.first, step.second) if not any(arm == known for known, _ in found)]
+        return _missing(f"not made: {' and '.join(arms)}" if arms else "the two arms share no seed")
+    pairs = [(found[step.first, seed], found[step.second, seed]) for seed in seeds]
+    if reasons := sorted({f"{one.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
+        return _missing("; ".join(reasons))
+    name, measures = MAIN[task]
+    clusters = [unit["cluster"] for unit in pairs[0][0].units if unit["task_seed"] == 0]
+    weights = draw_weights(clusters, resamples, keyed_rng("utility gap"))
+    weights = np.vstack([np.ones(len(clusters)), weights])  # the first draw is the test set as it is
+    sides = [
+        np.mean([score for one in side for score in _score(one.units, measures[name], weights)], axis=0)
+        for side in zip(*pairs, strict=True)
+    ]
+    difference, spread = (sides[0] - sides[1])[0], (sides[0] - sides[1])[1:]
+    low, high = percentile_interval(spread)
+    extreme = np.abs(spread - np.nanmean(spread)) >= abs(difference)
+    p = (extreme.sum() + 1) / (len(spread) + 1)
+    return {"value": difference, "low": low, "high": high, "p": p, "n": len(set(clusters)), "reason": ""}
+
+
+def _score(units: Sequence[dict], measure, weights: np.ndarray) -> list[np.ndarray]:
+    """Return the scores (n draws,) of each task seed."""
+    columns = [column for column in units[0] if column not in NAMES]
+    runs: dict[int, list] = {}
+    for unit in units:
+        runs.setdefault(unit["task_seed"], []).append([unit[column] for column in columns])
+    return [measure(np.array(table, dtype=float), weights) for table in runs.values()]
+
+
+def _missing(reason: str) -> dict:
+    return dict.fromkeys(("value", "low", "high", "p", "n")) | {"reason": reason}
