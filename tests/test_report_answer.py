@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report.answer import tell_answer, tell_step, tell_utility, tell_verdicts
+from mlm_vs_clm.report.answer import tell_answer, tell_claim, tell_step, tell_utility, tell_verdicts
 
 STEP = {"step": "known length", "scope": "document", "metric": "bleu"}
 
@@ -40,3 +40,11 @@ def test_nothing_measured_is_said():
     downstream = pd.DataFrame(columns=["corpus", "step", "metric", "value"])
     claims = pd.DataFrame(columns=["claim", "corpus", "verdict"])
     assert tell_answer(gap, downstream, claims).count("not measured") == 4
+
+
+def test_a_claim_is_told_over_all_corpora():
+    columns = ["claim", "corpus", "statement", "verdict", "reason"]
+    claims = pd.DataFrame(
+        [("C4", "a", "S.", "supported", "r"), ("C4", "overall", "S.", "inconclusive", "b")], columns=columns
+    )
+    assert tell_claim(claims, "C4") == "**C4** (S.) inconclusive: b."

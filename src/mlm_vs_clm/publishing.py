@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from .artifacts import RECORD, explain_os_error, write_whole
 from .errors import StudyError
 from .report import headline_table, read_tables, show_tables, write_between_markers
-from .report.answer import tell_answer
+from .report.answer import tell_answer, tell_claim
 from .report.outcome_tables import claim_table
 from .report.reading import read_main_comparison, tell_main_cell
 from .report.rendering import to_markdown
@@ -34,8 +35,8 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if name == "laptop" and Path(results).resolve() == README.parent / "results":
-            _write_readme(target)
+        if name in BLOCKS and Path(results).resolve() == README.parent / "results":
+            _write_readme(target, BLOCKS[name])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print(
@@ -52,11 +53,21 @@ def _copy(source: Path, target: Path) -> None:
     os.replace(beside, target)
 
 
-def _write_readme(results: Path) -> None:
-    tables: dict[str, pd.DataFrame] = read_tables(results)
+Tables = dict[str, pd.DataFrame]
+
+
+def _write_readme(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], dict[str, str]]) -> None:
     before = after = README.read_text(encoding="utf-8")
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
-    blocks = {
+    for name, text in make_blocks(read_tables(results), claims).items():
+        after = write_between_markers(after, name, text)
+    if after != before:
+        write_whole(README, after)
+
+
+def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
+    """Return what the README says of the matched run, by marker."""
+    return {
         "answer": tell_answer(tables["gap"], tables["utility_gap"], claims),
         "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
         "gap": "\n".join(show_tables("gap", tables, "laptop")),
@@ -64,10 +75,15 @@ def _write_readme(results: Path) -> None:
         "headline": headline_table(tables),
         "ceilings": "\n".join(show_tables("ceilings", tables, "laptop")),
     }
-    for name, text in blocks.items():
-        after = write_between_markers(after, name, text)
-    if after != before:
-        write_whole(README, after)
+
+
+def tell_pretrained(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
+    """Return what the README says of the run with real weights, by marker: its answer, and what training brought."""
+    answer = tell_answer(tables["gap"], tables["utility_gap"], claims)
+    return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}"}
+
+
+BLOCKS = {"laptop": tell_matched, "laptop-pretrained": tell_pretrained}  # by folder of results
 
 
 def tell_findings(tables: dict[str, pd.DataFrame]) -> str:

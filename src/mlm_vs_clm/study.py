@@ -16,6 +16,7 @@ from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig, MaskingConfig
 from .errors import StudyError, describe_error, tell_stack
+from .hardware import return_freed_memory
 from .workers import begin_work
 
 Choose = Callable[..., Config]
@@ -181,4 +182,6 @@ def _try(store: Store, recipe: Recipe) -> str | None:
         if not isinstance(error, StudyError):
             tell_stack(error)
         return describe_error(error)
+    finally:
+        return_freed_memory()
     return None

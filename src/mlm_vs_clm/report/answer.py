@@ -63,3 +63,9 @@ def tell_verdicts(claims: pd.DataFrame) -> str:
     counts = {verdict: sorted(overall.loc[overall["verdict"] == verdict, "claim"]) for verdict in VERDICTS}
     told = "; ".join(f"{len(ids)} {verdict} ({', '.join(ids)})" for verdict, ids in counts.items() if ids)
     return f"**Of {len(overall)} claims**: {told}." if told else ""
+
+
+def tell_claim(claims: pd.DataFrame, claim: str) -> str:
+    """Return a claim with its verdict and reason over all corpora."""
+    row = claims[(claims["claim"] == claim) & (claims["corpus"] == "overall")].iloc[0]
+    return f"**{claim}** ({row['statement']}) {row['verdict']}: {row['reason']}."
