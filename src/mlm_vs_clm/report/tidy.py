@@ -59,7 +59,11 @@ NUMBERS = (
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
     "subwords flops_first flops_second value_first value_second"
 ).split()
-NAMES = {("gap", "step"), ("equal_compute", "step")}  # training counts its steps, the gap names them
+NAMES = {
+    ("gap", "step"),
+    ("utility_gap", "step"),
+    ("equal_compute", "step"),
+}  # training counts its steps, the gap names them
 UNEXPLAINED = "no reason was recorded"
 
 
