@@ -53,7 +53,7 @@ UTILITY_NAMES = {
     "brier": "Brier",
 }
 
-LOOKS = {  # Okabe and Ito's palette, which colour-blind readers can tell apart; a marker and a line of its own each
+LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: colour-blind readers can tell them apart; each has its own marker
     "mlm": ("#0072B2", "o", "-"),
     "mlm_leaky": ("#56B4E9", "s", "--"),
     "infill": ("#CC79A7", "P", "-."),
@@ -63,9 +63,13 @@ LOOKS = {  # Okabe and Ito's palette, which colour-blind readers can tell apart;
     "unigram": ("#009E73", "v", "--"),
     "uniform": ("#767676", "+", ":"),
     "oracle": ("#000000", "*", "-"),
+    "mlm_left": ("#117733", "<", "--"),
+    "mlm_parallel": ("#332288", ">", ":"),
+    "mlm_confidence": ("#882255", "d", "-."),
+    "clm_general": ("#999933", "p", "--"),
 }
 SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
-SPARE_MARKERS = ("p", "h", "<", ">", "d", "X", "8", "1", "2", "3", "4")
+SPARE_MARKERS = ("h", "X", "8", "1", "2", "3", "4", "H", "|", "_")
 
 
 def looks(arms: Iterable[str]) -> dict[str, dict]:
