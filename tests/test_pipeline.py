@@ -78,13 +78,21 @@ def run(stage, toy, store, *overrides):
     return done.stdout
 
 
+MEASURED = ["seconds", "peak_memory_mb", "tokens_per_second"]
+
+
 def contents(folder):
-    """Return the bytes of every result, but for measured times and what is drawn from them."""
+    """Return the bytes of every result, but for measured columns and the page and tables drawn from them."""
+    import pandas as pd
+
     kept = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in ("ledger.csv", "training.csv", "report.html"):
-            if not path.name.startswith(("ledger", "training", "all_tables")):
-                kept[str(path.relative_to(folder))] = path.read_bytes()
+        name = str(path.relative_to(folder))
+        if path.name in ("ledger.csv", "training.csv", "compute.csv", "stages.csv"):
+            kept[name] = pd.read_csv(path).drop(columns=MEASURED, errors="ignore").to_csv()
+        elif path.is_file() and path.name != "report.html":
+            if not path.name.startswith(("ledger", "training", "compute", "stages", "all_tables")):
+                kept[name] = path.read_bytes()
     return kept
 
 
