@@ -318,7 +318,6 @@ def fake_about() -> dict:
             {"objective": "clm", "parameters": 22_700_000},
         ],
         "deviations": [{"what": "corpus", "paper": "discharge summaries", "here": "abstracts"}],
-        "notes": ["Every number on this page is invented for a test."],
         "versions": {"python": "3.11", "mlm-vs-clm": "0"},
     }
 

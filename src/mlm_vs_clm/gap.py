@@ -1,6 +1,6 @@
 """What explains the gap between masked and causal text: one advantage after another taken away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,10 +68,9 @@ def explain_gap(corpus: str, cells: list[Cell], resamples: int) -> list[dict]:
 
 def _compare(step: Step, cells: list[Cell], measure: tuple[str, str], resamples: int) -> dict:
     found = {(cell.arm, cell.seed): cell for cell in cells if measure in cell.statistics}
-    seeds = sorted(seed for arm, seed in found if arm == step.first and (step.second, seed) in found)
-    if not seeds:
-        arms = [arm for arm in (step.first, step.second) if not any(arm == known for known, _ in found)]
-        return _missing(f"not made: {' and '.join(arms)}" if arms else "the two arms share no seed")
+    seeds, reason = share_seeds(step, found)
+    if reason:
+        return missing(reason)
     first, second = (
         np.vstack([found[arm, seed].statistics[measure] for seed in seeds])
         for arm in (step.first, step.second)
@@ -79,10 +78,19 @@ def _compare(step: Step, cells: list[Cell], measure: tuple[str, str], resamples:
     units = [unit for seed in seeds for unit in found[step.first, seed].units]
     made = paired_bootstrap(first, second, MEASURES[measure], resamples, clusters=units)
     if np.isnan(made.difference):
-        return _missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
+        return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
     values = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
     return values | {"n": made.n, "reason": ""}
 
 
-def _missing(reason: str) -> dict:
+def share_seeds(step: Step, found: Collection[tuple[str, int]]) -> tuple[list[int], str]:
+    """Return the seeds that both arms of a step have among (arm, seed), or why there is none."""
+    seeds = sorted(seed for arm, seed in found if arm == step.first and (step.second, seed) in found)
+    arms = [arm for arm in (step.first, step.second) if not any(arm == known for known, _ in found)]
+    reason = f"not made: {' and '.join(arms)}" if arms else "the two arms share no seed"
+    return seeds, "" if seeds else reason
+
+
+def missing(reason: str) -> dict:
+    """Return what a step that could not be measured has for values: nothing, and the reason."""
     return dict.fromkeys(("value", "low", "high", "p", "n")) | {"reason": reason}

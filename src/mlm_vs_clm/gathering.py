@@ -223,7 +223,6 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
         "initialisation": "; ".join(starts),
         "models": sorted(set(tables["training"].get("objective", []))),
         "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
-        "notes": [],
         "versions": library_versions(),
     }
 

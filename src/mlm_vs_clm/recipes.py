@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 1,
     "downstream": 4,
     "correlate": 3,
-    "report": 6,
+    "report": 7,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

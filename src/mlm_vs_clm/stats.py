@@ -158,7 +158,7 @@ def paired_bootstrap(
     resampled = resampled[~np.isnan(resampled)]
     if len(resampled) < 2:
         return Comparison(difference, *[float("nan")] * 4, len(units))
-    p = _share_as_extreme(resampled - resampled.mean(), difference)
+    p = share_as_extreme(resampled - resampled.mean(), difference)
     error = float(resampled.std(ddof=1))
     return Comparison(difference, *percentile_interval(resampled), p, error, len(units))
 
@@ -180,7 +180,7 @@ def paired_randomisation(
     swaps = np.random.default_rng(seed).integers(2, size=(n_trials, len(units))).astype(float)
     moved = swaps @ moves
     swapped = np.hstack([total[:k] + moved, total[k:] - moved])
-    return _share_as_extreme(_difference(swapped, aggregate), float(_difference(total, aggregate)))
+    return share_as_extreme(_difference(swapped, aggregate), float(_difference(total, aggregate)))
 
 
 def _difference(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
@@ -188,7 +188,7 @@ def _difference(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     return aggregate(first) - aggregate(second)
 
 
-def _share_as_extreme(differences: np.ndarray, observed: float) -> float:
+def share_as_extreme(differences: np.ndarray, observed: float) -> float:
     """Return (1 + count of |difference| >= |observed|) / (1 + n); equal systems get p = 1."""
     count = np.sum(np.abs(differences) >= abs(observed) - 1e-12)
     return float((count + 1) / (len(differences) + 1))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .draws import keyed_rng
-from .gap import STEPS, Step
-from .stats import percentile_interval
+from .gap import STEPS, Step, missing, share_seeds
+from .stats import percentile_interval, share_as_extreme
 from .tasks import genres, ner, verification
 from .tasks.outcome import draw_weights
 
@@ -46,13 +46,12 @@ def explain_utility(corpus: str, task: str, trained: list[Trained], resamples: i
 
 def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> dict:
     found = {(one.arm, one.seed): one for one in trained}
-    seeds = sorted(seed for arm, seed in found if arm == step.first and (step.second, seed) in found)
-    if not seeds:
-        arms = [arm for arm in (step.first, step.second) if not any(arm == known for known, _ in found)]
-        return _missing(f"not made: {' and '.join(arms)}" if arms else "the two arms share no seed")
+    seeds, reason = share_seeds(step, found)
+    if reason:
+        return missing(reason)
     pairs = [(found[step.first, seed], found[step.second, seed]) for seed in seeds]
     if reasons := sorted({f"{one.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
-        return _missing("; ".join(reasons))
+        return missing("; ".join(reasons))
     name, measures = MAIN[task]
     clusters = [unit["cluster"] for unit in pairs[0][0].units if unit["task_seed"] == 0]
     weights = draw_weights(clusters, resamples, keyed_rng("utility gap"))
@@ -61,10 +60,10 @@ def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> d
         np.mean([score for one in side for score in _score(one.units, measures[name], weights)], axis=0)
         for side in zip(*pairs, strict=True)
     ]
-    difference, spread = (sides[0] - sides[1])[0], (sides[0] - sides[1])[1:]
+    difference, *spread = sides[0] - sides[1]
+    spread = np.array([value for value in spread if not np.isnan(value)])
     low, high = percentile_interval(spread)
-    extreme = np.abs(spread - np.nanmean(spread)) >= abs(difference)
-    p = (extreme.sum() + 1) / (len(spread) + 1)
+    p = share_as_extreme(spread - spread.mean(), difference)
     return {"value": difference, "low": low, "high": high, "p": p, "n": len(set(clusters)), "reason": ""}
 
 
@@ -75,7 +74,3 @@ def _score(units: Sequence[dict], measure, weights: np.ndarray) -> list[np.ndarr
     for unit in units:
         runs.setdefault(unit["task_seed"], []).append([unit[column] for column in columns])
     return [measure(np.array(table, dtype=float), weights) for table in runs.values()]
-
-
-def _missing(reason: str) -> dict:
-    return dict.fromkeys(("value", "low", "high", "p", "n")) | {"reason": reason}

@@ -194,7 +194,7 @@ def stage_table(stages: pd.DataFrame, scale: str) -> list[Table]:
                 )
                 for row in stages.itertuples(index=False)
             ),
-            command=f"make reproduce SCALE={scale.split()[0]}",
+            command=f"python experiments/report.py scale={scale}",
         )
     ]
 
