@@ -24,11 +24,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is older: make PYTHON=python3.11 ..."; exit 1; }
 	@$(PY) -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
 	@echo "installing into $(VENV) (once; one to three minutes; pip's own words: $(VENV)/install.log)"
-	@$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
+	@$(PY) -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 250 MB)
-	@$(PY) -m mlm_vs_clm.corpora.packages --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
+	@$(PY) -m mlm_vs_clm.corpora --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(STUDY) $(ARGS)

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 from .models import hidden_states, output_layer
 from .objectives import IGNORE
 
-HEAD_ROWS = 512  # positions through the output layer at a time: their logits are most of a step's memory
+HEAD_ROWS = 1024  # positions through the output layer at a time: their logits are most of a step's memory
 
 
 class PredictedLoss(nn.Module):
@@ -23,19 +23,35 @@ class PredictedLoss(nn.Module):
         states, wanted = hidden_states(self.model, inputs)[predicted], labels[predicted]
         cut, loss = states.detach().requires_grad_(), 0.0
         for part, labels_of_part in zip(cut.split(HEAD_ROWS), wanted.split(HEAD_ROWS), strict=True):
-            logits = output_layer(self.model)(part).float()
-            loss_of_part = nn.functional.cross_entropy(logits, labels_of_part, reduction="sum")
-            loss_of_part = loss_of_part * (share / len(wanted))
-            loss_of_part.backward()
-            loss += loss_of_part.item()
+            logits = output_layer(self.model)(part)
+            loss_of_part, slope = differentiate(logits.detach(), labels_of_part)
+            logits.backward(slope.mul_(share / len(wanted)).to(logits.dtype))
+            loss += loss_of_part * share / len(wanted)
         states.backward(cut.grad)
         return loss
 
     def forward(self, labels: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         """Return the mean cross-entropy (nats) over positions whose label is not -100."""
         predicted = labels != IGNORE
-        logits = output_layer(self.model)(hidden_states(self.model, inputs)[predicted])
-        return nn.functional.cross_entropy(logits.float(), labels[predicted])
+        states, wanted = hidden_states(self.model, inputs)[predicted], labels[predicted]
+        total = sum(
+            nn.functional.cross_entropy(output_layer(self.model)(part).float(), some, reduction="sum")
+            for part, some in zip(states.split(HEAD_ROWS), wanted.split(HEAD_ROWS), strict=True)
+        )
+        return total / len(wanted)
+
+
+def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[float, torch.Tensor]:
+    """Return the summed cross-entropy (nats) of logits (n, vocabulary), and its gradient in them, in float32.
+
+    The gradient is written over the one copy of the logits, where autograd would hold four of them.
+    """
+    chances, at = logits.to(torch.float32, copy=True), labels[:, None]
+    total = chances.logsumexp(-1, keepdim=True)
+    loss = (total - chances.gather(1, at)).sum().item()
+    chances.sub_(total).exp_()
+    chances.scatter_add_(1, at, chances.new_full(at.shape, -1.0))
+    return loss, chances
 
 
 def count_predicted(part: dict[str, torch.Tensor]) -> int:

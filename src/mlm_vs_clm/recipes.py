@@ -21,10 +21,10 @@ from .writing import check_arm
 VERSIONS = {
     "corpus": 1,
     "start": 1,
-    "pretrain": 2,
+    "pretrain": 3,
     "corrupt": 1,
-    "generate": 3,
-    "score": 1,
+    "generate": 4,
+    "score": 2,
     "downstream": 4,
     "correlate": 3,
     "report": 7,

@@ -28,7 +28,7 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
 
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
-    """Yield results that can be made side by side: corpora, models, the bounds of the gain, and the rest."""
+    """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
     grid = config.scale.grid
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
     choose_model = cache(lambda corpus, objective: choose(corpus=corpus, objective=objective).model)
@@ -51,8 +51,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
     yield corpora
-    yield models
-    yield bounds
+    yield models | bounds
     yield rest
 
 

@@ -15,13 +15,15 @@ from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_linear_schedule_with_warmup
 
 from .artifacts import write_whole
+from .attention import NAME as RECOMPUTED
+from .attention import attention_of
 from .batches import Batches, find_marks, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .draws import keyed_rng
 from .early_stopping import best_evaluation, describe_stopping, is_out_of_patience
 from .errors import StudyError
 from .fill.ledger import forward_flops
-from .hardware import return_freed_memory
+from .hardware import MemoryKeeper
 from .loss import PredictedLoss, count_predicted
 from .models import count_parameters, head_parameters
 from .objectives import OBJECTIVES, Noise, Subwords, check_marks, describe_noise
@@ -96,7 +98,8 @@ def train(
         device,
     )
     run.resume()
-    run.train(objective_name, show_progress and is_main(), line)
+    with attention_of(model, RECOMPUTED):
+        run.train(objective_name, show_progress and is_main(), line)
     run.restore_best()
     if is_main():
         run.plain_model().save_pretrained(folder)
@@ -126,6 +129,7 @@ class Run:
         warmup = math.ceil(training.warmup_share * len(batches))
         self.scheduler = get_linear_schedule_with_warmup(self.optimizer, warmup, len(batches))
         self.best: dict[str, torch.Tensor] = {}
+        self.memory = MemoryKeeper()
         self.state = {
             "step": 0,
             "tokens_seen": 0,
@@ -186,7 +190,7 @@ class Run:
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
-        return_freed_memory()
+        self.memory.look()
         return self._total(loss)
 
     def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:

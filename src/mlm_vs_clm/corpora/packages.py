@@ -225,7 +225,3 @@ def _tell_contents(data_dir: Path, folders: list[str]) -> None:
             if (data_dir / folder / name).is_dir():
                 print(f"  {data_dir / folder / name}  {what}")
     print(f"  {data_dir / 'nltk'}  WordNet as nltk reads it")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,16 +4,14 @@ torch's own kernel reads keys in bf16 one query at a time: a step of one sub-wor
 time there. docs/speed.md has what each way costs.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from ..attention import SPECIAL, is_padding, read_by_document
+
 NAME = "filling"
-SPECIAL = ("position_bias", "softcap", "s_aux")  # what some networks add to the scores
 
 
 def attend(
@@ -30,12 +28,25 @@ def attend(
     """
     dtype, query = query.dtype, query.to(key.dtype)
     is_plain = key.shape[1] == query.shape[1] and all(settings.get(name) is None for name in SPECIAL)
+    scaling = settings.get("scaling") or query.shape[3] ** -0.5
     if is_plain and query.shape[2] == 1:
-        scaling = settings.get("scaling") or query.shape[3] ** -0.5
         read = read_by_products(query, key, value, attention_mask, scaling).transpose(1, 2)
+    elif is_plain and _is_low(query) and _reads_all(module, attention_mask, settings):
+        read = read_by_document(query, key, value, attention_mask, scaling).transpose(1, 2)
     else:
         read, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     return read.to(dtype), None
+
+
+def _is_low(query: torch.Tensor) -> bool:
+    return query.dtype == torch.bfloat16 and query.device.type == "cpu"
+
+
+def _reads_all(module: torch.nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
+    """Tell whether every query may read all of its document."""
+    is_causal = settings.get("is_causal")
+    is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    return is_padding(mask) and not (mask is None and is_causal)
 
 
 def read_by_products(
@@ -50,21 +61,6 @@ def read_by_products(
 
 AttentionInterface.register(NAME, attend)
 AttentionMaskInterface.register(NAME, sdpa_mask)
-
-
-@contextmanager
-def fast_attention(model: PreTrainedModel) -> Iterator[None]:
-    """Let a model on a CPU attend by `attend` for a while; one that asks for another attention keeps it."""
-    configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
-    ours = [config for config in configs.values() if config._attn_implementation == "sdpa"]
-    ours = ours if model.device.type == "cpu" else []
-    for config in ours:
-        config._attn_implementation = NAME
-    try:
-        yield
-    finally:
-        for config in ours:
-            config._attn_implementation = "sdpa"
 
 
 def kept_in(model: PreTrainedModel) -> torch.dtype:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..attention import attention_of
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..models import count_parameters, output_layer, position_limit
+from .attention import NAME as FAST
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
 from .ledger import Ledger, forward_flops
 from .lengths import LENGTHS
@@ -82,11 +84,12 @@ def fill_masked(
         raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
     filler = _Filler(model, tokenizer, sampling, ledger, batch_tokens)
-    rows = filler.tokenize(blanked, filler.choose_lengths(blanked, length, max_length))
-    if context != "leaky":
-        for row in rows:
-            _hide(row, range(len(row.slots)), tokenizer.mask_token_id)
-    filler.fill([Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows])
+    with attention_of(model, FAST):
+        rows = filler.tokenize(blanked, filler.choose_lengths(blanked, length, max_length))
+        if context != "leaky":
+            for row in rows:
+                _hide(row, range(len(row.slots)), tokenizer.mask_token_id)
+        filler.fill([Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows])
     spell = Speller(tokenizer)
     return [
         put_together(text, spell.fills(row, len(text.blanks)))

@@ -6,10 +6,12 @@ from contextlib import contextmanager
 import torch
 from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from ..attention import attention_of
 from ..errors import StudyError
 from ..models import count_parameters, output_layer, position_limit
 from .alignment import align, deal_answers
-from .attention import fast_attention, kept_in
+from .attention import NAME as FAST
+from .attention import kept_in
 from .blanks import BlankedText, DocumentError, FilledText, put_together, runs_of_blanks
 from .ledger import Ledger, forward_flops
 from .vocabulary import GOES_ON, word_sign
@@ -163,7 +165,7 @@ def _write(
     inputs = tokenizer(sources, padding=True, return_tensors="pt")
     ids, seen = inputs["input_ids"].to(model.device), inputs["attention_mask"].to(model.device)
     if model.config.model_type == "encoder-decoder":
-        with fast_attention(model):
+        with attention_of(model, FAST):
             written = _write_step_by_step(model, ids, seen, max_new_tokens)
     else:
         settings = {"max_new_tokens": max_new_tokens, "do_sample": False, "num_beams": 1}

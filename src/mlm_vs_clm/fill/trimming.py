@@ -7,10 +7,11 @@ up to rounding; docs/speed.md has what it gains.
 """
 
 import torch
-from torch.nn import functional
 from transformers import PreTrainedModel
 
 from ..models import hidden_states
+from .attention import NAME as FAST
+from .attention import attend
 
 STRETCH = 2048  # sub-words through a CPU at a time: more do not stay in its cache
 
@@ -18,7 +19,8 @@ STRETCH = 2048  # sub-words through a CPU at a time: more do not stay in its cac
 def can_trim(model: PreTrainedModel) -> bool:
     """Tell whether the last layer can be cut: a BERT encoder with the attention that torch computes."""
     config = model.config
-    return config.model_type == "bert" and not config.is_decoder and config._attn_implementation == "sdpa"
+    is_plain = config._attn_implementation in ("sdpa", FAST)
+    return config.model_type == "bert" and not config.is_decoder and is_plain
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
@@ -58,8 +60,8 @@ def _trimmed(
     padded = [places + [0] * (most - len(places)) for places in slots]
     wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
     asking = hidden.gather(1, wanted[:, :, None].expand(-1, -1, hidden.shape[-1]))
-    attend = _attend_in_input if are_few(model, most) else _attend
-    answer = attend(layers[-1].attention.self, asking, hidden, mask)
+    ask = _attend_in_input if are_few(model, most) else _attend
+    answer = ask(layers[-1].attention.self, asking, hidden, mask)
     states = layers[-1].feed_forward_chunk(layers[-1].attention.output(answer, asking))
     counts = torch.tensor([len(places) for places in slots], device=ids.device)
     return states[torch.arange(most, device=ids.device) < counts[:, None]]
@@ -71,14 +73,9 @@ def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.T
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
 
-    read = functional.scaled_dot_product_attention(
-        heads(attention.query(asking)),
-        heads(attention.key(hidden)),
-        heads(attention.value(hidden)),
-        attn_mask=mask,
-        scale=attention.scaling,
-    )
-    return read.transpose(1, 2).flatten(2)
+    parts = (heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)))
+    read, _ = attend(attention, *parts, mask, scaling=attention.scaling, is_causal=False)
+    return read.flatten(2)
 
 
 def _attend_in_input(

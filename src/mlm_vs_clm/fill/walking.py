@@ -12,8 +12,10 @@ from functools import partial
 import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
 
+from ..attention import attention_of
 from ..models import hidden_states, output_layer
-from .attention import fast_attention, kept_in, read_by_products
+from .attention import NAME as FAST
+from .attention import kept_in, read_by_products
 from .blanks import Row
 
 # sub-words that a document reads at a time at most, lest the padding of short stretches cost more than it saves
@@ -75,7 +77,7 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     """Go through the documents in batches; `write` gets those at a slot and their logits (n, vocabulary), float32."""
     kind = _Packed if can_pack(model) else _InStep
     head = output_layer(model)
-    with fast_attention(model):
+    with attention_of(model, FAST):
         for batch in _batches(walks, kind.size, batch_tokens):
             reader = kind(model, batch, pad_id)
             while ahead := _trim([one.n_ahead() for one in batch]):

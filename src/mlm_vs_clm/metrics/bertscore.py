@@ -106,7 +106,8 @@ class Encoder:
         config.num_hidden_layers = self.layers
         with _no_chatter():
             model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
-        return (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
+        model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
+        return _round_matrices(model) if PRECISIONS[self.precision] else model
 
     @cached_property
     def tokenizer(self):
@@ -159,9 +160,12 @@ class Encoder:
         import torch
         from bert_score.utils import bert_encode
 
+        from ..attention import attention_of
+        from ..fill.attention import NAME as FAST
+
         ids = torch.tensor(batch, device=self.device)
         kind, low = torch.device(self.device).type, PRECISIONS[self.precision]
-        with torch.autocast(kind, dtype=torch.bfloat16, enabled=low):
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=low), attention_of(self.model, FAST):
             return bert_encode(self.model, ids, torch.ones_like(ids)).float().cpu()
 
     def remember(self, embedded: dict[str, tuple], references: set[str]) -> None:
@@ -173,6 +177,16 @@ class Encoder:
         while n_tokens > N_REMEMBERED_TOKENS:
             _, (_, weights) = self.remembered.popitem(last=False)
             n_tokens -= len(weights)
+
+
+def _round_matrices(model):
+    """Round the matrices that autocast would round anew for every batch; all else stays in float32."""
+    import torch
+
+    for part in model.modules():
+        if isinstance(part, torch.nn.Linear):
+            part.to(torch.bfloat16)
+    return model
 
 
 @contextmanager
