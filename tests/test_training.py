@@ -10,6 +10,7 @@ import pytest
 import torch
 from tiny_trainings import NOISE, TRAINING, assert_same_files, killed_at, train_tiny
 
+from mlm_vs_clm import hardware, loss
 from mlm_vs_clm.batches import find_marks, order_batches, pad_examples, tokenize
 from mlm_vs_clm.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.loss import PredictedLoss
@@ -59,6 +60,24 @@ def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer,
         logits = model(**batch).logits
     full = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
     assert fast.item() == pytest.approx(full.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("rows", [3, 1000])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_gradients_of_the_loss_are_those_of_autograd(name, rows, start, tokenizer, documents, monkeypatch):
+    monkeypatch.setattr(loss, "HEAD_ROWS", rows)
+    objective = OBJECTIVES[name]
+    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
+    rng, marks = np.random.default_rng(0), find_marks(tokenizer, model)
+    batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
+    bare = PredictedLoss(model)
+    wanted = bare(**batch) * 0.25
+    wanted.backward()
+    expected = {key: p.grad.clone() for key, p in model.named_parameters() if p.grad is not None}
+    model.zero_grad()
+    assert bare.learn(share=0.25, **batch) == pytest.approx(wanted.item(), rel=1e-5)
+    for key, slope in expected.items():
+        assert torch.allclose(dict(model.named_parameters())[key].grad, slope, atol=1e-6), key
 
 
 def test_order_of_data_is_one_for_all_and_takes_corpora_in_turn():
@@ -131,3 +150,25 @@ def test_a_kill_while_checkpoints_are_exchanged_leaves_a_whole_one_or_none(at, t
     save_checkpoint(tmp_path, module, optimizer, {}, {"step": 3})
     assert load_checkpoint(tmp_path, module, optimizer)[0] == {"step": 3}
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_freed_memory_is_handed_back_once_a_process_has_grown(monkeypatch):
+    sizes, handed_back = iter([1000, 1100, 1151, 900, 1040, 1051]), []
+    monkeypatch.setattr(hardware, "resident_memory_mb", lambda: next(sizes))
+    monkeypatch.setattr(hardware, "return_freed_memory", lambda: handed_back.append(True))
+    keeper, when = hardware.MemoryKeeper(), []
+    for _ in range(6):
+        keeper.look()
+        when.append(len(handed_back))
+    assert when == [
+        0,
+        0,
+        1,
+        1,
+        1,
+        2,
+    ]  # 150 MB over the first look, and over the first look after handing back
+
+
+def test_what_a_process_holds_is_at_most_what_it_ever_held():
+    assert 10 < hardware.resident_memory_mb() <= 1.05 * hardware.peak_memory_mb("cpu")

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -33,11 +33,15 @@ class Job:
 
     config: Config
     overrides: list[str]
+    chosen: dict[tuple, Config] = field(default_factory=dict)
 
     def choose(self, **groups: str) -> Config:
-        """Compose the same job with other choices, such as corpus="plots"."""
-        kept = [override for override in self.overrides if override.split("=")[0] not in groups]
-        return compose(kept + [f"{group}={name}" for group, name in groups.items()])
+        """Compose the same job with other choices, such as corpus="plots", each once; nobody changes what is shared."""
+        asked = tuple(sorted(groups.items()))
+        if asked not in self.chosen:
+            kept = [override for override in self.overrides if override.split("=")[0] not in groups]
+            self.chosen[asked] = compose(kept + [f"{group}={name}" for group, name in groups.items()])
+        return self.chosen[asked]
 
     @cached_property
     def rules(self) -> list[dict]:

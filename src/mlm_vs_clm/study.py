@@ -16,7 +16,7 @@ from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig, MaskingConfig
 from .errors import StudyError, describe_error, tell_stack
-from .hardware import return_freed_memory
+from .hardware import MEMORY
 from .workers import begin_work
 
 Choose = Callable[..., Config]
@@ -72,10 +72,11 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     """
     if config.workers < 1:
         raise StudyError(f"workers={config.workers}: give 1 or more processes")
-    needed = [_missing(store, wave) for wave in waves(config, choose)]
+    whole = list(waves(config, choose))
+    needed = [_missing(store, wave) for wave in whole]
     if any(needed):
         _stop_if_any(_share_out(store, needed, config.workers))
-    return cells(config, choose)
+    return {name: recipe for wave in whole for name, recipe in wave.items()}
 
 
 def _stop_if_any(failed: dict[str, str]) -> None:
@@ -182,5 +183,5 @@ def _try(store: Store, recipe: Recipe) -> str | None:
             tell_stack(error)
         return describe_error(error)
     finally:
-        return_freed_memory()
+        MEMORY.look()
     return None

@@ -23,7 +23,7 @@ from .draws import keyed_rng
 from .early_stopping import best_evaluation, describe_stopping, is_out_of_patience
 from .errors import StudyError
 from .fill.ledger import forward_flops
-from .hardware import MemoryKeeper
+from .hardware import MEMORY
 from .loss import PredictedLoss, count_predicted
 from .models import count_parameters, head_parameters
 from .objectives import OBJECTIVES, Noise, Subwords, check_marks, describe_noise
@@ -129,7 +129,6 @@ class Run:
         warmup = math.ceil(training.warmup_share * len(batches))
         self.scheduler = get_linear_schedule_with_warmup(self.optimizer, warmup, len(batches))
         self.best: dict[str, torch.Tensor] = {}
-        self.memory = MemoryKeeper()
         self.state = {
             "step": 0,
             "tokens_seen": 0,
@@ -190,7 +189,7 @@ class Run:
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
-        self.memory.look()
+        MEMORY.look()
         return self._total(loss)
 
     def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:

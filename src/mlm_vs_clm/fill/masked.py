@@ -9,6 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..attention import attention_of
 from ..draws import keyed_rng
 from ..errors import StudyError
+from ..hardware import MEMORY
 from ..models import count_parameters, output_layer, position_limit
 from .attention import NAME as FAST
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
@@ -22,7 +23,7 @@ from .vocabulary import Speller, slot_bias
 RUNWAY = (
     8  # masks after the slot of context `left`: a text that ends at once looks like the end of a sentence
 )
-HEAD_ROWS = 1024  # positions through the output layer at a time
+HEAD_ROWS = 256  # positions through the output layer at a time
 
 
 @dataclass
@@ -165,6 +166,7 @@ class _Filler:
             views = [one.view(self.mask_id, self.room) for one in work]
             for batch in _batches([len(view) for view in views], self.batch_tokens):
                 self._fill_one_pass([work[i] for i in batch])
+                MEMORY.look()
 
     @torch.inference_mode()
     def _fill_one_pass(self, batch: list[Work]) -> None:
@@ -196,7 +198,10 @@ class _Filler:
         states = states_at(self.model, ids, seen, places)
         self._count(views, places)
         head = output_layer(self.model)
-        return torch.cat([head(part).float() for part in states.split(HEAD_ROWS)])
+        logits = torch.empty(len(states), self.model.config.vocab_size, device=states.device)
+        for room, part in zip(logits.split(HEAD_ROWS), states.split(HEAD_ROWS), strict=True):
+            room.copy_(head(part))
+        return logits
 
     def _legal(self, rows: list[Row], looked: list[tuple[int, int]], logits: torch.Tensor):
         """Yield stretches of the logits, each with what bars the sub-words that may not stand in its slots."""

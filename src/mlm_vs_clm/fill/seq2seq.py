@@ -8,6 +8,7 @@ from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel,
 
 from ..attention import attention_of
 from ..errors import StudyError
+from ..hardware import MEMORY
 from ..models import count_parameters, output_layer, position_limit
 from .alignment import align, deal_answers
 from .attention import NAME as FAST
@@ -213,6 +214,7 @@ def _write_step_by_step(
         for row, token in zip(rows, last[:, 0].tolist(), strict=True):
             if written[row][-1:] != [marks.eos_token_id]:
                 written[row].append(token)
+        MEMORY.look()
         going = [i for i, row in enumerate(rows) if written[row][-1] != marks.eos_token_id]
         if not going:
             break

@@ -13,6 +13,7 @@ import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
 
 from ..attention import attention_of
+from ..hardware import MEMORY
 from ..models import hidden_states, output_layer
 from .attention import NAME as FAST
 from .attention import kept_in, read_by_products
@@ -87,6 +88,7 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
                 here = [i for i, n in enumerate(ahead) if n and not batch[i].n_ahead()]
                 if here:
                     write([batch[i] for i in here], head(states[here]).float())
+                MEMORY.look()
 
 
 def _trim(ahead: list[int]) -> list[int]:
