@@ -25,9 +25,9 @@ VERSIONS = {
     "corrupt": 1,
     "generate": 4,
     "score": 2,
-    "downstream": 4,
+    "downstream": 5,
     "correlate": 3,
-    "report": 7,
+    "report": 8,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

@@ -16,7 +16,7 @@ from .projection import audit_copying, project
 from .stats import bootstrap, percentile_interval, ratio_of_sums
 from .storage import load_blanked, load_filled, write_lines, write_table
 from .tasks import TASKS, Outcome
-from .tasks.outcome import UNTRAINED, draw_weights
+from .tasks.outcome import UNTRAINED, draw_runs, draw_weights
 from .tasks.pan_answers import write_answers
 
 COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
@@ -109,15 +109,16 @@ def tell_untrained(outcomes: list[Outcome]) -> str:
 
 
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
-    """Return each measure's mean over task seeds; its interval resamples the test units that all seeds share."""
+    """Return each measure's mean over task seeds; its interval resamples the seeds, and the test units they share."""
     first = outcomes[0]
     clusters = [unit["cluster"] for unit in first.units]
     once, weights = np.ones((1, first.n)), draw_weights(clusters, resamples, keyed_rng("test units"))
+    runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
     answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
     rows = []
     for name, measure in first.measures.items():
         value = float(np.mean([measure(answer, once) for answer in answers]))
-        spread = np.mean([measure(answer, weights) for answer in answers], axis=0)
+        spread = (runs.T * [measure(answer, weights) for answer in answers]).sum(axis=0)
         low, high = (np.nan, np.nan) if untrained else percentile_interval(spread)
         reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(

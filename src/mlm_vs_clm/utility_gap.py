@@ -1,4 +1,8 @@
-"""Whose text is the better training data, pair by pair: differences on the same test units, over the same draws."""
+"""Whose text is the better training data, pair by pair: differences on the same test units, over the same draws.
+
+What is drawn are test units (authors where one has several), task seeds and the seeds of the texts. Few seeds give a
+rough interval, but one without them calls an accident of training a difference.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +13,7 @@ from .draws import keyed_rng
 from .gap import STEPS, Step, missing, share_seeds
 from .stats import percentile_interval, share_as_extreme
 from .tasks import genres, ner, verification
-from .tasks.outcome import draw_weights
+from .tasks.outcome import draw_runs, draw_weights
 
 COLUMNS = "corpus step first second task metric value low high p n reason".split()
 MAIN = {
@@ -57,11 +61,15 @@ def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> d
     weights = draw_weights(clusters, resamples, keyed_rng("utility gap"))
     weights = np.vstack([np.ones(len(clusters)), weights])  # the first draw is the test set as it is
     sides = [
-        np.mean([score for one in side for score in _score(one.units, measures[name], weights)], axis=0)
-        for side in zip(*pairs, strict=True)
+        [_score(one.units, measures[name], weights) for one in side] for side in zip(*pairs, strict=True)
     ]
-    difference, *spread = sides[0] - sides[1]
-    spread = np.array([value for value in spread if not np.isnan(value)])
+    if len({len(scores) for side in sides for scores in side}) > 1:
+        return missing("not trained with as many task seeds")
+    differences = np.array(sides[0]) - np.array(sides[1])  # (text seeds, task seeds, 1 + draws)
+    difference = differences[:, :, 0].mean()
+    texts, runs = (draw_runs(n, resamples, keyed_rng("seeds", n)) for n in differences.shape[:2])
+    spread = np.einsum("tra,at,ar->a", differences[:, :, 1:], texts, runs)
+    spread = spread[~np.isnan(spread)]
     low, high = percentile_interval(spread)
     p = share_as_extreme(spread - spread.mean(), difference)
     return {"value": difference, "low": low, "high": high, "p": p, "n": len(set(clusters)), "reason": ""}

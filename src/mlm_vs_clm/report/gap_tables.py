@@ -65,7 +65,7 @@ def utility_gap_table(gap: pd.DataFrame, scale: str) -> list[Table]:
             caption=(
                 f"Random blanks at ratio {CELL[1]:g}. A task model is trained on the text of either arm; differences are first "
                 "minus second on the same real test units, means over task seeds, with 95 % bootstrap intervals over units "
-                f"(over authors where they repeat). {CHAIN}."
+                f"(over authors where they repeat) and over task seeds. {CHAIN}."
             ),
             header=("corpus", "task", "measure", *(step.name for step in STEPS)),
             rows=tuple(
