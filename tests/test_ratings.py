@@ -380,3 +380,8 @@ def test_without_the_scores_the_correlation_is_missing_with_its_reason(key, tmp_
     rows, _, _ = reading.read_folder(save(tmp_path / "answers", simulate(key, 0), simulate(key, 1)), key)
     table = reading.analyse(rows, tmp_path)["metrics"]
     assert table["value"].isna().all() and table["reason"].str.contains("4 of 4 cells").all()
+
+
+def test_a_folder_without_ratings_is_told(tmp_path):
+    with pytest.raises(StudyError, match="no ratings .* raters downloaded"):
+        reading.find_key(tmp_path / "keys", tmp_path)

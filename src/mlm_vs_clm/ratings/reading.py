@@ -21,7 +21,10 @@ def find_key(keys: Path, folder: Path) -> Path:
     """Return the key of the sheet that the first readable file answers, or `keys` itself where it is a file."""
     if keys.is_file():
         return keys
-    for path in sorted(folder.glob("*.json")):
+    answered = sorted(folder.glob("*.json"))
+    if not answered:
+        raise StudyError(f"no ratings (*.json) in {folder}: put the files there that the raters downloaded")
+    for path in answered:
         with contextlib.suppress(StudyError):
             answers = read_json(path)
             sheet = answers.get("sheet") if isinstance(answers, dict) else None
