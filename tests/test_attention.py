@@ -9,8 +9,9 @@ from tiny_models import NETWORKS, make_networks, make_tokenizers
 from torch.nn.functional import scaled_dot_product_attention
 
 from mlm_vs_clm import attention
-from mlm_vs_clm.attention import NAME, attention_of, is_padding, read_by_document
+from mlm_vs_clm.attention import NAME, attention_of
 from mlm_vs_clm.fill import attention as filling
+from mlm_vs_clm.fill.attention import is_padding, read_by_document
 
 WIDTH = 8
 

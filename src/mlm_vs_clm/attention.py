@@ -1,7 +1,7 @@
-"""Attention as a CPU computes it fastest in bf16, for any model with transformers' attention interface.
+"""Attention that a CPU learns fastest, for any model with transformers' attention interface, and how a model takes it up.
 
-torch's own kernel spends its time in a slow softmax, and its backward pass takes five times as long as products would;
-the eager way keeps every layer's weights in memory. docs/speed.md has what each costs.
+torch's own backward pass takes five times as long in bf16 as its forward pass; the eager way keeps every layer's
+weights in memory. docs/speed.md has what each costs.
 """
 
 from collections.abc import Iterator
@@ -14,31 +14,6 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from transformers.masking_utils import sdpa_mask
 
 SPECIAL = ("position_bias", "softcap", "s_aux")  # what some networks add to the scores
-
-
-def read_by_document(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
-) -> torch.Tensor:
-    """Return what queries (batch, heads, n, width) read: the products of a document at a time, the softmax in float32.
-
-    One document's scores stay in the cache. `mask` (batch, 1, 1, keys; bool, or None) is false at padding, which
-    stands at the end.
-    """
-    query, read = query * scaling, torch.empty_like(query)
-    ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
-    for i, end in enumerate(ends):
-        scores = query[i] @ key[i, :, :end].transpose(-1, -2)
-        read[i] = scores.softmax(-1, dtype=torch.float32).to(value.dtype) @ value[i, :, :end]
-    return read
-
-
-def is_padding(mask: torch.Tensor | None) -> bool:
-    """Tell whether a mask hides nothing but padding at the end of documents, the same for every query."""
-    if mask is None:
-        return True
-    if mask.dtype != torch.bool or mask.dim() != 4 or mask.shape[1] != 1 or mask.shape[2] != 1:
-        return False
-    return not (mask[..., 1:] & ~mask[..., :-1]).any()
 
 
 class Recomputed(torch.autograd.Function):

@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 2,
     "downstream": 5,
     "correlate": 3,
-    "report": 8,
+    "report": 9,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

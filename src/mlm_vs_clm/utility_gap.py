@@ -67,7 +67,9 @@ def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> d
         return missing("not trained with as many task seeds")
     differences = np.array(sides[0]) - np.array(sides[1])  # (text seeds, task seeds, 1 + draws)
     difference = differences[:, :, 0].mean()
-    texts, runs = (draw_runs(n, resamples, keyed_rng("seeds", n)) for n in differences.shape[:2])
+    n_texts, n_runs = differences.shape[:2]
+    texts = draw_runs(n_texts, resamples, keyed_rng("text seeds"))
+    runs = draw_runs(n_runs, resamples, keyed_rng("seeds", n_runs))
     spread = np.einsum("tra,at,ar->a", differences[:, :, 1:], texts, runs)
     spread = spread[~np.isnan(spread)]
     low, high = percentile_interval(spread)

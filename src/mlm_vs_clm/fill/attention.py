@@ -1,7 +1,7 @@
 """Attention as a CPU computes it fastest when nothing is learned, for any model with transformers' attention interface.
 
-torch's own kernel reads keys in bf16 one query at a time: a step of one sub-word a document then spends most of its
-time there. docs/speed.md has what each way costs.
+torch's own kernel reads keys in bf16 one query at a time, so that a step of one sub-word a document spends most of its
+time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/speed.md has what each way costs.
 """
 
 import torch
@@ -9,7 +9,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from ..attention import SPECIAL, is_padding, read_by_document
+from ..attention import SPECIAL
 
 NAME = "filling"
 
@@ -47,6 +47,31 @@ def _reads_all(module: torch.nn.Module, mask: torch.Tensor | None, settings: dic
     is_causal = settings.get("is_causal")
     is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     return is_padding(mask) and not (mask is None and is_causal)
+
+
+def read_by_document(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
+) -> torch.Tensor:
+    """Return what queries (batch, heads, n, width) read: the products of a document at a time, the softmax in float32.
+
+    One document's scores stay in the cache. `mask` (batch, 1, 1, keys; bool, or None) is false at padding, which
+    stands at the end.
+    """
+    query, read = query * scaling, torch.empty_like(query)
+    ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
+    for i, end in enumerate(ends):
+        scores = query[i] @ key[i, :, :end].transpose(-1, -2)
+        read[i] = scores.softmax(-1, dtype=torch.float32).to(value.dtype) @ value[i, :, :end]
+    return read
+
+
+def is_padding(mask: torch.Tensor | None) -> bool:
+    """Tell whether a mask hides nothing but padding at the end of documents, the same for every query."""
+    if mask is None:
+        return True
+    if mask.dtype != torch.bool or mask.dim() != 4 or mask.shape[1] != 1 or mask.shape[2] != 1:
+        return False
+    return not (mask[..., 1:] & ~mask[..., :-1]).any()
 
 
 def read_by_products(
