@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlm_vs_clm.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
 from mlm_vs_clm.errors import StudyError
@@ -32,6 +33,17 @@ def test_what_is_needed_is_made_first(tmp_path):
     folder = store(tmp_path).ensure(TREE)
     assert (folder / "words").read_text() == "ab"
     assert read_record(folder)["inputs"] == {"leaf": f"write/{LEAF.id}"}
+
+
+def test_linear_algebra_has_one_thread_while_a_result_is_made(tmp_path):
+    seen = []
+
+    def look(settings, inputs, folder, runtime):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+
+    with threadpool_limits(2, user_api="blas"):
+        Store(tmp_path, {"look": look}).ensure(Recipe("look", 1, {}))
+    assert seen and set(seen) == {1}
 
 
 def test_id_follows_settings_inputs_and_version():

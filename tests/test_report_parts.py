@@ -1,10 +1,14 @@
 """The parts of the report: seeds, missing entries, the reading, the renderings, the README."""
 
 import itertools
+import shutil
+from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.font_manager import FontProperties, findfont, fontManager
 from test_report_synthetic import fake_tables
 
 from mlm_vs_clm.errors import StudyError
@@ -12,6 +16,7 @@ from mlm_vs_clm.report import (
     FIGURES,
     commands,
     draw,
+    drawing,
     headline_table,
     reading,
     style,
@@ -249,3 +254,14 @@ def test_the_results_folder_of_a_notebook(tmp_path):
     (tmp_path / "laptop" / "scores.csv").touch()
     assert tidy.find_results({}, tmp_path)[0].name == "laptop"
     assert tidy.find_results({"MLM_VS_CLM_RESULTS": "elsewhere"}, tmp_path)[0].name == "elsewhere"
+
+
+def test_figures_take_matplotlibs_own_font_not_a_systems(tmp_path, monkeypatch):
+    own = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    monkeypatch.setattr(fontManager, "ttflist", list(fontManager.ttflist))
+    fontManager.addfont(shutil.copy(own / "DejaVuSans.ttf", tmp_path))
+    fontManager.ttflist.insert(0, fontManager.ttflist.pop())
+    assert Path(findfont("DejaVu Sans")).parent == tmp_path
+    drawing.prefer_own_fonts()
+    assert Path(findfont("DejaVu Sans")).parent == own
+    assert Path(findfont(FontProperties("DejaVu Sans", weight="bold"))).parent == own

@@ -111,6 +111,8 @@ class Store:
         return self.root / recipe.stage / f".partial-{recipe.id}"
 
     def _make(self, recipe: Recipe) -> None:
+        from .hardware import one_blas_thread
+
         final = self.path(recipe)
         if final.exists():
             print(f"{recipe.stage}/{recipe.id} is damaged: it is made again", flush=True)
@@ -120,7 +122,8 @@ class Store:
         started = time.monotonic()
         try:
             _clear_unfinished(partial)
-            measured = self.makers[recipe.stage](recipe.settings, inputs, partial, self.runtime) or {}
+            with one_blas_thread():
+                measured = self.makers[recipe.stage](recipe.settings, inputs, partial, self.runtime) or {}
             shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
             _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
             os.replace(partial, final)

@@ -5,9 +5,13 @@ import os
 import platform
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import scipy.linalg  # noqa: F401  # loads scipy's own copy of the routines that `one_blas_thread` limits
 import torch
+from threadpoolctl import threadpool_limits
 
 from .errors import StudyError
 
@@ -44,6 +48,17 @@ def _has_bf16(device: str) -> bool:
     if device.startswith("cuda"):
         return torch.cuda.is_bf16_supported()
     return torch.ops.mkldnn._is_mkldnn_bf16_supported() and torch.cpu._is_avx512_bf16_supported()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep numpy's and scipy's linear algebra to one thread; torch's own threads are not touched.
+
+    Sums then have the same parts wherever they run, and processes side by side do not wait for each other's threads
+    (a cell of a task took up to 7 times as long).
+    """
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 MALLOC = {

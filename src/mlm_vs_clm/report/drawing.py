@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, fontManager
 from matplotlib.lines import Line2D
 
 from mlm_vs_clm.report import style
@@ -105,4 +106,16 @@ def tell_values(cells: pd.DataFrame, by: list[str]) -> str:
 
 def style_context():
     """Return the context in which every figure is drawn and saved."""
+    prefer_own_fonts()
     return matplotlib.rc_context(STYLE)
+
+
+def prefer_own_fonts() -> None:
+    """Let matplotlib's own files win over a system's fonts of the same name, whose glyphs can differ."""
+    own = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    if Path(findfont("DejaVu Sans")).parent != own:
+        for file in sorted(own.glob("DejaVu*.ttf")):
+            fontManager.addfont(
+                file
+            )  # at the end of the list; of fonts that fit equally well the first is taken
+            fontManager.ttflist.insert(0, fontManager.ttflist.pop())
