@@ -1,6 +1,7 @@
 """Every arm fills every blank, leaves the rest alone, and does not care how its work is batched."""
 
 import pytest
+import torch
 
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
@@ -118,6 +119,20 @@ def test_batching_and_order_of_documents_change_nothing(fill, blanked, way, temp
     backwards = fill[way](blanked[::-1], sampling, n=200)[0][::-1]
     assert together == apart == backwards
     assert cost == fill[way](blanked[::-1], sampling, n=200)[1]
+
+
+@pytest.mark.parametrize("way", ["both random 3", "left", "causal"])
+def test_the_number_of_threads_changes_nothing(fill, blanked, way):
+    sampling, before = Sampling(1.0, seed=5), torch.get_num_threads()
+    made = {}
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            made[threads] = fill[way](blanked, sampling)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert made[1] == made[3]
 
 
 def test_honest_arm_never_sees_an_original_and_the_leaky_one_does(start, tokenizer):

@@ -6,6 +6,10 @@ of the layer's input, q (W h) = (q W) h, and the mix of values is made from the 
 up to rounding; docs/speed.md has what it gains.
 """
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
 import torch
 from transformers import PreTrainedModel
 
@@ -35,10 +39,34 @@ def states_at(
 
     `seen` (batch, length) is false at padding, or None where there is none.
     """
-    size = max(1, STRETCH // ids.shape[1]) if ids.device.type == "cpu" else len(ids)
-    forward = _trimmed if can_trim(model) else _whole
-    parts = [slice(start, start + size) for start in range(0, len(ids), size)]
-    return torch.cat([forward(model, ids[p], None if seen is None else seen[p], slots[p]) for p in parts])
+    on_cpu, forward = ids.device.type == "cpu", _trimmed if can_trim(model) else _whole
+    threads = torch.get_num_threads() if on_cpu and forward is _trimmed else 1
+    size = min(max(1, STRETCH // ids.shape[1]), -(-len(ids) // threads)) if on_cpu else len(ids)
+
+    def read(start: int) -> torch.Tensor:
+        part = slice(start, start + size)
+        return forward(model, ids[part], None if seen is None else seen[part], slots[part])
+
+    starts = range(0, len(ids), size)
+    side_by_side = threads > 1 and len(starts) > 1
+    return torch.cat(_read_side_by_side(read, starts, threads) if side_by_side else [read(s) for s in starts])
+
+
+def _read_side_by_side(read: Callable, starts: Iterable[int], threads: int) -> list[torch.Tensor]:
+    """Return what `read` makes of each stretch, in threads that compute alone.
+
+    Threads that share every product wait for each other at each, and what lies between products has one.
+    """
+    torch.set_num_threads(1)  # what a new thread begins with
+    try:
+        return list(_pool(threads).map(torch.inference_mode()(read), starts))
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="filling")
 
 
 def _whole(
