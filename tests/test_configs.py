@@ -94,7 +94,8 @@ def test_every_track_names_its_results_and_trains_its_models_without_making_any(
     for name, recipe in cells_of(choose, *asked).items():
         if name.startswith("pretrain/"):
             models[name.split("/")[-1]] = recipe.inputs["start"].settings["name"]
-    assert models and all(name == track.models.get(objective, name) for objective, name in models.items())
+    assert models and all(asked == used for asked, used in models.items())
+    assert not track.models or set(models) <= set(track.models.values())
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -112,6 +113,7 @@ def test_every_model_can_be_asked_for_at_every_scale(choose, scale, model):
 def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_word(choose):
     assert choose("track=pretrained", "arm=clm").model.name == "smollm2"
     assert choose("track=pretrained", "arm=mlm").model == choose("arm=mlm").model
+    assert choose("track=pretrained", "arm=mlm_distilbert").model.name == "distilbert"
     assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"
 
 
@@ -128,7 +130,7 @@ def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choos
     cells = cells_of(choose, *asked)
     alone = choose("scale=gpu", "track=ettin", "corpus=plots", "arm=infill")
     assert alone.model.name == "scratch"
-    assert cells["pretrain/plots/infill"].id == recipes.pretrain(alone).id
+    assert cells["pretrain/plots/infill/scratch"].id == recipes.pretrain(alone).id
 
 
 def test_a_study_needs_a_worker(choose):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tiny_models import NETWORKS, make_networks, make_tokenizers
 from tiny_trainings import train_tiny
+from transformers import DistilBertConfig, DistilBertForMaskedLM
 
 from mlm_vs_clm.artifacts import Runtime
 from mlm_vs_clm.batches import tokenize
@@ -15,8 +16,8 @@ from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import fill
 from mlm_vs_clm.model_sources import load_start, read_note, refuse_new_head, start_from_checkpoint
-from mlm_vs_clm.models import load_model, load_tokenizer
-from mlm_vs_clm.onnx_weights import read_t5, read_weights
+from mlm_vs_clm.models import load_model, load_tokenizer, train_tokenizer
+from mlm_vs_clm.onnx_weights import read_distilbert, read_t5, read_weights
 from mlm_vs_clm.stages import make_start
 
 OBJECTIVE = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
@@ -120,7 +121,7 @@ def test_a_text_opens_with_the_mark_that_is_asked_for(folders, tmp_path):
     assert json.loads((start / "start.json").read_text())["kind"] == "causal"
 
 
-def write_graph(path, matrices, tables, norms):
+def write_graph(path, matrices, tables, norms, product="MatMulInteger"):
     """Write an int8 graph as onnx.quantize leaves it: matrices renamed, transposed and scaled; tables by name."""
     from onnx import TensorProto, helper, numpy_helper, save
 
@@ -139,7 +140,9 @@ def write_graph(path, matrices, tables, norms):
     for number, (module, weight) in enumerate(matrices.items()):
         add(f"onnx::MatMul_{number}", weight.T, 0)
         inputs = ["x", f"onnx::MatMul_{number}_quantized", "zx", f"onnx::MatMul_{number}_zero_point"]
-        nodes.append(helper.make_node("MatMulInteger", inputs, [f"y{number}"], f"/{module}/MatMul_quant"))
+        if product == "MatMul":
+            inputs = ["x", f"onnx::MatMul_{number}_DequantizeLinear_Output"]
+        nodes.append(helper.make_node(product, inputs, [f"y{number}"], f"/{module}/MatMul_quant"))
     for name, value in tables.items():
         add(name, value, 128)
     tensors += [numpy_helper.from_array(value, name) for name, value in norms.items()]
@@ -148,11 +151,16 @@ def write_graph(path, matrices, tables, norms):
     save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], tensors)), path)
 
 
-def test_onnx_weights_come_back_under_their_modules(tmp_path):
+@pytest.mark.parametrize("product", ["MatMulInteger", "MatMul"])
+def test_onnx_weights_come_back_under_their_modules(product, tmp_path):
     weight, table = np.array([[0.1, -0.2], [0.3, 0.0], [0.05, 1.27]]), np.array([[-1.28, 0.5]])
     norm = np.array([1.5, 2.0], dtype=np.float32)
     write_graph(
-        tmp_path / "g.onnx", {"enc/q": weight}, {"enc.table.weight": table}, {"enc.norm.weight": norm}
+        tmp_path / "g.onnx",
+        {"enc/q": weight},
+        {"enc.table.weight": table},
+        {"enc.norm.weight": norm},
+        product,
     )
     read = read_weights(tmp_path / "g.onnx")
     assert read.keys() == {"enc.q.weight", "enc.table.weight", "enc.norm.weight"}
@@ -165,10 +173,52 @@ def test_graphs_of_another_network_are_one_line(tmp_path):
     for side in ("encoder", "decoder"):
         write_graph(tmp_path / f"{side}.onnx", {"enc/q": np.eye(2)}, {}, {})
     with pytest.raises(StudyError, match="not those of a T5"):
-        read_t5(tmp_path)
+        read_t5(tmp_path, 0)
     (tmp_path / "encoder.onnx").write_bytes(b"\xff\xff no graph")
     with pytest.raises(StudyError, match="encoder.onnx: cannot be read as an ONNX graph"):
-        read_t5(tmp_path)
+        read_t5(tmp_path, 0)
+    write_graph(tmp_path / "tagger.onnx", {"enc/q": np.eye(2)}, {}, {})
+    with pytest.raises(StudyError, match="not that of a DistilBERT"):
+        read_distilbert(tmp_path, 0)
+
+
+def write_tagger(folder):
+    """Write a tiny DistilBERT as an int8 tagger's graph with a tokenizer that cuts; return its weights."""
+    torch.manual_seed(3)
+    tokenizer = train_tokenizer(["some words to learn, and more words"] * 3, 60)
+    tokenizer.backend_tokenizer.enable_truncation(4)
+    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    shape = {"dim": 64, "n_heads": 1, "n_layers": 2, "hidden_dim": 96, "max_position_embeddings": 32}
+    model = DistilBertForMaskedLM(DistilBertConfig(vocab_size=len(tokenizer), **shape))
+    weights = {n: v.numpy() for n, v in model.state_dict().items() if n.startswith("distilbert.")}
+    inner = [n for n in weights if "_lin.weight" in n or "ffn.lin" in n and n.endswith("weight")]
+    tables = [n for n in weights if n.endswith("_embeddings.weight")]
+    rest = {n: v for n, v in weights.items() if n not in inner and n not in tables}
+    modules = {
+        n.removesuffix(".weight").replace(".", "/").replace("layer/", "layer."): weights[n] for n in inner
+    }
+    write_graph(folder / "tagger.onnx", modules, {n: weights[n] for n in tables}, rest, "MatMul")
+    return weights
+
+
+def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
+    weights = write_tagger(tmp_path)
+    model, tokenizer, note = start_from_checkpoint(tmp_path, "masked", 0)
+    read = model.state_dict()
+    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
+    assert (
+        note.has_new_head
+        and model.vocab_projector.weight is model.distilbert.embeddings.word_embeddings.weight
+    )
+    assert torch.equal(
+        start_from_checkpoint(tmp_path, "masked", 0)[0].vocab_transform.weight, read["vocab_transform.weight"]
+    )
+    assert (
+        len(tokenizer("some words to learn, and more words").input_ids) > 4
+        and tokenizer.mask_token_id is not None
+    )
+    with pytest.raises(StudyError, match="causal"):
+        start_from_checkpoint(tmp_path, "causal", 0)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -201,7 +201,7 @@ class GridConfig:
 
 @dataclass
 class TrackConfig:
-    """Which model each objective trains; nothing: `model`, one start for all of them."""
+    """Which model each arm or, of those not named, each objective trains; nothing: `model`, one start for all."""
 
     name: str = MISSING
     models: dict[str, str] = field(default_factory=dict)

@@ -74,9 +74,10 @@ class Job:
 
 
 def compose(overrides: list[str]) -> Config:
-    """Compose settings with the model that the track trains with the objective; one that is asked for wins."""
+    """Compose settings with the model that the track has for the arm or its objective; one that is asked for wins."""
     config, typed = to_config(hydra.compose("config", overrides)), _keys(overrides)
-    model = config.track.models.get(config.objective.name)
+    models = config.track.models
+    model = models.get(config.arm.name, models.get(config.objective.name))
     if model is not None and "model" not in typed:
         config = to_config(hydra.compose("config", [*overrides, f"model={model}"]))
     for name in list(config.model.training):

@@ -27,10 +27,10 @@ from .models import (
     find_reason,
     load_model,
 )
-from .onnx_weights import read_t5
+from .onnx_weights import read_distilbert, read_t5
 
 NOTE = "start.json"
-Pair = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+Read = tuple[PreTrainedModel, PreTrainedTokenizerBase, list[str]]  # and the names of weights that are new
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,14 @@ def start_from_checkpoint(
     """Return a pretrained model of that kind (float32) with its tokenizer, as it comes, to be stored: no dropout from then on.
 
     `source` is a hub id (of which `revision` is taken), a folder with config.json, safetensors and tokenizer, a
-    `.gguf` file, or a folder with encoder.onnx and decoder.onnx of a T5. A masked model may come without an output
+    `.gguf` file, or a folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may come without an output
     layer, which is then drawn from `seed` and told in the note. `opening` is the mark that opens a text where the
     tokenizer's own is not meant for that. Raises StudyError for a source that cannot be read, or of another kind.
     """
     read = next((read for fits, read in READERS if fits(Path(source))), None)
-    new: list[str] = []
-    if read:
-        model, tokenizer = read(Path(source))
-    else:
-        model, tokenizer, new = _from_pretrained(source, kind, seed, revision)
+    model, tokenizer, new = (
+        read(Path(source), seed) if read else _from_pretrained(source, kind, seed, revision)
+    )
     check_kind(model, kind, str(source))
     model.config._name_or_path = ""
     _drop_nothing(model.config)
@@ -120,8 +118,7 @@ def _drop_nothing(config: PreTrainedConfig) -> None:
             setattr(config, name, 0.0)
 
 
-def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None):
-    """Return model, tokenizer and the names of the weights that the checkpoint lacks."""
+def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None) -> Read:
     known = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
     try:
         config = AutoConfig.from_pretrained(source, **known)
@@ -185,7 +182,7 @@ def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
             config.bos_token_id = tokenizer.bos_token_id
 
 
-def _read_gguf(path: Path) -> Pair:
+def _read_gguf(path: Path, seed: int) -> Read:
     """Return the causal model of a GGUF file; copied into a fresh one, as a quantised one cannot be saved."""
     try:
         read = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
@@ -197,11 +194,12 @@ def _read_gguf(path: Path) -> Pair:
     model = type(read)(type(read.config).from_dict(described))
     model.load_state_dict(read.state_dict())
     model.tie_weights()
-    return model, tokenizer
+    return model, tokenizer, []
 
 
 # How a source that transformers does not read itself is told, and read.
 READERS = [
     (lambda source: source.suffix == ".gguf", _read_gguf),
     (lambda source: (source / "encoder.onnx").is_file(), read_t5),
+    (lambda source: (source / "tagger.onnx").is_file(), read_distilbert),
 ]

