@@ -250,6 +250,7 @@ def training_rows():
         for i in range(11):
             yield {
                 "objective": objective,
+                "model": "minilm",
                 "initialisation": "fake encoder",
                 "corpora": "abstracts+plots+speeches",
                 "step": i * 25,

@@ -144,6 +144,7 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
         record, read = read_record(path), inputs_of(path)
         about = {
             "objective": record["settings"]["objective"]["name"],
+            "model": read_record(read["start"])["settings"]["name"],
             "initialisation": _tell_start(read["start"]),
             "corpora": "+".join(key.removeprefix("corpus/") for key in read if key.startswith("corpus/")),
             "tokens_per_second": record["measured"]["tokens_per_second"],

@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 2,
     "downstream": 5,
     "correlate": 3,
-    "report": 9,
+    "report": 10,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

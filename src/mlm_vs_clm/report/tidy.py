@@ -37,7 +37,7 @@ COLUMNS = {
         "bound decision reason"
     ).split(),
     "training": (
-        "objective initialisation corpora step tokens_seen tokens_predicted train_loss dev_loss "
+        "objective model initialisation corpora step tokens_seen tokens_predicted train_loss dev_loss "
         "flops tokens_per_second artifact"
     ).split(),
 }

@@ -144,15 +144,14 @@ def draw_cost(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
 
 def draw_training(training: pd.DataFrame) -> list[Drawing]:
     """Return one figure: a panel an objective, the loss on training and on held-out text over the tokens seen."""
-    objectives = ordered(training["objective"], style.OBJECTIVES)
-    if not objectives:
+    trained = split_by_objective(training)
+    if not trained:
         return []
-    figure, axes = panels(1, len(objectives), sharey=True, height=2.9)
-    for axis, objective in zip(axes[0], objectives, strict=True):
-        rows = training[training["objective"] == objective]
+    figure, axes = panels(1, len(trained), sharey=True, height=2.9)
+    for axis, (title, rows) in zip(axes[0], trained.items(), strict=True):
         for _, model in rows.groupby("artifact", dropna=False):
             draw_losses(axis, model)
-        axis.set_title(objective)
+        axis.set_title(title)
         axis.set_xlabel("tokens seen (thousands)")
     axes[0, 0].set_ylabel("loss (nats a predicted token)")
     add_legend(figure, {LOSSES["train_loss"]: TRAIN_LOOK, LOSSES["dev_loss"]: DEV_LOOK})
@@ -161,13 +160,24 @@ def draw_training(training: pd.DataFrame) -> list[Drawing]:
             name="training_curves",
             title="Training curves",
             caption=(
-                "One panel an objective. Losses of different objectives are not comparable, since they predict "
+                "One panel an objective and model. Losses of different objectives are not comparable, since they predict "
                 "different tokens from different context; compare the two lines of one panel."
             ),
             alt=f"Line charts of loss against tokens seen. Last held-out loss: {tell_last_losses(training)}.",
             figure=figure,
         )
     ]
+
+
+def split_by_objective(training: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rows of each objective, and of each model where an objective trained several, by their title."""
+    trained = {}
+    for objective in ordered(training["objective"], style.OBJECTIVES):
+        rows = training[training["objective"] == objective]
+        models = sorted(rows["model"].unique())
+        titles = {model: objective if len(models) == 1 else f"{objective}, {model}" for model in models}
+        trained |= {title: rows[rows["model"] == model] for model, title in titles.items()}
+    return trained
 
 
 TRAIN_LOOK = {"color": "#56B4E9", "linestyle": "-", "linewidth": 1.2}
@@ -184,5 +194,5 @@ def draw_losses(axes: Axes, model: pd.DataFrame) -> None:
 def tell_last_losses(training: pd.DataFrame) -> str:
     """Return the last held-out loss of every objective, for the alternative text."""
     measured = training.dropna(subset="dev_loss").sort_values("step", kind="stable")
-    last = measured.groupby("objective")["dev_loss"].last()
-    return ", ".join(f"{objective} {loss:.2f}" for objective, loss in last.items()) or "not measured"
+    last = {title: rows["dev_loss"].iloc[-1] for title, rows in split_by_objective(measured).items()}
+    return ", ".join(f"{title} {loss:.2f}" for title, loss in last.items()) or "not measured"
