@@ -184,6 +184,17 @@ def read_record(folder: Path) -> dict:
     return json.loads((folder / RECORD).read_text())
 
 
+def inputs_of(folder: Path) -> dict[str, Path]:
+    """Return the folders of the artifacts that an artifact was made from."""
+    root = folder.parents[1]
+    return {name: root / reference for name, reference in read_record(folder)["inputs"].items()}
+
+
+def name_of(folder: Path) -> str:
+    """Return `<stage>/<id>`."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
 def list_artifacts(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield (state, folder) of everything stored; state is `whole`, `damaged` or `unfinished`."""
     for folder in sorted(Path(root).glob("*/*")):

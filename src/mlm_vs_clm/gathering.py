@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from .artifacts import library_versions, read_record
+from .artifacts import inputs_of, library_versions, name_of, read_record
 from .claim_evidence import Stored
 from .claims import decide, hash_rules
 from .corpora import load_split
 from .costing import Scored, cost_cells
+from .examples import gather_examples
 from .gap import CELL, COLUMNS, Cell, explain_gap
 from .report import build
 from .report.tidy import tidy
 from .scoring import cluster_by_author, describe_cell, read_statistics
-from .storage import load_blanked, load_filled, read_lines
+from .storage import read_lines
 from .tasks.outcome import UNTRAINED
 from .utility_gap import COLUMNS as UTILITY_COLUMNS
 from .utility_gap import MAIN, Trained, explain_utility
@@ -154,27 +155,6 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
     return pd.concat(frames) if frames else pd.DataFrame()
 
 
-def gather_examples(
-    inputs: dict[str, Path], corpora: list[str], strategy: str = "random", ratio: float = 0.5
-) -> list[dict]:
-    """Return, for one document of each of the corpora, what every arm wrote into the same blanks."""
-    found: dict[str, dict] = {}
-    for path in _of_stage(inputs, "score").values():
-        read = inputs_of(path)
-        cell = describe_cell(read)
-        if (cell["strategy"], cell["ratio"]) != (strategy, ratio) or cell["corpus"] not in corpora:
-            continue
-        texts = {d.id: d.text for d in load_split(read["corpus"], "generate")}
-        blanked = load_blanked(read["corruption"], texts)
-        place = min(range(len(blanked)), key=lambda i: (len(blanked[i].words), blanked[i].id))
-        shown, filled = blanked[place], load_filled(read["generation"])[place]
-        original = _segments(shown.text, list(shown.words), set(shown.blanks))
-        start = {"corpus": cell["corpus"], "strategy": strategy, "ratio": ratio, "document": shown.id}
-        example = found.setdefault(cell["corpus"], start | {"original": original, "arms": {}})
-        example["arms"][cell["arm"]] = _segments(filled.text, filled.spans, set(shown.blanks))
-    return list(found.values())
-
-
 def gather_claims(
     tables: dict[str, pd.DataFrame], inputs: dict[str, Path], rules: list[dict], resamples: int, folder: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -226,17 +206,6 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
         "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
         "versions": library_versions(),
     }
-
-
-def inputs_of(folder: Path) -> dict[str, Path]:
-    """Return the folders of the artifacts that an artifact was made from."""
-    root = folder.parents[1]
-    return {name: root / reference for name, reference in read_record(folder)["inputs"].items()}
-
-
-def name_of(folder: Path) -> str:
-    """Return `<stage>/<id>`."""
-    return f"{folder.parent.name}/{folder.name}"
 
 
 def _of_stage(inputs: dict[str, Path], stage: str) -> dict[str, Path]:
@@ -294,14 +263,3 @@ def _tell_start(folder: Path) -> str:
         head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
         return f"{model['name']}, a pretrained {model['kind']} model{head}"
     return "random weights"
-
-
-def _segments(text: str, spans: list, blanks: set[int]) -> list[list]:
-    """Return the text as [piece, whether a blank stood there], in order."""
-    segments, cursor = [], 0
-    for number, span in enumerate(spans):
-        if span is None or number not in blanks or span[0] < cursor:
-            continue
-        segments += [[text[cursor : span[0]], False], [text[span[0] : span[1]], True]]
-        cursor = span[1]
-    return [segment for segment in [*segments, [text[cursor:], False]] if segment[0]]
