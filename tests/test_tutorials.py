@@ -14,9 +14,7 @@ from mlm_vs_clm.models import start_from_scratch
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-TINY = (
-    "model=tiny scale.training.token_budget=1200 scale.resamples=20 scale.task_seeds=1 scale.window_words=64"
-)
+TINY = "model=tiny scale.training.token_budget=1200 scale.resamples=20 scale.task_seeds.genres=1 scale.window_words=64"
 SMALL = "scoring.metrics=[bleu] scoring.encoder={root}/encoder scoring.layer=2 precision=fp32 workers=1"
 
 

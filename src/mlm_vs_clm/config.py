@@ -209,7 +209,10 @@ class TrackConfig:
 
 @dataclass
 class ScaleConfig:
-    """The one dial for size; `documents` are filled of a corpus whose `sizes` stand in its own file."""
+    """The one dial for size; `documents` are filled of a corpus whose `sizes` stand in its own file.
+
+    `task_seeds` says by task how many task models are trained, each without another tenth of the documents.
+    """
 
     name: str = MISSING
     sizes: dict[str, SizesConfig] = field(default_factory=dict)
@@ -218,7 +221,7 @@ class ScaleConfig:
     per_pass: int = 1
     max_new_tokens: int = 256
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    task_seeds: int = 3
+    task_seeds: dict[str, int] = field(default_factory=dict)
     resamples: int = 1000
     grid: GridConfig = field(default_factory=GridConfig)
 

@@ -112,7 +112,8 @@ def jobs_of(run: Run, config: Config, choose: Callable[..., Config]) -> pd.DataF
         stage, corpus, *rest = name.split("/")
         if stage == "pretrain":
             tokens = recipe.settings["training"]["token_budget"]
-            rows[recipe.id] = stage, rest[-1], training_seconds(run, rest[-1], tokens)
+            objective = recipe.settings["objective"]["name"]
+            rows[recipe.id] = stage, objective, training_seconds(run, objective, tokens)
         elif stage == "score" and "model" in recipe.inputs["generation"].inputs:
             generation = recipe.inputs["generation"]
             rows[generation.id] = "generate", rest[-1], _seconds_of(run, corpus, generation, config, choose)

@@ -25,7 +25,7 @@ VERSIONS = {
     "corrupt": 1,
     "generate": 4,
     "score": 2,
-    "downstream": 5,
+    "downstream": 6,
     "correlate": 3,
     "report": 10,
 }
@@ -235,13 +235,21 @@ def downstream(config: Config) -> Recipe:
     settings = {
         "task": config.corpus.task,
         "trained_on": config.trained_on,
-        "seeds": config.scale.task_seeds,
+        "seeds": _task_seeds(config),
         "resamples": config.scale.resamples,
     }
     inputs = {"corpus": corpus(config)}
     if config.trained_on == "generated":
         inputs |= {"corruption": corrupt(config), "generation": generate(config)}
     return _recipe("downstream", settings, inputs)
+
+
+def _task_seeds(config: Config) -> int:
+    task = config.corpus.task
+    seeds = config.scale.task_seeds.get(task, 0)
+    if seeds < 1:
+        raise StudyError(f"scale.task_seeds.{task} is missing or below 1: say how many task models to train")
+    return seeds
 
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:

@@ -111,11 +111,12 @@ def style_context():
 
 
 def prefer_own_fonts() -> None:
-    """Let matplotlib's own files win over a system's fonts of the same name, whose glyphs can differ."""
+    """Let matplotlib's own files win over a system's fonts of the same name, whose glyphs can differ.
+
+    Its list, which it keeps between runs, may lack them; of fonts that fit equally well the first in it is taken.
+    """
     own = Path(matplotlib.get_data_path(), "fonts", "ttf")
     if Path(findfont("DejaVu Sans")).parent != own:
-        for file in sorted(own.glob("DejaVu*.ttf")):
-            fontManager.addfont(
-                file
-            )  # at the end of the list; of fonts that fit equally well the first is taken
+        for file in sorted(own.glob("*.ttf")):
+            fontManager.addfont(file)
             fontManager.ttflist.insert(0, fontManager.ttflist.pop())

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
@@ -83,25 +84,54 @@ def learn_space(texts: tuple[str, ...], settings: dict) -> Space:
 
 def join_rows(matrix: sparse.csr_matrix, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
     """Return the mean row of each group, of length 1, shape (n groups, n columns)."""
+    return normalize(average(matrix.shape[0], groups) @ matrix)
+
+
+def average(n: int, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
+    """Return what turns n rows into the mean row of each group, shape (n groups, n)."""
     rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     columns = np.concatenate([np.asarray(group, dtype=int) for group in groups])
-    shape = (len(groups), matrix.shape[0])
-    return normalize(sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape) @ matrix)
+    shares = np.concatenate([np.full(len(group), 1 / len(group)) for group in groups])
+    return sparse.csr_matrix((shares, (rows, columns)), shape=(len(groups), n))
 
 
-def compare(spaces: tuple[Space, ...], texts: list[str], problems: list[Problem]) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Texts as one view sees them: their vectors, and how like each is to every stranger and group (n texts, n)."""
+
+    vectors: sparse.csr_matrix
+    to_strangers: np.ndarray
+    to_groups: np.ndarray
+
+
+@lru_cache(maxsize=2)
+def look_at(spaces: tuple[Space, ...], texts: tuple[str, ...]) -> tuple[Look, ...]:
+    """Return one look a view; the seeds of a cell share their texts, so the last two are remembered."""
+    looks = []
+    for space in spaces:
+        vectors = space.vectorizer.transform(texts)
+        likenesses = ((vectors @ strangers.T).toarray() for strangers in (space.strangers, space.groups))
+        looks.append(Look(vectors, *likenesses))
+    return tuple(looks)
+
+
+def compare(spaces: tuple[Space, ...], texts: tuple[str, ...], problems: list[Problem]) -> np.ndarray:
     """Return the likenesses of each problem, shape (n problems, 3 a view)."""
-    return np.hstack([compare_view(space, texts, problems) for space in spaces])
+    return np.hstack([compare_view(look, problems) for look in look_at(spaces, texts)])
 
 
-def compare_view(space: Space, texts: list[str], problems: list[Problem]) -> np.ndarray:
-    """Return the cosine of known and unknown, then in deviations from strangers to either, (n problems, 3)."""
-    vectors = space.vectorizer.transform(texts)
-    known = join_rows(vectors, [problem.known for problem in problems])
-    unknown = vectors[[problem.unknown for problem in problems]]
-    likeness = np.asarray(known.multiply(unknown).sum(axis=1)).ravel()
-    to_groups = measure_deviation(likeness, (unknown @ space.groups.T).toarray())
-    to_strangers = measure_deviation(likeness, (known @ space.strangers.T).toarray())
+def compare_view(look: Look, problems: list[Problem]) -> np.ndarray:
+    """Return the cosine of known and unknown, then in deviations from strangers to either, (n problems, 3).
+
+    Known documents are as like a stranger as the mean of their vectors is, scaled to length 1.
+    """
+    means = average(len(look.to_groups), [problem.known for problem in problems])
+    known, unknown = means @ look.vectors, [problem.unknown for problem in problems]
+    lengths = linalg.norm(known, axis=1)
+    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    likeness = np.asarray(known.multiply(look.vectors[unknown]).sum(axis=1)).ravel() * scales
+    to_groups = measure_deviation(likeness, look.to_groups[unknown])
+    to_strangers = measure_deviation(likeness, means @ look.to_strangers * scales[:, None])
     return np.column_stack([likeness, to_groups, to_strangers])
 
 

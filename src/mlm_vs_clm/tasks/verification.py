@@ -50,7 +50,9 @@ def evaluate(
     if len({problem.author for problem in problems}) < N_FOLDS:
         return score(asked, test, NO_ANSWER, skipped, (f"{UNTRAINED}: too few training authors, no answer",))
     spaces = learn_spaces(tuple(document.text for document in background))
-    known = compare(spaces, [document.text for document in chosen], problems)
+    texts = tuple(document.text for document in train)
+    rows = find_rows(chosen, train)
+    known = compare(spaces, texts, [move(problem, rows) for problem in problems])
     model, is_informed = train_verifier(known, problems)
     if not is_informed:
         return score(
@@ -97,7 +99,18 @@ def compare_test(
     spaces: tuple[Space, ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
 ) -> np.ndarray:
     """Return the likenesses of the test problems, once a process."""
-    return compare(spaces, [document.text for document in test], list(asked))
+    return compare(spaces, tuple(document.text for document in test), list(asked))
+
+
+def find_rows(chosen: list[Document], train: list[Document]) -> list[int]:
+    """Return the row in `train` of each chosen document."""
+    rows = {id(document): row for row, document in enumerate(train)}
+    return [rows[id(document)] for document in chosen]
+
+
+def move(problem: Problem, rows: list[int]) -> Problem:
+    """Return a problem in other rows."""
+    return replace(problem, known=tuple(rows[i] for i in problem.known), unknown=rows[problem.unknown])
 
 
 def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:
