@@ -1,7 +1,10 @@
 """The answer says what the rows say, and nothing where there are none."""
 
 import pandas as pd
+import pytest
 
+from mlm_vs_clm import publishing
+from mlm_vs_clm.report import read_tables, write_between_markers
 from mlm_vs_clm.report.answer import tell_answer, tell_claim, tell_step, tell_utility, tell_verdicts
 
 STEP = {"step": "known length", "scope": "document", "metric": "bleu"}
@@ -48,3 +51,12 @@ def test_a_claim_is_told_over_all_corpora():
         [("C4", "a", "S.", "supported", "r"), ("C4", "overall", "S.", "inconclusive", "b")], columns=columns
     )
     assert tell_claim(claims, "C4") == "**C4** (S.) inconclusive: b."
+
+
+@pytest.mark.parametrize("name", publishing.BLOCKS)
+def test_the_readme_says_what_the_committed_results_say(name):
+    results = publishing.README.parent / "results" / name
+    claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
+    readme = publishing.README.read_text(encoding="utf-8")
+    for marker, text in publishing.BLOCKS[name](read_tables(results), claims).items():
+        assert write_between_markers(readme, marker, text) == readme

@@ -78,9 +78,9 @@ def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
 
 
 def tell_pretrained(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what the README says of the run with real weights, by marker: its answer, and what training brought."""
+    """Return what the README says of the run with real weights, by marker: its answer, what training brought, its rows."""
     answer = tell_answer(tables["gap"], tables["utility_gap"], claims)
-    return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}"}
+    return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}\n\n{headline_table(tables)}"}
 
 
 BLOCKS = {"laptop": tell_matched, "laptop-pretrained": tell_pretrained}  # by folder of results
