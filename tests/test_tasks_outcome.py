@@ -1,6 +1,7 @@
 """Outcomes: scores from units, and the bootstrap over them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.stats import percentile_interval
 from mlm_vs_clm.tasks import genres, ner, verification
-from mlm_vs_clm.tasks.outcome import Outcome, divide, draw_training_set, draw_weights
+from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, divide, draw_training_set, draw_weights
+from mlm_vs_clm.utility import _score
 
 MEASURES = {"ner": ner.MEASURES, "genres": genres.MEASURES, "verification": verification.MEASURES}
 
@@ -63,3 +65,16 @@ def test_seeds_leave_out_other_documents_by_position():
     drawn = [draw_training_set(train, seed) for seed in (0, 1)]
     assert [len(documents) for documents in drawn] == [18, 18] and drawn[0] != drawn[1]
     assert draw_training_set(train, 0) == drawn[0]
+
+
+def test_seeds_without_a_model_count_unless_it_is_all_of_them():
+    trained = make_outcome([1, 1, 0, 1])
+    failed = replace(make_outcome([0, 0, 0, 0]), notes=(f"{UNTRAINED}: nothing learned",))
+    (some,) = _score([trained, failed], 200)
+    assert some["value"] == pytest.approx(0.375) and some["low"] < 0.2 < 0.6 < some["high"]
+    assert some["reason"].startswith("1 of 2 task seeds") and some["reason"].endswith("nothing learned")
+    (every,) = _score([failed, failed], 200)
+    assert every["reason"] == f"{UNTRAINED} in 2 of 2 task seeds: nothing learned"
+    assert every["value"] == 0 and np.isnan([every["low"], every["high"]]).all()
+    (none,) = _score([trained, trained], 200)
+    assert none["reason"] == ""

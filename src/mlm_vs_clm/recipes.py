@@ -25,7 +25,7 @@ VERSIONS = {
     "corrupt": 1,
     "generate": 4,
     "score": 2,
-    "downstream": 6,
+    "downstream": 7,
     "correlate": 3,
     "report": 10,
 }

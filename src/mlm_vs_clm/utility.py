@@ -102,10 +102,17 @@ def _mean(name: str, values: np.ndarray) -> dict:
 
 
 def tell_untrained(outcomes: list[Outcome]) -> str:
-    """Return in how many task seeds no model could be trained, and why: their answers are defaults, no measurement."""
+    """Return in how many task seeds no model could be trained, and why.
+
+    Where it is all of them, the answers are defaults and no measurement, which UNTRAINED opens. Where it is some, that
+    is what the text is worth in those seeds: they count with their default answers.
+    """
     notes = [note for outcome in outcomes for note in outcome.notes if note.startswith(UNTRAINED)]
     told = "; ".join(dict.fromkeys(note.removeprefix(f"{UNTRAINED}: ") for note in notes))
-    return f"{UNTRAINED} in {len(notes)} of {len(outcomes)} task seeds: {told}" if notes else ""
+    seeds = f"{len(notes)} of {len(outcomes)} task seeds"
+    if len(notes) == len(outcomes):
+        return f"{UNTRAINED} in {seeds}: {told}"
+    return f"{seeds} count with default answers, as {UNTRAINED}: {told}" if notes else ""
 
 
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
@@ -119,7 +126,8 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     for name, measure in first.measures.items():
         value = float(np.mean([measure(answer, once) for answer in answers]))
         spread = (runs.T * [measure(answer, weights) for answer in answers]).sum(axis=0)
-        low, high = (np.nan, np.nan) if untrained else percentile_interval(spread)
+        is_default = untrained.startswith(UNTRAINED)
+        low, high = (np.nan, np.nan) if is_default else percentile_interval(spread)
         reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(
             {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}

@@ -26,7 +26,7 @@ NAMES = ("task_seed", "id", "cluster")
 
 @dataclass(frozen=True)
 class Trained:
-    """What was answered after training on an arm's text: the rows of its units.jsonl, and why a seed has no model."""
+    """What was answered after training on an arm's text: the rows of its units.jsonl, and why no seed has a model."""
 
     arm: str
     seed: int
@@ -37,7 +37,7 @@ class Trained:
 def explain_utility(corpus: str, task: str, trained: list[Trained], resamples: int) -> list[dict]:
     """Return a row of COLUMNS for every step of the gap; p is two-sided and not corrected.
 
-    A step that cannot be measured, for want of an arm or of a model in some task seed, is missing with its reason.
+    A step that cannot be measured, for want of an arm or of any model, is missing with its reason.
     """
     about = {"corpus": corpus, "task": task, "metric": MAIN[task][0]}
     return [
