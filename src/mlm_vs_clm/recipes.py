@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 2,
     "downstream": 7,
     "correlate": 3,
-    "report": 10,
+    "report": 11,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

@@ -7,9 +7,11 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, fontManager
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from mlm_vs_clm.report import style
 
@@ -86,6 +88,13 @@ def arm_lengths(cells: pd.DataFrame, column: str) -> np.ndarray:
     below = cells[column] - cells[f"{prefix}low"]
     above = cells[f"{prefix}high"] - cells[column]
     return np.nan_to_num(np.array([below, above], dtype=float)).clip(min=0)
+
+
+def mark_decades(side: Axis, unit: float) -> None:
+    """Write plain numbers of `unit` at 1, 2 and 5 of each decade of a logarithmic axis, and none between them."""
+    side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:g}"))
+    side.set_minor_formatter(NullFormatter())
 
 
 def say_missing(axes: Axes) -> None:

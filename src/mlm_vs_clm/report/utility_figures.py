@@ -4,7 +4,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from mlm_vs_clm.report import style
-from mlm_vs_clm.report.drawing import Drawing, add_legend, draw_points, panels, say_missing, tell_values
+from mlm_vs_clm.report.drawing import (
+    Drawing,
+    add_legend,
+    draw_points,
+    mark_decades,
+    panels,
+    say_missing,
+    tell_values,
+)
 from mlm_vs_clm.report.tidy import at_main_cell, main_ratio, ordered, over_seeds
 
 CELL = ["corpus", "arm", "strategy", "ratio"]
@@ -108,7 +116,7 @@ def draw_cost_against_quality(scores: pd.DataFrame, ledger: pd.DataFrame) -> lis
             axes[i, j].set_title(f"{corpus}, {style.SCOPES.get(scope, scope)}")
         axes[i, 0].set_ylabel(style.label_axis(metric, cells[i]["value"]))
     for j in range(len(corpora)):
-        axes[-1, j].set_xlabel("cost (FLOPs a document, log scale)")
+        axes[-1, j].set_xlabel("cost (GFLOPs a document, log scale)")
     add_legend(figure, looks)
     return [
         Drawing(
@@ -133,6 +141,7 @@ def cost_per_document(ledger: pd.DataFrame) -> pd.DataFrame:
 def draw_cost(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     """Draw one corpus: a point where there is a cost, a line across where there is none."""
     axes.set_xscale("log")
+    mark_decades(axes.xaxis, 1e9)
     if panel.empty:
         say_missing(axes)
     for arm, look in looks.items():
