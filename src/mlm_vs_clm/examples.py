@@ -13,7 +13,8 @@ def gather_examples(
 ) -> list[dict]:
     """Return, for one document of each of the corpora, what every arm wrote into the same blanks."""
     found: dict[str, dict] = {}
-    for path in (path for _, path in sorted(inputs.items()) if path.parent.name == "score"):
+    scored = [path for _, path in sorted(inputs.items()) if path.parent.name == "score"]
+    for path in scored:
         read = inputs_of(path)
         cell = describe_cell(read)
         if (cell["strategy"], cell["ratio"]) != (strategy, ratio) or cell["corpus"] not in corpora:

@@ -122,11 +122,10 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     once, weights = np.ones((1, first.n)), draw_weights(clusters, resamples, keyed_rng("test units"))
     runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
     answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
-    rows = []
+    is_default, rows = untrained.startswith(UNTRAINED), []
     for name, measure in first.measures.items():
         value = float(np.mean([measure(answer, once) for answer in answers]))
         spread = (runs.T * [measure(answer, weights) for answer in answers]).sum(axis=0)
-        is_default = untrained.startswith(UNTRAINED)
         low, high = (np.nan, np.nan) if is_default else percentile_interval(spread)
         reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(
