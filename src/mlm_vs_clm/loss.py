@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 from .models import hidden_states, output_layer
 from .objectives import IGNORE
 
-HEAD_ROWS = 1024  # positions through the output layer at a time: their logits are most of a step's memory
+HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
 
 
 class PredictedLoss(nn.Module):
@@ -44,12 +44,12 @@ class PredictedLoss(nn.Module):
 def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[float, torch.Tensor]:
     """Return the summed cross-entropy (nats) of logits (n, vocabulary), and its gradient in them, in float32.
 
-    The gradient is written over the one copy of the logits, where autograd would hold four of them.
+    The gradient is written over the chances, where autograd would hold four copies of them. The loss is told by the
+    largest chance, as that of the label may be too small for float32.
     """
-    chances, at = logits.to(torch.float32, copy=True), labels[:, None]
-    total = chances.logsumexp(-1, keepdim=True)
-    loss = (total - chances.gather(1, at)).sum().item()
-    chances.sub_(total).exp_()
+    chances, at = logits.softmax(-1, dtype=torch.float32), labels[:, None]
+    total = logits.amax(-1).float() - chances.amax(-1).log()
+    loss = (total - logits.gather(1, at)[:, 0]).sum().item()
     chances.scatter_add_(1, at, chances.new_full(at.shape, -1.0))
     return loss, chances
 

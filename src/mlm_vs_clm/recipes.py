@@ -21,10 +21,10 @@ from .writing import check_arm
 VERSIONS = {
     "corpus": 1,
     "start": 1,
-    "pretrain": 3,
+    "pretrain": 4,
     "corrupt": 1,
-    "generate": 4,
-    "score": 2,
+    "generate": 5,
+    "score": 3,
     "downstream": 7,
     "correlate": 3,
     "report": 11,

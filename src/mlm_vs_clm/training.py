@@ -124,7 +124,7 @@ class Run:
         self.bare = PredictedLoss(model).to(self.place.device)
         self.n_trained = sum(value.numel() for value in trained_weights(self.bare).values())
         self.optimizer = torch.optim.AdamW(
-            _parameter_groups(model, training), weight_decay=training.weight_decay
+            _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
         )
         warmup = math.ceil(training.warmup_share * len(batches))
         self.scheduler = get_linear_schedule_with_warmup(self.optimizer, warmup, len(batches))

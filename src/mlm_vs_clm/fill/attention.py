@@ -4,14 +4,20 @@ torch's own kernel reads keys in bf16 one query at a time, so that a step of one
 time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/speed.md has what each way costs.
 """
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from ..attention import SPECIAL
+from ..attention import SPECIAL, attention_of
+from ..products import prepacked_products
 
 NAME = "filling"
+SMALLEST, LARGEST = 1e-20, 1e37  # sums of powers that lose nothing in float32
 
 
 def attend(
@@ -52,17 +58,36 @@ def _reads_all(module: torch.nn.Module, mask: torch.Tensor | None, settings: dic
 def read_by_document(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
 ) -> torch.Tensor:
-    """Return what queries (batch, heads, n, width) read: the products of a document at a time, the softmax in float32.
+    """Return what queries (batch, heads, n, width) read, the products of a document at a time, summed in float32.
 
     One document's scores stay in the cache. `mask` (batch, 1, 1, keys; bool, or None) is false at padding, which
     stands at the end.
     """
-    query, read = query * scaling, torch.empty_like(query)
+    read = torch.zeros_like(query.transpose(1, 2)).transpose(1, 2)
     ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
     for i, end in enumerate(ends):
-        scores = query[i] @ key[i, :, :end].transpose(-1, -2)
-        read[i] = scores.softmax(-1, dtype=torch.float32).to(value.dtype) @ value[i, :, :end]
+        asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # what pads a text asks nothing
+        parts = (query[i, :, :asking] * (scaling / math.log(2)), key[i, :, :end], value[i, :, :end])
+        read[i, :, :asking] = _read_one(*(part.contiguous() for part in parts))
     return read
+
+
+def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """Return what queries (heads, n, width) read: powers of two as they are, a softmax in heads where those overflow.
+
+    A softmax first takes away the largest score of each row, which only large scores need and which takes longer than
+    all else. A power of two costs less than one of e.
+    """
+    key = key.transpose(-1, -2)
+    weights = (query @ key).exp2_()
+    sums = weights.sum(-1, keepdim=True, dtype=torch.float32)
+    least, most = torch.aminmax(sums)
+    if not (SMALLEST < least and most < LARGEST):
+        wild = ~((sums > SMALLEST) & (sums < LARGEST)).all(1).flatten()
+        scores = (query[wild] @ key[wild]).float() * math.log(2)
+        weights[wild] = scores.softmax(-1).to(weights.dtype)
+        sums[wild] = 1
+    return (weights @ value) / sums
 
 
 def is_padding(mask: torch.Tensor | None) -> bool:
@@ -91,3 +116,10 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 def kept_in(model: PreTrainedModel) -> torch.dtype:
     """Return the type to keep keys and values in: a CPU attends from single queries at speed in float32 alone."""
     return torch.float32 if model.config._attn_implementation == NAME else model.dtype
+
+
+@contextmanager
+def as_filling(model: PreTrainedModel) -> Iterator[None]:
+    """Let a model on a CPU attend and multiply for a while as is fastest when nothing is learned."""
+    with attention_of(model, NAME), prepacked_products(model):
+        yield

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..attention import attention_of
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models import count_parameters, output_layer, position_limit
-from .attention import NAME as FAST
+from .attention import as_filling
 from .blanks import BlankedText, FilledText, Row, put_together, to_rows
 from .ledger import Ledger, forward_flops
 from .lengths import LENGTHS
@@ -85,7 +84,7 @@ def fill_masked(
         raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
     filler = _Filler(model, tokenizer, sampling, ledger, batch_tokens)
-    with attention_of(model, FAST):
+    with as_filling(model):
         rows = filler.tokenize(blanked, filler.choose_lengths(blanked, length, max_length))
         if context != "leaky":
             for row in rows:

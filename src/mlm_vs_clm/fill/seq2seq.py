@@ -10,6 +10,7 @@ from ..attention import attention_of
 from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models import count_parameters, output_layer, position_limit
+from ..products import prepacked_products
 from .alignment import align, deal_answers
 from .attention import NAME as FAST
 from .attention import kept_in
@@ -48,11 +49,12 @@ def fill_seq2seq(
     distinct = sorted(set(sources), key=lambda text: (len(text), text))
     ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
     written: dict[str, list[int]] = {}
-    for start in range(0, len(distinct), batch_documents):
-        batch = distinct[start : start + batch_documents]
-        output = _write(model, tokenizer, batch, _room(model, max_new_tokens))
-        written |= zip(batch, output, strict=True)
-        _count(ledger, model, sum(lengths[text] for text in batch), sum(len(ids) for ids in output))
+    with prepacked_products(model):
+        for start in range(0, len(distinct), batch_documents):
+            batch = distinct[start : start + batch_documents]
+            output = _write(model, tokenizer, batch, _room(model, max_new_tokens))
+            written |= zip(batch, output, strict=True)
+            _count(ledger, model, sum(lengths[text] for text in batch), sum(len(ids) for ids in output))
     return [settle(text, written[text_in]) for text, text_in in zip(blanked, sources, strict=True)], ledger
 
 

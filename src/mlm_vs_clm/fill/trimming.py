@@ -11,9 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import torch
+from torch import nn
 from transformers import PreTrainedModel
+from transformers.activations import GELUActivation
 
 from ..models import hidden_states
+from ..products import multiply_add, multiply_gelu
 from .attention import NAME as FAST
 from .attention import attend
 
@@ -84,15 +87,26 @@ def _trimmed(
     mask = None if seen is None else seen[:, None, None, :]
     hidden = model.base_model.embeddings(input_ids=ids)
     for layer in layers[:-1]:
-        hidden = layer(hidden, mask)
+        hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
     padded = [places + [0] * (most - len(places)) for places in slots]
     wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
     asking = hidden.gather(1, wanted[:, :, None].expand(-1, -1, hidden.shape[-1]))
     ask = _attend_in_input if are_few(model, most) else _attend
     answer = ask(layers[-1].attention.self, asking, hidden, mask)
-    states = layers[-1].feed_forward_chunk(layers[-1].attention.output(answer, asking))
+    states = finish_layer(layers[-1], answer, asking)
     counts = torch.tensor([len(places) for places in slots], device=ids.device)
     return states[torch.arange(most, device=ids.device) < counts[:, None]]
+
+
+def finish_layer(layer: nn.Module, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
+    """Return what a BERT layer makes of its input `asking` (..., width) and of what it read by attention, without dropout."""
+    mixed, widened, output = layer.attention.output, layer.intermediate, layer.output
+    middle = mixed.LayerNorm(multiply_add(mixed.dense, read, asking))
+    if isinstance(widened.intermediate_act_fn, GELUActivation):
+        wide = multiply_gelu(widened.dense, middle)
+    else:
+        wide = widened(middle)
+    return output.LayerNorm(multiply_add(output.dense, wide, middle))
 
 
 def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
@@ -116,7 +130,10 @@ def _attend_in_input(
     scores = turned @ hidden.transpose(1, 2) * attention.scaling
     if mask is not None:
         scores = scores.masked_fill(~mask[:, 0], float("-inf"))
-    mixed = (scores.softmax(-1) @ hidden).unflatten(1, (-1, shape[0]))
+    weights = scores.softmax(-1, dtype=torch.float32).to(
+        hidden.dtype
+    )  # torch's softmax of bf16 numbers is slow
+    mixed = (weights @ hidden).unflatten(1, (-1, shape[0]))
     read = torch.einsum("bqhw,hdw->bqhd", mixed, attention.value.weight.view(shape)).flatten(2)
     return read + attention.value.bias
 

@@ -12,12 +12,11 @@ from functools import partial
 import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
 
-from ..attention import attention_of
 from ..hardware import MEMORY
 from ..models import hidden_states, output_layer
-from .attention import NAME as FAST
-from .attention import kept_in, read_by_products
+from .attention import as_filling, kept_in, read_by_products
 from .blanks import Row
+from .trimming import finish_layer
 
 # sub-words that a document reads at a time at most, lest the padding of short stretches cost more than it saves
 LONGEST = 4
@@ -78,7 +77,7 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     """Go through the documents in batches; `write` gets those at a slot and their logits (n, vocabulary), float32."""
     kind = _Packed if can_pack(model) else _InStep
     head = output_layer(model)
-    with attention_of(model, FAST):
+    with as_filling(model):
         for batch in _batches(walks, kind.size, batch_tokens):
             reader = kind(model, batch, pad_id)
             while ahead := _trim([one.n_ahead() for one in batch]):
@@ -145,7 +144,7 @@ class _Packed:
         hidden = self.base.embeddings(input_ids=at[0], position_ids=at[1])[0]
         for layer, kept in zip(self.base.encoder.layer, self.kept, strict=True):
             read = self._attend(layer.attention.self, hidden, kept, (rows, columns, places), seen)
-            hidden = layer.feed_forward_chunk(layer.attention.output(read, hidden))
+            hidden = finish_layer(layer, read, hidden)
         self.done[: len(parts)] += n_read
         return hidden[n_read.cumsum(0) - 1]
 

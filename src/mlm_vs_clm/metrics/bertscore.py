@@ -97,6 +97,8 @@ class Encoder:
         """The encoder without the layers above `layers`, on its device."""
         from transformers import AutoConfig, AutoModel
 
+        from ..products import prepack
+
         config = AutoConfig.from_pretrained(self.folder)
         if not 1 <= self.layers <= config.num_hidden_layers:
             raise StudyError(
@@ -107,7 +109,7 @@ class Encoder:
         with _no_chatter():
             model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
         model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
-        return _round_matrices(model) if PRECISIONS[self.precision] else model
+        return prepack(_round_matrices(model) if PRECISIONS[self.precision] else model)
 
     @cached_property
     def tokenizer(self):
