@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -148,7 +149,7 @@ class _Filler:
         self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
         self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
         self.room, self.batch_tokens = position_limit(model), batch_tokens
-        self.sizes = count_parameters(model)
+        self.sizes_for = cache(partial(trim_sizes, model, count_parameters(model)))
         self.bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
 
     def tokenize(self, blanked: list[BlankedText], lengths: list[list[int]] | None) -> list[Row]:
@@ -261,10 +262,9 @@ class _Filler:
     def _count(self, views: list[list[int]], places: list[list[int]]) -> None:
         """Count one pass of each document, as if it were alone, so that the batch has no say in it."""
         for view, slots in zip(views, places, strict=True):
-            sizes = trim_sizes(self.model, self.sizes, len(slots))
             self.ledger.passes += 1
             self.ledger.token_forwards += len(view)
-            self.ledger.flops += forward_flops(sizes, len(view), len(slots))
+            self.ledger.flops += forward_flops(self.sizes_for(len(slots)), len(view), len(slots))
 
 
 def _batches(lengths: list[int], batch_tokens: int) -> Iterator[list[int]]:

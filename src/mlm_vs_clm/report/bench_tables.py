@@ -18,7 +18,7 @@ def speed_section(bench: pd.DataFrame) -> list[Section]:
         title=title,
         caption=(
             "Ratio is ours over the loop that people write, the median over rounds in one process; the share of the peak is of "
-            "this machine's own matrix product. – where a line compares nothing."
+            "the best matrix product that this machine makes, be it torch's own or the one with laid-out weights. – where a line compares nothing."
         ),
         header=tuple(names),
         rows=tuple(
