@@ -19,7 +19,7 @@ def test_documents_are_the_same_each_time_and_as_blank_as_asked(tokenizer, docum
     assert [document.text for document in documents] == [
         document.text for document in bench.write_documents(tokenizer, 3, words=12, share=0.25)
     ]
-    assert all(len(document.blanks) == 3 and len(document.spans) == 12 for document in documents)
+    assert all(len(document.blanks) == 3 and len(document.words) == 12 for document in documents)
 
 
 def test_model_flops_by_hand(start):

@@ -133,6 +133,21 @@ def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choos
     assert cells["pretrain/plots/infill/scratch"].id == recipes.pretrain(alone).id
 
 
+def test_runs_train_every_model_anew_and_the_first_is_the_matched_one(choose):
+    asked = ["scale=laptop", "track=runs"]
+    cells, matched = cells_of(choose, *asked), cells_of(choose, "scale=laptop")
+    trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
+    assert sorted(trained) == [f"pretrain/plots/mlm/{seed}/minilm" for seed in (0, 1, 2)]
+    assert len({recipe.id for recipe in trained.values()}) == 3
+    first = {name: recipe.id for name, recipe in cells.items() if "/random-0.5/0/" in name}
+    assert len(first) > 20 and first == {name: matched[name].id for name in first}
+    for name, recipe in cells.items():
+        if "/random-0.5/2/clm" in name and name.startswith("score/"):
+            text = recipe.inputs["generation"]
+            assert text.inputs["model"].id == cells["pretrain/plots/clm/2/minilm"].id
+            assert text.inputs["corruption"].settings["seed"] == 2
+
+
 def test_a_study_needs_a_worker(choose):
     with pytest.raises(StudyError, match="workers=0"):
         study.make_all(None, choose("workers=0"), choose)

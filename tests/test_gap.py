@@ -7,7 +7,8 @@ import pytest
 from mlm_vs_clm.gap import COLUMNS, MEASURES, STEPS, Cell, explain_gap
 from mlm_vs_clm.metrics.bleu import count_ngrams
 from mlm_vs_clm.report import draw, show_tables, tidy
-from mlm_vs_clm.stats import paired_bootstrap, ratio_of_sums
+from mlm_vs_clm.runs import compare_by_run
+from mlm_vs_clm.stats import compare_runs, paired_bootstrap, ratio_of_sums
 
 FILLS = ("fills", "exact_match")
 
@@ -58,6 +59,81 @@ def test_seeds_are_put_together_and_unshared_ones_left_out():
     cells += [make_cell("clm", [1, 1], 0), make_cell("clm", [1, 1], 1)]
     row = pick(explain_gap("plots", cells, 50), "known length")
     assert row["value"] == pytest.approx(0.5) and row["n"] == 2
+
+
+def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
+    cells = [make_cell("clm", [1] * 9, seed) for seed in (0, 1, 2)]
+    cells += [make_cell("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
+    row = pick(explain_gap("plots", cells, 500), "known length")
+    assert row["value"] == pytest.approx(0.3) and row["n"] == 9
+    assert (row["low"], row["high"]) == pytest.approx((0.1, 0.6))  # each run alone has no width at all
+
+
+def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
+    rng = np.random.default_rng(3)
+    runs = [
+        tuple(np.stack([rng.integers(0, 10, 30), np.full(30, 10)], axis=1).astype(float) for _ in "ab")
+    ] * 2
+    clusters = [[f"d{i // 2}" for i in range(30)]] * 2
+    twice = compare_runs(runs, ratio_of_sums, 400, clusters=clusters)
+    once = compare_runs(runs[:1], ratio_of_sums, 400, clusters=clusters[:1])
+    assert (twice.difference, twice.low, twice.high, twice.n) == pytest.approx(
+        (once.difference, once.low, once.high, once.n)
+    )
+    holed = [(runs[0][0].copy(), runs[0][1]), runs[1]]
+    holed[0][0][0] = np.nan
+    made = compare_runs(holed, ratio_of_sums, 400)
+    wanted = (paired_bootstrap(*holed[0], ratio_of_sums).difference + once.difference) / 2
+    assert made.difference == pytest.approx(wanted)
+    holed[0][0][:] = np.nan
+    assert np.isnan(compare_runs(holed, ratio_of_sums, 50).difference)
+
+
+def test_every_run_has_its_row_and_one_run_has_none():
+    cells = {
+        "plots": [make_cell(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
+    }
+    rows = compare_by_run(cells, {}, 50)
+    known = rows[(rows["step"] == "known length") & (rows["metric"] == "exact_match")]
+    assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
+    assert compare_by_run({"plots": cells["plots"][:1]}, {}, 50).empty
+
+
+@pytest.fixture
+def runs():
+    rows = [
+        {"corpus": corpus, "step": step.name, "first": step.first, "second": step.second}
+        | {
+            "scope": scope,
+            "metric": metric,
+            "seed": seed,
+            "value": value,
+            "low": value - 0.2,
+            "high": value + 0.2,
+        }
+        | {"n": 10, "reason": ""}
+        for corpus in ("plots", "speeches")
+        for step in STEPS
+        for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
+        for seed, value in enumerate((0.5, -0.5, 1.5))
+    ]
+    rows[0] |= {"value": None, "low": None, "high": None, "reason": "not made: clm"}
+    return tidy.tidy("runs", pd.DataFrame(rows))
+
+
+def test_the_table_of_runs_has_their_mean_and_deviation_by_hand(runs):
+    (table,) = show_tables("runs", {"runs": runs}, "laptop")
+    assert "| +0.5 [0.3, 0.7] | -0.5 [-0.7, -0.3] | +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
+    assert "| AUC, as training data | +0.500 [0.300, 0.700] |" in table
+    assert "(a) not made: clm" in table and "not every run has the difference" in table
+    assert "exact match" not in table.lower()
+
+
+def test_the_figure_of_runs_tells_each_and_one_run_has_none(runs):
+    (made,) = draw("runs", {"runs": runs})
+    assert "run 2 speeches both contexts AUC, as training data +1.500" in made.alt and "missing" in made.alt
+    empty = tidy.tidy("runs", pd.DataFrame())
+    assert draw("runs", {"runs": empty}) == [] and show_tables("runs", {"runs": empty}, "smoke") == []
 
 
 def test_missing_is_a_row_with_its_reason():

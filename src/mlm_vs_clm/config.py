@@ -190,13 +190,18 @@ class CellConfig(MaskingConfig):
 
 @dataclass
 class GridConfig:
-    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together, and some more."""
+    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together, and some more.
+
+    A seed draws other blanks and other words; with `retrain` it also trains other language models, from another new
+    output layer and in another order.
+    """
 
     corpora: list[str] = MISSING
     maskings: list[MaskingConfig] = MISSING
     arms: list[str] = MISSING
     seeds: list[int] = MISSING
     also: list[CellConfig] = field(default_factory=list)
+    retrain: bool = False
 
 
 @dataclass

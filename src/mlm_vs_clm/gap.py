@@ -1,4 +1,7 @@
-"""What explains the gap between masked and causal text: one advantage after another taken away."""
+"""What explains the gap between masked and causal text: one advantage after another taken away.
+
+Where there are several seeds, runs are drawn beside documents, or an accident of training would pass for a difference.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ import numpy as np
 
 from .metrics import exact_match
 from .metrics.bleu import score_counts
-from .stats import paired_bootstrap, ratio_of_sums
+from .stats import compare_runs, ratio_of_sums
 
 CELL = ("random", 0.5)
 COLUMNS = "corpus step first second scope metric value low high p n reason".split()
@@ -54,8 +57,8 @@ class Cell:
 def explain_gap(corpus: str, cells: list[Cell], resamples: int) -> list[dict]:
     """Return a row of COLUMNS for every step and measure of one corpus; p is two-sided and not corrected.
 
-    The seeds of an arm are put together, document by document. A step that cannot be measured is a row with
-    value None and the reason.
+    Of several seeds the value is the mean, and the interval is over documents and seeds. A step that cannot be measured
+    is a row with value None and the reason.
     """
     return [
         {"corpus": corpus, "step": step.name, "first": step.first, "second": step.second}
@@ -71,12 +74,11 @@ def _compare(step: Step, cells: list[Cell], measure: tuple[str, str], resamples:
     seeds, reason = share_seeds(step, found)
     if reason:
         return missing(reason)
-    first, second = (
-        np.vstack([found[arm, seed].statistics[measure] for seed in seeds])
-        for arm in (step.first, step.second)
-    )
-    units = [unit for seed in seeds for unit in found[step.first, seed].units]
-    made = paired_bootstrap(first, second, MEASURES[measure], resamples, clusters=units)
+    pairs = [
+        tuple(found[arm, seed].statistics[measure] for arm in (step.first, step.second)) for seed in seeds
+    ]
+    units = [found[step.first, seed].units for seed in seeds]
+    made = compare_runs(pairs, MEASURES[measure], resamples, clusters=units)
     if np.isnan(made.difference):
         return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
     values = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}

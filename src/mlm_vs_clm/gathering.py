@@ -15,6 +15,7 @@ from .examples import gather_examples
 from .gap import CELL, COLUMNS, Cell, explain_gap
 from .report import build
 from .report.tidy import tidy
+from .runs import compare_by_run
 from .scoring import cluster_by_author, describe_cell, read_statistics
 from .storage import read_lines
 from .tasks.outcome import UNTRAINED
@@ -29,8 +30,9 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     tables = {
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
-        "gap": gather_gap(inputs),
-        "utility_gap": gather_utility_gap(inputs),
+        "gap": gather_gap(inputs, settings["resamples"]),
+        "utility_gap": gather_utility_gap(inputs, settings["resamples"]),
+        "runs": compare_by_run(read_cells(inputs), read_trained(inputs), settings["resamples"]),
         "ledger": gather_ledger(inputs),
         "stages": gather_stages(inputs),
         **gather_compute(inputs),
@@ -98,10 +100,23 @@ def gather_compute(inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:
     return cost_cells([Scored(path, inputs_of(path)) for path in _of_stage(inputs, "score").values()])
 
 
-def gather_gap(inputs: dict[str, Path]) -> pd.DataFrame:
+def gather_gap(inputs: dict[str, Path], resamples: int) -> pd.DataFrame:
     """Return one row a corpus, step and measure: paired differences between arms; see gap.py."""
+    cells = read_cells(inputs)
+    rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def gather_utility_gap(inputs: dict[str, Path], resamples: int) -> pd.DataFrame:
+    """Return one row a corpus and step: paired differences between arms as training data; see utility_gap.py."""
+    trained = read_trained(inputs)
+    rows = [row for place, made in trained.items() for row in explain_utility(*place, made, resamples)]
+    return pd.DataFrame(rows, columns=UTILITY_COLUMNS)
+
+
+def read_cells(inputs: dict[str, Path]) -> dict[str, list[Cell]]:
+    """Return what every arm scored in the cell of the gap, by corpus."""
     cells: dict[str, list[Cell]] = {}
-    resamples = 0
     for path in _of_stage(inputs, "score").values():
         read = inputs_of(path)
         about = describe_cell(read)
@@ -110,17 +125,14 @@ def gather_gap(inputs: dict[str, Path]) -> pd.DataFrame:
             units = cluster_by_author([d.author for d in documents]) or [d.id for d in documents]
             cell = Cell(about["arm"], about["seed"], read_statistics(path), units)
             cells.setdefault(about["corpus"], []).append(cell)
-            resamples = read_record(path)["settings"]["resamples"]
-    rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return cells
 
 
-def gather_utility_gap(inputs: dict[str, Path]) -> pd.DataFrame:
-    """Return one row a corpus and step: paired differences between arms as training data; see utility_gap.py."""
+def read_trained(inputs: dict[str, Path]) -> dict[tuple[str, str], list[Trained]]:
+    """Return what was answered after training on each arm's text in the cell of the gap, by corpus and task."""
     cells: dict[tuple[str, str], list[Trained]] = {}
-    resamples = 0
     for path in _of_stage(inputs, "downstream").values():
-        about, record = _describe_task(path), read_record(path)
+        about = _describe_task(path)
         if (about["strategy"], about["ratio"]) == CELL:
             found = pd.read_csv(path / "scores.csv", keep_default_na=False).set_index("metric")
             reason = found.loc[MAIN[about["task"]][0], "reason"]
@@ -129,13 +141,7 @@ def gather_utility_gap(inputs: dict[str, Path]) -> pd.DataFrame:
                 about["trained_on"], about["seed"], list(read_lines(path / "units.jsonl")), reason
             )
             cells.setdefault((about["corpus"], about["task"]), []).append(trained)
-            resamples = record["settings"]["resamples"]
-    rows = [
-        row
-        for (corpus, task), made in cells.items()
-        for row in explain_utility(corpus, task, made, resamples)
-    ]
-    return pd.DataFrame(rows, columns=UTILITY_COLUMNS)
+    return cells
 
 
 def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:

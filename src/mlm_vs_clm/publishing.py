@@ -83,7 +83,18 @@ def tell_pretrained(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
     return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}\n\n{headline_table(tables)}"}
 
 
-BLOCKS = {"laptop": tell_matched, "laptop-pretrained": tell_pretrained}  # by folder of results
+def tell_three_runs(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
+    """Return what the README says of the matched comparison over several runs, by marker: its answer, and every run."""
+    answer = tell_answer(tables["gap"], tables["utility_gap"], claims.iloc[:0])
+    every_run = "\n".join(show_tables("runs", tables, "laptop track=runs"))
+    return {"runs": f"{answer}\n- {tell_claim(claims, 'C1')}\n\n{every_run}"}
+
+
+BLOCKS = {  # by folder of results
+    "laptop": tell_matched,
+    "laptop-runs": tell_three_runs,
+    "laptop-pretrained": tell_pretrained,
+}
 
 
 def tell_findings(tables: dict[str, pd.DataFrame]) -> str:

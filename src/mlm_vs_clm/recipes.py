@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 3,
     "downstream": 7,
     "correlate": 3,
-    "report": 11,
+    "report": 12,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")
@@ -262,7 +262,7 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
 def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
     """Everything that a person reads: verdicts by `rules`, a document printed of the `shown` corpora alone."""
     settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
-    settings |= {"track": config.track.name} if config.track.models else {}
+    settings |= {"track": config.track.name} if config.track.name != "matched" else {}
     settings["resamples"] = max(config.scale.resamples, 2000)
     for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):
         if (path := Path(config.results) / file).is_file():

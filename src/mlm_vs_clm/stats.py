@@ -163,6 +163,49 @@ def paired_bootstrap(
     return Comparison(difference, *percentile_interval(resampled), p, error, len(units))
 
 
+def compare_runs(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
+    aggregate: Aggregate,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    clusters: Sequence[Sequence] | None = None,
+) -> Comparison:
+    """Compare two systems, each run several times on the same documents, by resampling documents and runs.
+
+    `pairs` has the statistics of both systems, and `clusters` the documents' clusters, run by run. The difference is the
+    mean of those of the runs. A draw of documents is the same in every run. One run: the paired bootstrap.
+    """
+    names = clusters or [range(len(first)) for first, _ in pairs]
+    if len(pairs) == 1:
+        return paired_bootstrap(*pairs[0], aggregate, n_resamples, seed, clusters and clusters[0])
+    everyone = sorted({name for run in names for name in run})
+    place = {name: number for number, name in enumerate(everyone)}
+    weights = np.vstack([np.ones(len(everyone)), draw_weights(len(everyone), n_resamples, seed)])
+    differences = []
+    for (first, second), run in zip(pairs, names, strict=True):
+        statistics = np.hstack([first, second]).astype(float)
+        defined = ~np.isnan(statistics).any(axis=1)
+        sums = np.zeros((len(everyone), statistics.shape[1]))
+        np.add.at(sums, np.array([place[name] for name in run], dtype=int)[defined], statistics[defined])
+        differences.append(_difference(weights @ sums, aggregate))
+    by_run = np.array(differences)  # (runs, 1 + draws)
+    if len(everyone) < 2 or np.isnan(by_run[:, 0]).any():
+        return Comparison(*[float("nan")] * 5, len(everyone))
+    shares = draw_runs(len(pairs), n_resamples, np.random.default_rng([seed, len(pairs)]))
+    resampled = (by_run[:, 1:] * shares.T).sum(axis=0)
+    resampled, difference = resampled[~np.isnan(resampled)], float(by_run[:, 0].mean())
+    if len(resampled) < 2:
+        return Comparison(difference, *[float("nan")] * 4, len(everyone))
+    p = share_as_extreme(resampled - resampled.mean(), difference)
+    error = float(resampled.std(ddof=1))
+    return Comparison(difference, *percentile_interval(resampled), p, error, len(everyone))
+
+
+def draw_runs(n_runs: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the share of each run (of a training, or of a task model) in each resample, (n resamples, n runs)."""
+    return rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_resamples) / n_runs
+
+
 def paired_randomisation(
     first: np.ndarray,
     second: np.ndarray,

@@ -43,9 +43,11 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
             full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
             if full.arm.objective:
-                full = replace(full, model=choose_model(corpus_name, arm_name))
+                model = choose_model(corpus_name, arm_name)
+                full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
             if full.arm.objective and full.arm.training == "domain":
-                name = f"pretrain/{corpus_name}/{full.objective.name}/{full.model.name}"
+                run = f"{cell.seed}/" if grid.retrain else ""
+                name = f"pretrain/{corpus_name}/{full.objective.name}/{run}{full.model.name}"
                 models[name] = recipes.pretrain(full)
             made = bounds if arm_name in ("unfilled", "oracle") else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)

@@ -13,10 +13,10 @@ from .documents import Document
 from .draws import keyed_rng
 from .errors import StudyError
 from .projection import audit_copying, project
-from .stats import bootstrap, percentile_interval, ratio_of_sums
+from .stats import bootstrap, draw_runs, percentile_interval, ratio_of_sums
 from .storage import load_blanked, load_filled, write_lines, write_table
 from .tasks import TASKS, Outcome
-from .tasks.outcome import UNTRAINED, draw_runs, draw_weights
+from .tasks.outcome import UNTRAINED, draw_weights
 from .tasks.pan_answers import write_answers
 
 COLUMNS = ["metric", "value", "low", "high", "n", "reason"]

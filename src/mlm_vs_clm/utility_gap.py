@@ -11,9 +11,9 @@ import numpy as np
 
 from .draws import keyed_rng
 from .gap import STEPS, Step, missing, share_seeds
-from .stats import percentile_interval, share_as_extreme
+from .stats import draw_runs, percentile_interval, share_as_extreme
 from .tasks import genres, ner, verification
-from .tasks.outcome import draw_runs, draw_weights
+from .tasks.outcome import draw_weights
 
 COLUMNS = "corpus step first second task metric value low high p n reason".split()
 MAIN = {

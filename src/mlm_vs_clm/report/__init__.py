@@ -21,6 +21,7 @@ from mlm_vs_clm.report import (
     quality_figures,
     reading,
     rendering,
+    run_tables,
     tables,
     tidy,
     utility_figures,
@@ -54,6 +55,7 @@ READINGS = {  # section -> what its numbers say in words, computed from these ta
 FIGURES = {  # section, the tables it reads, the function
     "quality_by_ratio": ("quality", ("scores",), quality_figures.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), gap_tables.draw_gap),
+    "runs": ("quality", ("runs",), run_tables.draw_runs),
     "orders": ("quality", ("scores",), order_tables.draw_orders),
     "heat_maps": ("quality", ("scores",), quality_figures.draw_heat_maps),
     "cost": ("cost", ("scores", "ledger"), utility_figures.draw_cost_against_quality),
@@ -65,9 +67,11 @@ FIGURES = {  # section, the tables it reads, the function
     "training": ("training", ("training",), utility_figures.draw_training),
 }
 NONE = pd.DataFrame({"claim": []})
+OPTIONAL = {"runs"}  # tables that a study of one seed has no rows for
 TABLES = {  # section, the table it reads, the function
     "quality": ("quality", "scores", tables.quality_tables),
     "gap": ("quality", "gap", gap_tables.gap_table),
+    "runs": ("quality", "runs", run_tables.run_table),
     "orders": ("quality", "scores", order_tables.order_table),
     "side": ("quality", "scores", tables.side_tables),
     "strategy": ("quality", "scores", tables.strategy_tables),
@@ -143,7 +147,7 @@ def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> 
         for table in make(rows[source], about["scale"])
     ]
     sources = {source for section, source, _ in TABLES.values() if section == id}
-    empty = sorted(source for source in sources if rows[source].empty)
+    empty = sorted(source for source in sources - OPTIONAL if rows[source].empty)
     missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
     names, read = READINGS.get(id, ((), lambda: ()))
     told = read(*(rows[name] for name in names))

@@ -16,7 +16,7 @@ SCALES = {"exact_match": ("share", 3), "bleu": ("0â€“100", 1), "bertscore": ("0â
 COLOUR = "#0072B2"
 ABOUT = (
     f"Random blanks at ratio {CELL[1]:g}. Differences are first arm minus second, paired over documents (over authors "
-    "where they repeat), with 95 % bootstrap intervals; above 0 the masked arm is ahead."
+    "where they repeat), with 95 % bootstrap intervals, which cover the seeds, too, where there are several; above 0 the masked arm is ahead."
 )
 CHAIN = "; ".join(f"{step.name}: {step.first} - {step.second}" for step in STEPS)
 

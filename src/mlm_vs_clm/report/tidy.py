@@ -18,6 +18,7 @@ COLUMNS = {
     ).split(),
     "gap": "corpus step first second scope metric value low high p n reason".split(),
     "utility_gap": "corpus step first second task metric value low high p n reason".split(),
+    "runs": "corpus step first second scope metric seed value low high n reason".split(),
     "ledger": (
         "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
@@ -46,6 +47,7 @@ CELL = {
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "gap": ["corpus", "step", "scope", "metric"],
     "utility_gap": ["corpus", "step", "metric"],
+    "runs": ["corpus", "step", "scope", "metric", "seed"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
     "stages": ["stage", "corpus"],
     "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
@@ -62,6 +64,7 @@ NUMBERS = (
 NAMES = {
     ("gap", "step"),
     ("utility_gap", "step"),
+    ("runs", "step"),
     ("equal_compute", "step"),
 }  # training counts its steps, the gap names them
 UNEXPLAINED = "no reason was recorded"

@@ -56,11 +56,6 @@ def draw_weights(clusters: Sequence[Hashable], n_resamples: int, rng: np.random.
     return np.array(counts, dtype=float).reshape(n_resamples, -1)[:, cluster_of]
 
 
-def draw_runs(n_runs: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the share of each run (task seed) in each resample of the runs, shape (n resamples, n runs)."""
-    return rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_resamples) / n_runs
-
-
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:
     """Return nine tenths of the training documents, in order: what differs from one seed to the next.
 
