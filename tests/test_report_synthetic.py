@@ -36,6 +36,7 @@ def fake_tables(corpora=tuple(TASKS), seeds=(0,)) -> dict[str, pd.DataFrame]:
         "scores": pd.DataFrame([row for cell in grid for row in score_rows(rng, *cell)]),
         "downstream": pd.DataFrame(downstream_rows(rng, grid, corpora, seeds)),
         "gap": pd.DataFrame([row for corpus in corpora for row in gap_rows(corpus)]),
+        "runs": pd.DataFrame([row for corpus in corpora for row in run_rows(corpus)]),
         "ledger": pd.DataFrame([ledger_row(*cell) for cell in grid]),
         "compute": pd.DataFrame([row for cell in grid for row in compute_rows(*cell)]),
         "growth": pd.DataFrame([row for corpus in corpora for row in growth_rows(corpus, seeds)]),
@@ -243,6 +244,12 @@ def gap_rows(corpus):
                 "n": np.nan if missing else 150,
                 "reason": "not made: mlm_left" if missing else None,
             }
+
+
+def run_rows(corpus):
+    for seed in (0, 1):
+        for row in gap_rows(corpus):
+            yield {key: value for key, value in row.items() if key != "p"} | {"seed": seed}
 
 
 def training_rows():

@@ -155,12 +155,16 @@ def paired_bootstrap(
         return Comparison(*[float("nan")] * 5, len(units))
     difference = float(_difference(units.sum(axis=0), aggregate))
     resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
+    return _judge(difference, resampled, len(units))
+
+
+def _judge(difference: float, resampled: np.ndarray, n: int) -> Comparison:
+    """Return what the resampled differences say of the difference of n units."""
     resampled = resampled[~np.isnan(resampled)]
     if len(resampled) < 2:
-        return Comparison(difference, *[float("nan")] * 4, len(units))
+        return Comparison(difference, *[float("nan")] * 4, n)
     p = share_as_extreme(resampled - resampled.mean(), difference)
-    error = float(resampled.std(ddof=1))
-    return Comparison(difference, *percentile_interval(resampled), p, error, len(units))
+    return Comparison(difference, *percentile_interval(resampled), p, float(resampled.std(ddof=1)), n)
 
 
 def compare_runs(
@@ -192,13 +196,7 @@ def compare_runs(
     if len(everyone) < 2 or np.isnan(by_run[:, 0]).any():
         return Comparison(*[float("nan")] * 5, len(everyone))
     shares = draw_runs(len(pairs), n_resamples, np.random.default_rng([seed, len(pairs)]))
-    resampled = (by_run[:, 1:] * shares.T).sum(axis=0)
-    resampled, difference = resampled[~np.isnan(resampled)], float(by_run[:, 0].mean())
-    if len(resampled) < 2:
-        return Comparison(difference, *[float("nan")] * 4, len(everyone))
-    p = share_as_extreme(resampled - resampled.mean(), difference)
-    error = float(resampled.std(ddof=1))
-    return Comparison(difference, *percentile_interval(resampled), p, error, len(everyone))
+    return _judge(float(by_run[:, 0].mean()), (by_run[:, 1:] * shares.T).sum(axis=0), len(everyone))
 
 
 def draw_runs(n_runs: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:

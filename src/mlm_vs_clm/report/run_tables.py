@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from mlm_vs_clm.gap import CELL, STEPS
 from mlm_vs_clm.report import style
@@ -105,6 +106,7 @@ def draw_runs(runs: pd.DataFrame) -> list[Drawing]:
             metric = panel["metric"].iloc[0] if len(panel) else SHOWN[1]
             axis.set_title(corpus)
             axis.set_xlabel(f"difference in {tell_measure(scope, metric)}")
+            axis.xaxis.set_major_locator(MaxNLocator(5))
     add_legend(figure, looks)
     return [
         Drawing(
