@@ -76,6 +76,17 @@ def test_layers_are_their_own_again_afterwards_even_after_an_error():
     assert model[2].weight.grad is not None
 
 
+@needs_onednn
+def test_of_a_large_model_no_second_copy_is_made(monkeypatch):
+    layer = make_layer()
+    monkeypatch.setattr(products, "LARGEST", layer.weight.nbytes - 1)
+    with prepacked_products(layer):
+        assert "forward" not in vars(layer)
+    monkeypatch.setattr(products, "LARGEST", layer.weight.nbytes)
+    with prepacked_products(layer):
+        assert "forward" in vars(layer)
+
+
 def test_what_is_not_a_plain_layer_of_a_known_type_is_left_alone(monkeypatch):
     class Special(nn.Linear):
         pass

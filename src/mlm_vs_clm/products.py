@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 ROWS = 1024  # how many rows the layout is made for; any number can be multiplied
+LARGEST = 4 << 30  # bytes of weights of which a second copy is made
 
 
 class Prepacked:
@@ -51,18 +52,22 @@ def can_prepack(linear: nn.Module) -> bool:
 def prepack(model: nn.Module) -> nn.Module:
     """Return the model, whose linear layers multiply with packed weights from now on: nothing can be learned any more.
 
-    The packed copies take the memory of the weights once more.
+    The packed copies take the memory of the weights once more; a model of more than LARGEST bytes keeps its own product.
     """
-    for part in model.modules():
-        if can_prepack(part):
-            part.forward = Prepacked(part)
+    for linear in _choose(model):
+        linear.forward = Prepacked(linear)
     return model
+
+
+def _choose(model: nn.Module) -> list[nn.Linear]:
+    linears = [part for part in model.modules() if can_prepack(part)]
+    return linears if sum(linear.weight.nbytes for linear in linears) <= LARGEST else []
 
 
 @contextmanager
 def prepacked_products(model: nn.Module) -> Iterator[None]:
     """Let the linear layers of a model multiply with packed weights until the end of the `with` (see `prepack`)."""
-    linears = [part for part in model.modules() if can_prepack(part)]
+    linears = _choose(model)
     try:
         prepack(model)
         yield
