@@ -29,6 +29,20 @@ def tokenizer():
     return train_tokenizer(TEXTS, 400)
 
 
+@pytest.fixture(scope="module")
+def tokenizers(texts, tokenizer):
+    from tiny_models import make_tokenizers
+
+    return make_tokenizers(texts, tokenizer)
+
+
+@pytest.fixture(scope="module")
+def networks(tokenizers):
+    from tiny_models import make_networks
+
+    return make_networks(tokenizers)
+
+
 @pytest.fixture(scope="session")
 def start(tokenizer):
     from mlm_vs_clm.models import start_from_scratch

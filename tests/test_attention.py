@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny_models import NETWORKS, make_networks, make_tokenizers
+from tiny_models import NETWORKS
 from torch.nn.functional import scaled_dot_product_attention
 
 from mlm_vs_clm import attention
@@ -110,11 +110,6 @@ def test_only_padding_at_the_end_of_a_document_counts_as_padding():
     assert not is_padding(padding(5).flip(-1))
     assert not is_padding(causal(5))
     assert not is_padding(padding(5).float())
-
-
-@pytest.fixture(scope="module")
-def networks(texts, tokenizer):
-    return make_networks(make_tokenizers(texts, tokenizer))
 
 
 @pytest.mark.parametrize("name", NETWORKS)

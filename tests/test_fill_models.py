@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import NETWORKS, make_networks, make_tokenizers, neox
+from tiny_models import NETWORKS, neox
 from transformers import AutoTokenizer
 
 from mlm_vs_clm.documents import find_words
@@ -27,16 +27,6 @@ ODD = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  space
 AXES = {"masked": {"per_pass": 3}, "causal": {}, "seq2seq": {"max_new_tokens": 12}}
 WAYS = [(name, t) for name, row in NETWORKS.items() for t in (0.0, 1.0) if t == 0 or row[2] != "seq2seq"]
 KEEPING = [name for name, row in NETWORKS.items() if row[3]]
-
-
-@pytest.fixture(scope="module")
-def tokenizers(texts, tokenizer):
-    return make_tokenizers(texts, tokenizer)
-
-
-@pytest.fixture(scope="module")
-def networks(tokenizers):
-    return make_networks(tokenizers)
 
 
 @pytest.fixture(scope="module")

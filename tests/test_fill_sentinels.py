@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import blank, make_networks, make_tokenizers
+from tiny_models import blank
 from transformers import GenerationConfig
 
 from mlm_vs_clm.errors import StudyError
@@ -10,16 +10,6 @@ from mlm_vs_clm.fill import DocumentError, fill_seq2seq
 from mlm_vs_clm.fill.alignment import deal_answers
 from mlm_vs_clm.fill.blanks import runs_of_blanks
 from mlm_vs_clm.fill.seq2seq import _write, answer_marks, marked_text, read_answers, settle_answers
-
-
-@pytest.fixture(scope="module")
-def tokenizers(texts, tokenizer):
-    return make_tokenizers(texts, tokenizer)
-
-
-@pytest.fixture(scope="module")
-def networks(tokenizers):
-    return make_networks(tokenizers)
 
 
 def test_marks_for_runs_of_blanks_by_hand(tokenizers):

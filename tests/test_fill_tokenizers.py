@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import FAMILIES, blank, byte_level, gpt2, make_tokenizers, roberta_like
+from tiny_models import FAMILIES, blank, byte_level, gpt2, roberta_like
 from tokenizers import pre_tokenizers
 
 from mlm_vs_clm.documents import find_words
@@ -11,11 +11,6 @@ from mlm_vs_clm.fill import BlankedText, DocumentError, fill_causal
 from mlm_vs_clm.fill.blanks import AFTER_SPACE, GOES_ON, NO_SPACE, SPACE_AND_MORE, to_rows
 from mlm_vs_clm.fill.pieces import Pieces
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
-
-
-@pytest.fixture(scope="module")
-def tokenizers(texts, tokenizer):
-    return make_tokenizers(texts, tokenizer)
 
 
 @pytest.mark.parametrize("family", ["wordpiece", *FAMILIES])

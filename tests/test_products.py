@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import NETWORKS, make_networks, make_tokenizers
+from tiny_models import NETWORKS
 from torch import nn
 from torch.nn import functional
 
@@ -104,11 +104,6 @@ def test_what_is_not_a_plain_layer_of_a_known_type_is_left_alone(monkeypatch):
     layer = make_layer()
     with prepacked_products(layer):
         assert "forward" not in vars(layer)
-
-
-@pytest.fixture(scope="module")
-def networks(texts, tokenizer):
-    return make_networks(make_tokenizers(texts, tokenizer))
 
 
 @pytest.mark.parametrize("name", NETWORKS)

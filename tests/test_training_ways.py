@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import torch
-from tiny_models import NETWORKS, make_networks, make_tokenizers
+from tiny_models import NETWORKS
 from tiny_trainings import TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm import stages
@@ -32,11 +32,6 @@ WAYS = {
     "all": {"lora_rank": 2, "micro_batch_documents": 2, "gradient_checkpointing": True, "patience": 3},
 }
 KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
-
-
-@pytest.fixture(scope="module")
-def networks(texts, tokenizer):
-    return make_networks(make_tokenizers(texts, tokenizer))
 
 
 def run_training(name, tokenizer, texts, folder, dropout=0.0, **ways):

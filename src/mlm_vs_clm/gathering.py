@@ -27,12 +27,13 @@ DEVIATIONS = Path(__file__).parents[2] / "docs" / "deviations.md"
 
 def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     """Write the CSV tables, figures and page of one scale into `folder`."""
+    cells, trained, resamples = read_cells(inputs), read_trained(inputs), settings["resamples"]
     tables = {
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
-        "gap": gather_gap(inputs, settings["resamples"]),
-        "utility_gap": gather_utility_gap(inputs, settings["resamples"]),
-        "runs": compare_by_run(read_cells(inputs), read_trained(inputs), settings["resamples"]),
+        "gap": gather_gap(cells, resamples),
+        "utility_gap": gather_utility_gap(trained, resamples),
+        "runs": compare_by_run(cells, trained, resamples),
         "ledger": gather_ledger(inputs),
         "stages": gather_stages(inputs),
         **gather_compute(inputs),
@@ -44,7 +45,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     if "bench" in settings:
         tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
     tables["claims"], tables["comparisons"] = gather_claims(
-        tables, inputs, settings["rules"], settings["resamples"], folder
+        tables, inputs, settings["rules"], resamples, folder
     )
     cards = [json.loads((path / "card.json").read_text()) for path in _of_stage(inputs, "corpus").values()]
     build(
@@ -100,16 +101,14 @@ def gather_compute(inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:
     return cost_cells([Scored(path, inputs_of(path)) for path in _of_stage(inputs, "score").values()])
 
 
-def gather_gap(inputs: dict[str, Path], resamples: int) -> pd.DataFrame:
+def gather_gap(cells: dict[str, list[Cell]], resamples: int) -> pd.DataFrame:
     """Return one row a corpus, step and measure: paired differences between arms; see gap.py."""
-    cells = read_cells(inputs)
     rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def gather_utility_gap(inputs: dict[str, Path], resamples: int) -> pd.DataFrame:
+def gather_utility_gap(trained: dict[tuple[str, str], list[Trained]], resamples: int) -> pd.DataFrame:
     """Return one row a corpus and step: paired differences between arms as training data; see utility_gap.py."""
-    trained = read_trained(inputs)
     rows = [row for place, made in trained.items() for row in explain_utility(*place, made, resamples)]
     return pd.DataFrame(rows, columns=UTILITY_COLUMNS)
 

@@ -27,7 +27,7 @@ VERSIONS = {
     "score": 3,
     "downstream": 7,
     "correlate": 3,
-    "report": 12,
+    "report": 13,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

@@ -130,10 +130,8 @@ def _attend_in_input(
     scores = turned @ hidden.transpose(1, 2) * attention.scaling
     if mask is not None:
         scores = scores.masked_fill(~mask[:, 0], float("-inf"))
-    weights = scores.softmax(-1, dtype=torch.float32).to(
-        hidden.dtype
-    )  # torch's softmax of bf16 numbers is slow
-    mixed = (weights @ hidden).unflatten(1, (-1, shape[0]))
+    weights = scores.softmax(-1, dtype=torch.float32)  # torch's softmax of bf16 numbers is slow
+    mixed = (weights.to(hidden.dtype) @ hidden).unflatten(1, (-1, shape[0]))
     read = torch.einsum("bqhw,hdw->bqhd", mixed, attention.value.weight.view(shape)).flatten(2)
     return read + attention.value.bias
 

@@ -14,9 +14,9 @@ from mlm_vs_clm.report.tidy import explain_missing, ordered
 SHOWN = ("document", "bleu")  # what is drawn, and tabled beside the difference as training data
 UTILITY = "utility"
 ABOUT = (
-    f"Random blanks at ratio {CELL[1]:g}. Every run has another seed: other blanks and other words drawn, and language models "
-    "trained anew from another output layer on documents in another order. First arm minus second, above 0 the masked arm "
-    "is ahead"
+    f"Random blanks at ratio {CELL[1]:g}. Every run has another seed: other blanks and other words drawn and, where the grid "
+    "retrains (track=runs), language models trained anew from another output layer on documents in another order. First arm "
+    "minus second, above 0 the masked arm is ahead"
 )
 
 
