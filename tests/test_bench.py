@@ -8,6 +8,7 @@ import torch
 
 from mlm_vs_clm import bench
 from mlm_vs_clm.fill.ledger import Ledger
+from mlm_vs_clm.models import count_parameters
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +24,21 @@ def test_documents_are_the_same_each_time_and_as_blank_as_asked(tokenizer, docum
 
 
 def test_model_flops_by_hand(start):
-    ledger = Ledger(flops=1000, token_forwards=10)
-    attending = (start.config.num_hidden_layers - 1) * start.config.hidden_size
-    assert bench.model_flops(start, ledger, 7) == 1000 + 4 * attending * 7 * 10
+    # 2 layers 32 wide, read at 10 places: 2 a parameter, 4 a layer, unit and sub-word of the 7; 3 outputs
+    layer = 4 * (32 * 32 + 32) + 2 * 64 + (128 * 32 + 128) + (128 * 32 + 32)
+    sizes = count_parameters(start)
+    outside = sizes["body"] - 2 * layer  # the embeddings' norm
+    assert 0 <= outside <= 64
+    ledger = Ledger(flops=1000, token_forwards=10, tokens_filled=3)
+    by_hand = 10 * (2 * (2 * layer + outside) + 4 * 2 * 32 * 7) + 2 * 3 * sizes["head"]
+    assert bench.model_flops(start, ledger, 7) == by_hand
+
+
+def test_computed_flops_leave_out_what_is_kept(start):
+    # 2 documents of 7 sub-words in 3 passes each, one filled a pass: projected at 2 * 7, then at 2 * 2 places
+    ledger = Ledger(flops=100_000_000, documents=2, token_forwards=42, tokens_filled=6)
+    spared = 3 * 2 * 32 * 32 * (42 - 2 * 7 - 2 * 2)
+    assert bench.computed_flops(start, ledger, 7) == 100_000_000 + 4 * 1 * 32 * 7 * 42 - spared
 
 
 def test_a_ratio_is_the_median_of_the_rounds():

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch import nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
@@ -21,7 +22,7 @@ SMALLEST, LARGEST = 1e-20, 1e37  # sums of powers that lose nothing in float32
 
 
 def attend(
-    module: torch.nn.Module,
+    module: nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -37,18 +38,14 @@ def attend(
     scaling = settings.get("scaling") or query.shape[3] ** -0.5
     if is_plain and query.shape[2] == 1:
         read = read_by_products(query, key, value, attention_mask, scaling).transpose(1, 2)
-    elif is_plain and _is_low(query) and _reads_all(module, attention_mask, settings):
+    elif is_plain and query.device.type == "cpu" and _reads_all(module, attention_mask, settings):
         read = read_by_document(query, key, value, attention_mask, scaling).transpose(1, 2)
     else:
         read, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     return read.to(dtype), None
 
 
-def _is_low(query: torch.Tensor) -> bool:
-    return query.dtype == torch.bfloat16 and query.device.type == "cpu"
-
-
-def _reads_all(module: torch.nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
+def _reads_all(module: nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
     """Tell whether every query may read all of its document."""
     is_causal = settings.get("is_causal")
     is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
@@ -60,16 +57,26 @@ def read_by_document(
 ) -> torch.Tensor:
     """Return what queries (batch, heads, n, width) read, the products of a document at a time, summed in float32.
 
-    One document's scores stay in the cache. `mask` (batch, 1, 1, keys; bool, or None) is false at padding, which
-    stands at the end.
+    One document's scores stay in the cache, and what pads others has no say in its last bits. `mask` (batch, 1, 1,
+    keys; bool, or None) is false at padding, which stands at the end.
     """
     read = torch.zeros_like(query.transpose(1, 2)).transpose(1, 2)
     ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
     for i, end in enumerate(ends):
         asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # what pads a text asks nothing
-        parts = (query[i, :, :asking] * (scaling / math.log(2)), key[i, :, :end], value[i, :, :end])
-        read[i, :, :asking] = _read_one(*(part.contiguous() for part in parts))
+        parts = (query[i, :, :asking], key[i, :, :end], value[i, :, :end])
+        read[i, :, :asking] = read_document(*parts, scaling)
     return read
+
+
+def read_document(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+) -> torch.Tensor:
+    """Return what the queries (heads, n, width) of one document read, every query from every key."""
+    if query.dtype == torch.bfloat16:
+        return _read_one(query * (scaling / math.log(2)), key.contiguous(), value.contiguous())
+    whole = (part[None] for part in (query, key, value))
+    return nn.functional.scaled_dot_product_attention(*whole, scale=scaling)[0]
 
 
 def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:

@@ -17,8 +17,10 @@ def speed_section(bench: pd.DataFrame) -> list[Section]:
         name="bench",
         title=title,
         caption=(
-            "Ratio is ours over the loop that people write, the median over rounds in one process; the share of the peak is of "
-            "the best matrix product that this machine makes, be it torch's own or the one with laid-out weights. – where a line compares nothing."
+            "Ratio is ours over the loop that people write, the median over rounds in one process. The share of the peak is of "
+            "the best matrix product that this machine makes, be it torch's own or the one with laid-out weights, and counts the model's "
+            "FLOPs (every layer at every sub-word, the output layer at the slots); the computed share counts those of them that "
+            "were computed, since what no slot needs is left out. – where a line compares nothing."
         ),
         header=tuple(names),
         rows=tuple(
