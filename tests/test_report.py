@@ -10,7 +10,7 @@ import pytest
 from test_report_synthetic import fake_about, fake_cards, fake_examples, fake_tables
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.report import OPTIONAL, build, tidy
+from mlm_vs_clm.report import OPTIONAL, build, show_bench, tidy
 
 ONE = ("abstracts",)
 
@@ -151,6 +151,21 @@ def test_a_benchmark_is_shown_with_whether_a_gpu_was_measured(tmp_path):
     lines[0]["device"] = "cuda (some)"
     build({"bench": pd.DataFrame(lines)}, [], [], fake_about(), tmp_path)
     assert "A GPU was measured" in (tmp_path / "report.html").read_text()
+
+
+def test_a_new_benchmark_is_shown_as_if_the_report_were_made_anew(tmp_path):
+    lines = [{"name": "fill_bf16", "ratio": 2.5, "ours": 50.0, "theirs": None, "device": "cpu (some)"}]
+    for folder, ratio in (("old", 2.5), ("other", 2.5), ("new", 3.5)):
+        lines[0]["ratio"] = ratio
+        build_fakes(fake_tables(ONE) | {"bench": pd.DataFrame(lines)}, tmp_path / folder)
+    without = build_fakes(fake_tables(ONE), tmp_path / "without")
+    before = {path: path.read_bytes() for path in without.rglob("*") if path.is_file()}
+    pages = [tmp_path / folder / "report.html" for folder in ("new", "old", "other")]
+    assert show_bench(pd.DataFrame(lines), tmp_path) == pages
+    for path in sorted((tmp_path / "new").rglob("*")):
+        again = tmp_path / "old" / path.relative_to(tmp_path / "new")
+        assert path.is_dir() or path.read_bytes() == again.read_bytes(), path
+    assert before == {path: path.read_bytes() for path in without.rglob("*") if path.is_file()}
 
 
 def test_an_absent_column_is_named(tmp_path):

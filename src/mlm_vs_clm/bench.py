@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from transformers import pipeline
 from transformers.utils import logging
@@ -31,10 +32,13 @@ from .hardware import reuse_freed_memory
 from .model_sources import start_from_encoder
 from .models import as_kind, count_parameters, load_tokenizer
 from .products import prepacked_products
+from .report import show_bench
+from .storage import read_lines
 
 WORDS, SHARE = 254, 0.3
 BATCH, GPU_BATCH = 4096, 131072  # sub-words a batch
 GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that tells the peak
+CPU = ("cpu family", "model")  # what /proc/cpuinfo tells of a generation
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -273,13 +277,17 @@ def save_rows(rows: list[dict], path: Path) -> None:
 
 
 def name_processor() -> str:
-    """Return the processor's name as Linux tells it, else the machine's kind."""
+    """Return the processor's name, family and model as Linux tells them, else the machine's kind.
+
+    A rented processor's name may be its maker's alone, and two generations of it differ twofold in speed.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    found = [told.get("model name", ""), *(f"{name} {told[name]}" for name in CPU if name in told)]
+    return ", ".join(filter(None, found)) or platform.machine()
 
 
 def main() -> int:
@@ -313,8 +321,10 @@ def main() -> int:
     rows += measure_growth(start.float(), tokenizer)
     if torch.cuda.is_available():
         rows += measure_on("cuda", start, tokenizer, write_documents(tokenizer, GPU_DOCUMENTS))
-    print("\n".join(json.dumps(row) for row in rows))
     save_rows(rows, chosen.out)
+    for page in show_bench(pd.DataFrame(read_lines(chosen.out)), chosen.out.parents[1]):
+        print(f"shown in {page}")
+    print("\n".join(json.dumps(row) for row in rows))
     return 0
 
 

@@ -125,6 +125,17 @@ def build(
     )
 
 
+def show_bench(bench: pd.DataFrame, results: Path) -> list[Path]:
+    """Bring a benchmark into the reports in `results` that show one; return their pages. Same bytes as `build`."""
+    sections, shown = bench_tables.speed_section(bench), []
+    for told in sorted(results.glob("*/tables/bench.md")) if sections else []:
+        shown.append(told.parents[1] / "report.html")
+        page.replace_section(shown[-1], sections[0])
+        for table in sections[0].tables:
+            write_table(table, told.parent)
+    return shown
+
+
 def remove_old(folder: Path) -> None:
     """Remove the tables and figures of an earlier report, of which the new one may hold fewer."""
     for path in sorted(folder.iterdir()):
@@ -173,7 +184,12 @@ def show_tables(name: str, rows: dict[str, pd.DataFrame], scale: str) -> list[st
 def write_tables(built: list[tables.Table], folder: Path) -> None:
     """Write every table as Markdown and LaTeX, and the LaTeX document that shows them all."""
     for table in built:
-        (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")
-        (folder / f"{table.name}.tex").write_text(rendering.to_latex(table), encoding="utf-8", newline="\n")
+        write_table(table, folder)
     document = rendering.latex_document(built)
     (folder / "all_tables.tex").write_text(document, encoding="utf-8", newline="\n")
+
+
+def write_table(table: tables.Table, folder: Path) -> None:
+    """Write one table as Markdown and LaTeX."""
+    (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")
+    (folder / f"{table.name}.tex").write_text(rendering.to_latex(table), encoding="utf-8", newline="\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from mlm_vs_clm.artifacts import write_whole
 from mlm_vs_clm.report import rendering, style
 from mlm_vs_clm.report.drawing import Drawing
 from mlm_vs_clm.report.reading import Reading
@@ -38,6 +39,35 @@ def write_page(
     about: dict,
 ) -> None:
     """Write the page; figures are read from the SVG files beside it and embedded."""
+    html = (
+        make_environment(path.parent / "figures")
+        .get_template("report.html")
+        .render(
+            sections=sections,
+            claims=claims,
+            readings=readings,
+            setting=setting,
+            signatures=list_signatures(scores),
+            examples=order_examples(examples),
+            cards=cards,
+            about=about,
+        )
+    )
+    path.write_text(html, encoding="utf-8", newline="\n")
+
+
+def replace_section(path: Path, section: Section) -> None:
+    """Write one section of a page anew, which has tables and sentences alone; a page without it stays as it is."""
+    begin, end = f'<section id="{section.id}">\n', "</section>\n"
+    before, found, rest = path.read_text(encoding="utf-8").partition(begin)
+    if found:
+        template = make_environment(path.parent / "figures").get_template("section.html")
+        made = template.module.show_section(section, "")
+        write_whole(path, before + made + rest.partition(end)[2])
+
+
+def make_environment(figures: Path) -> Environment:
+    """Return what the templates are filled in with; figures are read from a folder."""
     environment = Environment(
         loader=PackageLoader("mlm_vs_clm.report"),
         autoescape=True,
@@ -45,7 +75,7 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["embed"] = lambda drawing: embed(path.parent / "figures" / f"{drawing.name}.svg")
+    environment.filters["embed"] = lambda drawing: embed(figures / f"{drawing.name}.svg")
     environment.filters["letters"] = rendering.letter_reasons
     environment.filters["hold"] = lambda text: text.replace(", ", ",\u00a0")
     environment.filters["headed"] = lambda title: title[:1].upper() + title[1:]
@@ -54,18 +84,8 @@ def write_page(
     environment.filters["rows"] = list_rows
     environment.tests["records"] = is_records
     environment.tests["grid"] = is_grid
-    html = environment.get_template("report.html").render(
-        sections=sections,
-        claims=claims,
-        readings=readings,
-        setting=setting,
-        signatures=list_signatures(scores),
-        examples=order_examples(examples),
-        cards=cards,
-        about=about,
-        is_numeric=rendering.is_numeric,
-    )
-    path.write_text(html, encoding="utf-8", newline="\n")
+    environment.globals["is_numeric"] = rendering.is_numeric
+    return environment
 
 
 def embed(svg: Path) -> str:
