@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from mlm_vs_clm.bench import DTYPES
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.fill import BlankedText, Sampling, fill_masked, first_layer
 from mlm_vs_clm.fill.attention import as_filling
-from mlm_vs_clm.fill.first_layer import Kept, keep_for, room_of
-from mlm_vs_clm.fill.trimming import can_keep, states_at
+from mlm_vs_clm.fill.first_layer import Kept, keep_for, positions_of, room_of
+from mlm_vs_clm.fill.trimming import can_keep, can_trim, states_at
 
 WAYS = {
     "random": {},
@@ -33,9 +34,12 @@ def blanked(texts):
     ]
 
 
-@pytest.fixture(params=[torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
-def model(request, start):
-    return copy.deepcopy(start).to(request.param)
+@pytest.fixture(params=["bert fp32", "bert bf16", "roberta fp32", "roberta bf16"])
+def network(request, networks):
+    """Return a network of one class in one precision, and its tokenizer."""
+    kind, precision = request.param.split()
+    model, tokenizer = networks[kind]
+    return copy.deepcopy(model).to(DTYPES[precision]), tokenizer
 
 
 def count_embedded(model, run):
@@ -50,7 +54,8 @@ def count_embedded(model, run):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_texts_and_costs_are_the_same_as_when_nothing_is_kept(model, tokenizer, blanked, way, monkeypatch):
+def test_texts_and_costs_are_the_same_as_when_nothing_is_kept(network, blanked, way, monkeypatch):
+    model, tokenizer = network
     kept, embedded = count_embedded(model, lambda: fill_masked(model, tokenizer, blanked, **WAYS[way]))
     monkeypatch.setattr(first_layer, "MOST_KEPT", 0)
     plain, all_embedded = count_embedded(model, lambda: fill_masked(model, tokenizer, blanked, **WAYS[way]))
@@ -59,7 +64,8 @@ def test_texts_and_costs_are_the_same_as_when_nothing_is_kept(model, tokenizer, 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_room_for_some_documents_changes_no_text(model, tokenizer, blanked, way, monkeypatch):
+def test_room_for_some_documents_changes_no_text(network, blanked, way, monkeypatch):
+    model, tokenizer = network
     whole = fill_masked(model, tokenizer, blanked, **WAYS[way])
     monkeypatch.setattr(first_layer, "MOST_KEPT", room_of(model.base_model, 60))
     assert fill_masked(model, tokenizer, blanked, **WAYS[way]) == whole
@@ -74,7 +80,8 @@ def test_only_what_was_filled_is_embedded_again(start, tokenizer, texts):
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_states_equal_those_of_new_readings_bit_for_bit(model, padded):
+def test_states_equal_those_of_new_readings_bit_for_bit(network, padded):
+    model, _ = network
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(5, model.config.vocab_size, (3, 20), generator=generator)
     seen = torch.arange(20) < torch.tensor([20, 12, 17])[:, None] if padded else None
@@ -117,3 +124,28 @@ def test_one_layer_keeps_nothing(tokenizer, blanked):
     single = start_from_scratch(shape, tokenizer, seed=1).eval()
     assert not can_keep(single)
     assert len(fill_masked(single, tokenizer, blanked)[0]) == len(blanked)
+
+
+def test_positions_are_those_of_the_network_s_own_counting(networks):
+    roberta, _ = networks["roberta"]
+    pad = roberta.config.pad_token_id
+    ids = torch.tensor([[9, 8, pad, 7, 6, pad]])
+    own = roberta.base_model.embeddings.create_position_ids_from_input_ids(ids, pad)
+    assert positions_of(roberta.config, ids[0].numpy()).tolist() == own[0].tolist()
+    assert positions_of(networks["bert"][0].config, ids[0].numpy()).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_last_layer_at_the_slots_equals_the_whole_network(networks, kind, monkeypatch):
+    model, _ = networks[kind]
+    ids = torch.randint(5, model.config.vocab_size, (2, 14), generator=torch.Generator().manual_seed(0))
+    seen, slots = torch.arange(14) < torch.tensor([14, 9])[:, None], [[3, 13], [0]]
+    ids[~seen] = model.config.pad_token_id
+    with torch.no_grad():
+        assert can_trim(model)
+        trimmed = states_at(model, ids, seen, slots)
+        kept = states_at(model, ids, seen, slots, keep_for(model.base_model, [14, 9]))
+        monkeypatch.setattr("mlm_vs_clm.fill.trimming.TRIMMED", ())
+        assert not can_trim(model)
+        whole = states_at(model, ids, seen, slots)
+    assert torch.allclose(trimmed, whole, atol=1e-5) and torch.allclose(kept, whole, atol=1e-5)

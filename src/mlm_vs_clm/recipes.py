@@ -23,11 +23,11 @@ VERSIONS = {
     "start": 1,
     "pretrain": 4,
     "corrupt": 1,
-    "generate": 5,
+    "generate": 6,
     "score": 3,
     "downstream": 7,
     "correlate": 3,
-    "report": 13,
+    "report": 14,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")

@@ -8,7 +8,9 @@ docs/speed.md has what it gains.
 import numpy as np
 import torch
 from torch import nn
+from transformers import PreTrainedConfig
 
+from ..models import COUNT_FROM_PADDING
 from .attention import read_document
 
 MOST_KEPT = 256 << 20  # bytes of all documents together
@@ -51,6 +53,14 @@ def keep_for(base: nn.Module, lengths: list[int]) -> list[Kept | None]:
     return [Kept(base, n) if end <= MOST_KEPT else None for n, end in zip(lengths, ends, strict=True)]
 
 
+def positions_of(config: PreTrainedConfig, ids: np.ndarray) -> np.ndarray:
+    """Return the positions at which a network sees a text's sub-words; some count from the padding mark."""
+    if config.model_type not in COUNT_FROM_PADDING:
+        return np.arange(len(ids))
+    words = ids != config.pad_token_id
+    return np.cumsum(words) * words + config.pad_token_id
+
+
 def read_first(
     base: nn.Module, ids: torch.Tensor, lengths: list[int], kept: list[Kept]
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -59,7 +69,8 @@ def read_first(
     rows = [row[:n] for row, n in zip(ids.numpy(), lengths, strict=True)]
     changed = [one.changed(row) for one, row in zip(kept, rows, strict=True)]
     new = np.concatenate([row[places] for row, places in zip(rows, changed, strict=True)])
-    at = [torch.from_numpy(part)[None] for part in (new, np.concatenate(changed))]
+    stand = [positions_of(base.config, row)[places] for row, places in zip(rows, changed, strict=True)]
+    at = [torch.from_numpy(part)[None] for part in (new, np.concatenate(stand))]
     states = base.embeddings(input_ids=at[0], position_ids=at[1])[0]
     asked = torch.stack([project(states) for project in (attention.query, attention.key, attention.value)])
     asked = asked.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

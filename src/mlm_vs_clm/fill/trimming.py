@@ -21,14 +21,15 @@ from .attention import NAME as FAST
 from .attention import attend
 from .first_layer import Kept, read_first
 
+TRIMMED = ("bert", "roberta", "xlm-roberta", "camembert")  # whose layers have the same parts
 STRETCH = 2048  # sub-words through a CPU at a time: more do not stay in its cache
 
 
 def can_trim(model: PreTrainedModel) -> bool:
-    """Tell whether the last layer can be cut: a BERT encoder with the attention that torch computes."""
+    """Tell whether the last layer can be cut: a BERT or RoBERTa encoder with the attention that torch computes."""
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
-    return config.model_type == "bert" and not config.is_decoder and is_plain
+    return config.model_type in TRIMMED and not config.is_decoder and is_plain
 
 
 def can_keep(model: PreTrainedModel) -> bool:
