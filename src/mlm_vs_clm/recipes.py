@@ -23,9 +23,9 @@ VERSIONS = {
     "start": 1,
     "pretrain": 4,
     "corrupt": 1,
-    "generate": 6,
+    "generate": 5,
     "score": 3,
-    "downstream": 7,
+    "downstream": 8,
     "correlate": 3,
     "report": 14,
 }

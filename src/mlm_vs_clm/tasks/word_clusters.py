@@ -19,6 +19,7 @@ from mlm_vs_clm.tasks.word_vectors import shorten, weigh
 REACH, N_CONTEXTS = 2, 2000
 SIZES = (50, 200)
 MIN_WORDS = 2 * max(SIZES)
+DECIMALS = 4  # of vectors of length 1
 DIGITS = str.maketrans("123456789", "000000000")
 
 
@@ -37,13 +38,14 @@ class WordClusters:
 def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
     """Return clusters learned from texts, none where these hold fewer than 400 words or no neighbours.
 
-    The last two are remembered. One thread computes them, since sums in another order may move a word to another.
+    The last two are remembered. One thread computes them and vectors are rounded, since words that stand in the same
+    places differ in a last bit that hangs on the order of sums, on another processor too, and one word moved moves others.
     """
     placed, words = place_all(texts)
     if len(words) < MIN_WORDS or max(map(len, placed)) <= REACH:
         return WordClusters({})
     with threadpool_limits(1):
-        vectors = normalize(shorten(weigh(count_sides(placed, len(words)))))
+        vectors = normalize(shorten(weigh(count_sides(placed, len(words))))).round(DECIMALS) + 0.0
         numbers = [KMeans(k, n_init=1, max_iter=20, random_state=0).fit_predict(vectors) for k in SIZES]
     pairs = zip(*(row.tolist() for row in numbers), strict=True)
     names = (tuple(f"{k}.{n}" for k, n in zip(SIZES, pair, strict=True)) for pair in pairs)
