@@ -5,13 +5,16 @@ import copy
 import numpy as np
 import pytest
 import torch
+from tiny_models import SMALL
+from transformers import AutoConfig, AutoModelForMaskedLM
 
 from mlm_vs_clm.bench import DTYPES
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.fill import BlankedText, Sampling, fill_masked, first_layer
 from mlm_vs_clm.fill.attention import as_filling
 from mlm_vs_clm.fill.first_layer import Kept, keep_for, positions_of, room_of
-from mlm_vs_clm.fill.trimming import can_keep, can_trim, states_at
+from mlm_vs_clm.fill.trimming import TRIMMED, can_keep, can_trim, states_at
+from mlm_vs_clm.models import output_layer
 
 WAYS = {
     "random": {},
@@ -135,9 +138,11 @@ def test_positions_are_those_of_the_network_s_own_counting(networks):
     assert positions_of(networks["bert"][0].config, ids[0].numpy()).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_last_layer_at_the_slots_equals_the_whole_network(networks, kind, monkeypatch):
-    model, _ = networks[kind]
+@pytest.mark.parametrize("kind", TRIMMED)
+def test_last_layer_at_the_slots_equals_the_whole_network(kind, monkeypatch):
+    config = AutoConfig.for_model(kind, vocab_size=90, max_position_embeddings=40, pad_token_id=1, **SMALL)
+    torch.manual_seed(0)
+    model = AutoModelForMaskedLM.from_config(config).eval()
     ids = torch.randint(5, model.config.vocab_size, (2, 14), generator=torch.Generator().manual_seed(0))
     seen, slots = torch.arange(14) < torch.tensor([14, 9])[:, None], [[3, 13], [0]]
     ids[~seen] = model.config.pad_token_id
@@ -148,4 +153,6 @@ def test_last_layer_at_the_slots_equals_the_whole_network(networks, kind, monkey
         monkeypatch.setattr("mlm_vs_clm.fill.trimming.TRIMMED", ())
         assert not can_trim(model)
         whole = states_at(model, ids, seen, slots)
+        logits = model(input_ids=ids, attention_mask=seen.long()).logits[[0, 0, 1], [3, 13, 0]]
+    assert torch.allclose(output_layer(model)(trimmed), logits, atol=1e-5)
     assert torch.allclose(trimmed, whole, atol=1e-5) and torch.allclose(kept, whole, atol=1e-5)

@@ -193,7 +193,7 @@ def _set_marks(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> No
 
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
-HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "gpt2", "llama", "t5", "bart"), ("lm_head",))
+HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "camembert", "gpt2", "llama", "t5", "bart"), ("lm_head",))
 
 
 def _writer(model: PreTrainedModel) -> PreTrainedModel:
