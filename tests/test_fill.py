@@ -20,6 +20,7 @@ from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.blanks import put_together, to_rows
 from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
+from mlm_vs_clm.fill.trimming import states_at
 from mlm_vs_clm.masking import hide_words
 
 
@@ -152,11 +153,14 @@ def test_honest_arm_never_sees_an_original_and_the_leaky_one_does(start, tokeniz
 
 def _hidden_inputs(model, tokenizer, text, context):
     seen = []
-    handle = model.base_model.embeddings.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.append(kwargs["input_ids"][0].tolist()), with_kwargs=True
-    )
-    fill_masked(model, tokenizer, [text], context=context, order="left_to_right")
-    handle.remove()
+
+    def look(model, ids, *others):
+        seen.append(ids[0].tolist())
+        return states_at(model, ids, *others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mlm_vs_clm.fill.masked.states_at", look)
+        fill_masked(model, tokenizer, [text], context=context, order="left_to_right")
     return seen
 
 
