@@ -94,6 +94,7 @@ def test_words_in_like_places_share_a_cluster_and_little_text_has_none():
         assert not learn_word_clusters(few).names
 
 
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @pytest.mark.parametrize("seed", range(3))
 def test_the_last_bits_of_another_processor_move_no_word(seed, monkeypatch):
     words = ["".join(letters) for letters in product("bcdfghjkqx", "aeiou", "lmnprstvwz")]
