@@ -99,6 +99,7 @@ def test_states_equal_those_of_new_readings_bit_for_bit(network, padded):
                 slots = [[3], [0, 19], [5]]
             told = states_at(model, ids, seen, slots, kept)
             assert torch.equal(told, states_at(model, ids, seen, slots))
+            assert torch.equal(told, states_at(model, ids, seen, slots, kept))  # nothing changed
 
 
 def test_changes_by_hand(start):
