@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tiny_models import ids_shown
 
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
@@ -20,7 +21,6 @@ from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.blanks import put_together, to_rows
 from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
-from mlm_vs_clm.fill.trimming import states_at
 from mlm_vs_clm.masking import hide_words
 
 
@@ -152,16 +152,7 @@ def test_honest_arm_never_sees_an_original_and_the_leaky_one_does(start, tokeniz
 
 
 def _hidden_inputs(model, tokenizer, text, context):
-    seen = []
-
-    def look(model, ids, *others):
-        seen.append(ids[0].tolist())
-        return states_at(model, ids, *others)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mlm_vs_clm.fill.masked.states_at", look)
-        fill_masked(model, tokenizer, [text], context=context, order="left_to_right")
-    return seen
+    return ids_shown(lambda: fill_masked(model, tokenizer, [text], context=context, order="left_to_right"))
 
 
 def test_causal_arm_never_reads_what_stands_to_the_right(causal_model, tokenizer):

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
@@ -28,8 +29,23 @@ from transformers import (
 
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.fill import BlankedText
+from mlm_vs_clm.fill.trimming import states_at
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+
+
+def ids_shown(run):
+    """Return the sub-words of every row that masked filling shows its network, pass by pass, while `run` runs."""
+    shown = []
+
+    def look(model, ids, *others):
+        shown.extend(ids.tolist())
+        return states_at(model, ids, *others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mlm_vs_clm.fill.masked.states_at", look)
+        run()
+    return shown
 
 
 def blank(text, blanks, id="d"):

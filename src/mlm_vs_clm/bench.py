@@ -237,16 +237,11 @@ def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[
 
     peak = max(2 * GPU_WIDTH**3 / seconds_of(multiply)[0] for _ in range(10))
     where = {"n": n, "device": name_device(device), "threads": None}
-    reached, speed = model_flops(model, ledger, WORDS + 2) / spent, round(ledger.token_forwards / spent)
-    speed = {
-        "name": "gpu_fill_bf16",
-        "ratio": None,
-        "ours": speed,
-        "theirs": None,
-        "unit": "sub-words read/s",
-    }
-    lines = [speed, share("gpu_peak_share_bf16", [reached / peak], "model FLOPs, of the GPU's product's", n)]
-    return [line | where for line in lines]
+    speed, reached = (work / spent for work in (ledger.token_forwards, model_flops(model, ledger, WORDS + 2)))
+    told = {"name": "gpu_fill_bf16", "ratio": None, "ours": round(speed), "theirs": None}
+    told |= {"unit": "sub-words read/s"}
+    shared = share("gpu_peak_share_bf16", [reached / peak], "model FLOPs, of the GPU's product's", n)
+    return [line | where for line in (told, shared)]
 
 
 def name_device(device: str) -> str:
