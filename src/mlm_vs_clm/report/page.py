@@ -63,7 +63,7 @@ def replace_section(path: Path, section: Section) -> None:
     if found:
         template = make_environment(path.parent / "figures").get_template("section.html")
         made = template.module.show_section(section, "")
-        write_whole(path, before + made + rest.partition(end)[2])
+        write_whole(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
 
 
 def make_environment(figures: Path) -> Environment:
