@@ -47,21 +47,21 @@ check: $(READY) ## lint and formatting
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
 notebooks: $(READY) ## execute the notebooks on results/SCALE
-	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm.report.executing $(ARGS)
+	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm.pipeline.notebooks $(ARGS)
 
 bench: data ## time filling against a plain fill-mask loop, in one process
-	@$(PY) -m mlm_vs_clm.bench $(ARGS)
+	@$(PY) -m mlm_vs_clm.pipeline.bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
 	@$(PY) -m mlm_vs_clm.ratings.sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
 
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@test -n "$(RATINGS)" || { echo "error: say where the raters' files are: make ratings RATINGS=<folder>"; exit 1; }
-	@$(PY) -m mlm_vs_clm.ratings.reading "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm.ratings.answers "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
 	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
-	@$(PY) -m mlm_vs_clm.verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+	@$(PY) -m mlm_vs_clm.pipeline.verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) experiments/store.py $(or $(ARGS),list)

@@ -1,11 +1,11 @@
 """Read, cut, split and describe a corpus; with check=true, tell all that is wrong with one and store nothing."""
 
-from mlm_vs_clm import entry, recipes
 from mlm_vs_clm.corpora import SOURCES
+from mlm_vs_clm.pipeline import command, recipes
 
 
-@entry.command
-def main(job: entry.Job) -> None:
+@command.command
+def main(job: command.Job) -> None:
     if job.config.check:
         named = job.config.corpus.name not in SOURCES
         recipes.check_corpus(job.config if named else job.choose(corpus="own"))

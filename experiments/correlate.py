@@ -1,10 +1,10 @@
 """Relate quality to utility over all cells of a scale."""
 
-from mlm_vs_clm import entry, recipes, study
+from mlm_vs_clm.pipeline import command, recipes, study
 
 
-@entry.command
-def main(job: entry.Job) -> None:
+@command.command
+def main(job: command.Job) -> None:
     cells = study.make_all(job.store, job.config, job.choose)
     job.make(recipes.correlate(job.config, cells))
 

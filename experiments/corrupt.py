@@ -1,10 +1,10 @@
 """Choose which words are blanks."""
 
-from mlm_vs_clm import entry, recipes
+from mlm_vs_clm.pipeline import command, recipes
 
 
-@entry.command
-def main(job: entry.Job) -> None:
+@command.command
+def main(job: command.Job) -> None:
     job.make(recipes.corrupt(job.config))
 
 

@@ -1,10 +1,10 @@
 """Train a task model on generated text and test it on real text."""
 
-from mlm_vs_clm import entry, recipes
+from mlm_vs_clm.pipeline import command, recipes
 
 
-@entry.command
-def main(job: entry.Job) -> None:
+@command.command
+def main(job: command.Job) -> None:
     job.make(recipes.downstream(job.config))
 
 

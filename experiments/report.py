@@ -1,11 +1,11 @@
 """Make every cell of a scale, and from them everything that a person reads."""
 
-from mlm_vs_clm import entry, recipes, study
-from mlm_vs_clm.publishing import name_folder, publish
+from mlm_vs_clm.pipeline import command, recipes, study
+from mlm_vs_clm.pipeline.publish import name_folder, publish
 
 
-@entry.command
-def main(job: entry.Job) -> None:
+@command.command
+def main(job: command.Job) -> None:
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)
     report = recipes.report(job.config, cells, shown, job.rules)

@@ -2,7 +2,7 @@
 
 import sys
 
-from mlm_vs_clm.inventory import main
+from mlm_vs_clm.pipeline.inventory import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,18 +3,10 @@
 import os
 
 import pytest
+from tiny_texts import TEXTS
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "2")
-
-TEXTS = [
-    "The old captain sailed the small boat across the cold bay, and nobody saw him again.",
-    "A young doctor gave the patient two tablets; the fever fell within an hour.",
-    "Mr. Speaker, the people of this state deserve better roads, better schools and lower taxes.",
-    "When the storm came, the crew (all seven) hid below deck. The captain stayed at the wheel!",
-    "The doctor said: take one tablet a day, and call me if the pain returns.",
-    "Better schools make better towns. The state knows this, the people know this.",
-]
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +16,7 @@ def texts():
 
 @pytest.fixture(scope="session")
 def tokenizer():
-    from mlm_vs_clm.models import train_tokenizer
+    from mlm_vs_clm.models.starts import train_tokenizer
 
     return train_tokenizer(TEXTS, 400)
 
@@ -45,7 +37,7 @@ def networks(tokenizers):
 
 @pytest.fixture(scope="session")
 def start(tokenizer):
-    from mlm_vs_clm.models import start_from_scratch
+    from mlm_vs_clm.models.starts import start_from_scratch
 
     return start_from_scratch(
         {"layers": 2, "width": 32, "heads": 2, "positions": 128}, tokenizer, seed=1
@@ -54,13 +46,13 @@ def start(tokenizer):
 
 @pytest.fixture(scope="session")
 def causal_model(start, tokenizer):
-    from mlm_vs_clm.models import as_kind
+    from mlm_vs_clm.models.starts import as_kind
 
     return as_kind(start, "causal", tokenizer).eval()
 
 
 @pytest.fixture(scope="session")
 def seq2seq_model(start, tokenizer):
-    from mlm_vs_clm.models import as_kind
+    from mlm_vs_clm.models.starts import as_kind
 
     return as_kind(start, "seq2seq", tokenizer).eval()

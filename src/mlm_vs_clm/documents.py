@@ -1,6 +1,8 @@
-"""A document: a text with its labels, and the words in it."""
+"""A document: a text with its labels, its words and sentences, and its hash."""
 
+import hashlib
 import re
+import unicodedata
 from dataclasses import asdict, dataclass, replace
 
 WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
@@ -57,3 +59,39 @@ def find_words(text: str) -> list[tuple[int, int]]:
 def split_words(text: str) -> list[str]:
     """Return the words of a text as strings."""
     return WORD.findall(text)
+
+
+def hash_text(text: str) -> str:
+    """Return a hash that is blind to case, marks and spaces."""
+    words = split_words(unicodedata.normalize("NFKC", text).casefold())
+    return hashlib.sha256(" ".join(word for word in words if word[0].isalnum()).encode()).hexdigest()
+
+
+END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9À-ÖØ-Þ])|\s*\n\s*\n\s*")
+ACRONYM = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+ABBREVIATIONS = frozenset(
+    "mr mrs ms dr st jr sr prof rev hon gov gen sen rep lt col capt sgt maj adm cmdr supt messrs pres "
+    "vs al etc cf ca approx dept inc ltd co corp mt ft ave blvd spp".split()
+)
+BEFORE_NUMBERS = frozenset(
+    "no nos fig figs tab eq p pp vol ch sec ref refs res h.r jan feb mar apr aug sept oct nov dec".split()
+)
+
+
+def find_sentence_starts(text: str) -> list[int]:
+    """Return the character offsets at which sentences after the first begin.
+
+    A sentence ends at . ! or ? before white space and a capital or digit, or at a blank line; not after a
+    title or abbreviation, an initial or acronym ("John F. Kennedy", "U.S. Army"), nor in "No. 5".
+    """
+    return [end.end() for end in END.finditer(text) if not _is_abbreviation(text, end)]
+
+
+def _is_abbreviation(text: str, end: re.Match) -> bool:
+    if text[end.start()] != "." or text[end.start() + 1] in ".!?":
+        return False
+    token = text[max(text.rfind(" ", 0, end.start()), text.rfind("\n", 0, end.start())) + 1 : end.start()]
+    token = token.lstrip("([\"'“‘`").lower()
+    if token in BEFORE_NUMBERS and text[end.end()].isdigit():
+        return True
+    return token in ABBREVIATIONS or bool(ACRONYM.fullmatch(token))

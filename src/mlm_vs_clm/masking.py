@@ -1,31 +1,16 @@
 """Which words of a document are hidden: one decision, shared by every arm."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from .blanks import Corruption
 from .documents import Document, Entity, find_words
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[tuple[int, int]]], list[int]]
 Pick = Callable[[int, int, np.random.Generator], list[int]]
 MEAN_RUN = 3
-
-
-@dataclass(frozen=True)
-class Corruption:
-    """The words of a document (character offsets) and which of them are blanks (word indices)."""
-
-    id: str
-    words: list[tuple[int, int]]
-    blanks: list[int]
-    n_eligible: int
-
-    @property
-    def share(self) -> float:
-        """Return the share of all words that is hidden in fact."""
-        return len(self.blanks) / len(self.words) if self.words else 0.0
 
 
 def every_word(document: Document, words: list[tuple[int, int]]) -> list[int]:

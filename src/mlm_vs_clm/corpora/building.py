@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from mlm_vs_clm.corpora.card import describe
-from mlm_vs_clm.corpora.formats import READERS, RULES, WITH_COLUMNS
-from mlm_vs_clm.corpora.given import RULE as PROBLEMS_RULE
-from mlm_vs_clm.corpora.given import list_complete
-from mlm_vs_clm.corpora.official import RULE as OFFICIAL_RULE
-from mlm_vs_clm.corpora.official import divide, feeds_of
-from mlm_vs_clm.corpora.reading import GivenProblem, Reading, Report, refuse
-from mlm_vs_clm.corpora.sources import Source
-from mlm_vs_clm.corpora.splits import RULE as SPLITS_RULE
-from mlm_vs_clm.corpora.splits import Sizes, drop_repeats, drop_shared_authors, split
-from mlm_vs_clm.corpora.storage import Corpus
-from mlm_vs_clm.corpora.windows import RULE as WINDOWS_RULE
-from mlm_vs_clm.corpora.windows import cut
-from mlm_vs_clm.documents import Document
-from mlm_vs_clm.errors import StudyError
+from ..documents import Document
+from ..errors import StudyError
+from .card import describe
+from .readers import READERS, RULES, WITH_COLUMNS
+from .readers.base import GivenProblem, Reading, Report, refuse
+from .readers.given_problems import RULE as PROBLEMS_RULE
+from .readers.given_problems import list_complete
+from .readers.official import RULE as OFFICIAL_RULE
+from .readers.official import divide, feeds_of
+from .sources import Source
+from .splits import RULE as SPLITS_RULE
+from .splits import Sizes, drop_repeats, drop_shared_authors, split
+from .storage import Corpus
+from .windows import RULE as WINDOWS_RULE
+from .windows import cut
 
 
 @dataclass(frozen=True)

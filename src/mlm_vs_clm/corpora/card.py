@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from mlm_vs_clm.corpora.sources import Source
-from mlm_vs_clm.documents import Document, split_words
+from ..documents import Document, split_words
+from .sources import Source
 
 COLUMNS = ("documents", "sources", "authors", "words", "words_median", "entities", "labels")
 

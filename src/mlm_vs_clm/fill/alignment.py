@@ -2,8 +2,8 @@
 
 from difflib import SequenceMatcher
 
+from ..blanks import BlankedText, FilledText, Span
 from ..documents import find_words
-from .blanks import BlankedText, FilledText, Span
 
 
 def align(blanked: BlankedText, text: str) -> FilledText:

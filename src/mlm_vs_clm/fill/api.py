@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..blanks import BlankedText, DocumentError, FilledText, Span, blank_out, find_marks, put_together
 from ..documents import find_words
 from ..errors import StudyError
-from ..models import check_kind, model_kind
-from .blanks import BlankedText, DocumentError, FilledText, Span, put_together
+from ..models.checkpoints import check_kind, model_kind
 from .causal import fill_causal
 from .infill import fill_infill
 from .ledger import Ledger
@@ -212,43 +212,6 @@ def _read_blanks(
             skipped[id] = str(error)
             blanked.append(BlankedText(id, text, find_words(text), []))
     return blanked
-
-
-def find_marks(text: str, mark: str) -> list[Span]:
-    """Return where a mark stands in a text, from left to right."""
-    if not mark.strip():
-        raise StudyError('blanks: a mark such as "___" must have characters other than space')
-    spans, start = [], text.find(mark)
-    while start >= 0:
-        spans.append((start, start + len(mark)))
-        start = text.find(mark, start + len(mark))
-    return spans
-
-
-def blank_out(id: str, text: str, blanks: list[Span], counts: list[int] | None = None) -> BlankedText:
-    """Return the text with those characters as blanks, each one word, and the words that `find_words` sees elsewhere.
-
-    Raises DocumentError unless blanks are in order, apart, inside the text, and free of space at both ends.
-    """
-    words, numbers, cursor = [], [], 0
-    for start, end in blanks:
-        if not cursor <= start < end <= len(text):
-            raise DocumentError(
-                id, f"the blank {start}:{end} is empty, runs past the text's {len(text)}, or overlaps"
-            )
-        if text[start].isspace() or text[end - 1].isspace():
-            raise DocumentError(
-                id, f"the blank {start}:{end} begins or ends with a space: leave that outside"
-            )
-        words += _words_between(text, cursor, start)
-        numbers.append(len(words))
-        words.append((start, end))
-        cursor = end
-    return BlankedText(id, text, words + _words_between(text, cursor, len(text)), numbers, counts)
-
-
-def _words_between(text: str, start: int, end: int) -> list[Span]:
-    return [(start + first, start + last) for first, last in find_words(text[start:end])]
 
 
 def _gather(

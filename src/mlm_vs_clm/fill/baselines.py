@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..blanks import BlankedText, FilledText, put_together
 from ..draws import keyed_uniform
-from .blanks import BlankedText, FilledText, put_together
 
 
 @dataclass(frozen=True)

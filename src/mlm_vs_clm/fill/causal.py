@@ -5,12 +5,13 @@ from collections.abc import Callable
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..blanks import BlankedText, DocumentError, FilledText, put_together
 from ..errors import StudyError
-from ..models import count_parameters, position_limit
-from .blanks import BlankedText, DocumentError, FilledText, Row, put_together, to_rows, unknown_id
-from .endings import OpenWalk, leave_open, write_freely
-from .ledger import Ledger, forward_flops
+from ..models.sizes import count_parameters, forward_flops, position_limit
+from .free_length import OpenWalk, leave_open, write_freely
+from .ledger import Ledger
 from .lengths import LENGTHS
+from .rows import Row, to_rows, unknown_id
 from .sampling import Sampling
 from .vocabulary import Speller, slot_bias
 from .walking import Walk, Write, walk

@@ -5,11 +5,12 @@ from inspect import signature
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
-from ..objectives import OPENING, lay_out_answers
-from .blanks import BlankedText, FilledText, Row
+from ..models.objectives import OPENING, lay_out_answers
 from .causal import fill_by_walking
 from .ledger import Ledger
+from .rows import Row
 from .sampling import Sampling
 from .walking import Walk
 

@@ -13,11 +13,3 @@ class Ledger:
     passes: int = 0
     token_forwards: int = 0
     flops: int = 0
-
-
-def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
-    """Return the FLOPs of one forward pass: 2 a parameter and token, the output layer at `scored` positions only.
-
-    The attention products themselves, a few percent at these lengths, are left out, as in 6ND accounting.
-    """
-    return 2 * parameters["body"] * tokens + 2 * parameters["head"] * scored

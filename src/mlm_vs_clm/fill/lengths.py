@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .blanks import BlankedText, Row
+from ..blanks import BlankedText
+from .rows import Row
 
 Tokenize = Callable[[list[BlankedText], list[list[int]]], list[Row]]
 Judge = Callable[[list[Row]], list[list[float]]]

@@ -7,18 +7,19 @@ from functools import cache, partial
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..blanks import BlankedText, FilledText, put_together
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..hardware import MEMORY
-from ..models import count_parameters, output_layer, position_limit
-from .attention import as_filling
-from .blanks import BlankedText, FilledText, Row, put_together, to_rows
-from .first_layer import Kept, keep_for
-from .ledger import Ledger, forward_flops
+from ..models.kernels.attention import as_filling
+from ..models.kernels.first_layer import Kept, keep_for
+from ..models.kernels.trimming import can_keep, states_at, trim_sizes
+from ..models.sizes import count_parameters, forward_flops, output_layer, position_limit
+from .ledger import Ledger
 from .lengths import LENGTHS
 from .orders import ORDERS, PLANS, Order, Pace, Planned, check_order
+from .rows import Row, to_rows
 from .sampling import Sampling
-from .trimming import can_keep, states_at, trim_sizes
 from .vocabulary import Speller, slot_bias
 
 RUNWAY = (

@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 
+from ..blanks import BlankedText, FilledText, put_together
 from ..documents import WORD, find_words
-from .blanks import BlankedText, FilledText, put_together
 
 ENDS = ".!?"
 

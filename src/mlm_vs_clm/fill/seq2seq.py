@@ -6,22 +6,22 @@ from contextlib import contextmanager
 import torch
 from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from ..attention import attention_of
+from ..blanks import BlankedText, DocumentError, FilledText, put_together, runs_of_blanks
 from ..errors import StudyError
 from ..hardware import MEMORY
-from ..models import count_parameters, output_layer, position_limit
-from ..products import prepacked_products
+from ..models.checkpoints import answer_marks
+from ..models.kernels.attention import NAME as FAST
+from ..models.kernels.attention import kept_in
+from ..models.kernels.linear import prepacked_products
+from ..models.kernels.training_attention import attention_of
+from ..models.sizes import count_parameters, forward_flops, output_layer, position_limit
 from .alignment import align, deal_answers
-from .attention import NAME as FAST
-from .attention import kept_in
-from .blanks import BlankedText, DocumentError, FilledText, put_together, runs_of_blanks
-from .ledger import Ledger, forward_flops
+from .ledger import Ledger
 from .vocabulary import GOES_ON, word_sign
 from .walking import make_cache
 
 SOURCES = ("kept", "sentinel")
 MARKS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
-ANSWER_MARK = "<extra_id_{}>"
 
 
 def fill_seq2seq(
@@ -91,14 +91,6 @@ def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[Bla
 def kept_words(text: BlankedText) -> str:
     """Return the kept words joined by spaces."""
     return " ".join(text.text[slice(*text.words[i])] for i in text.kept_words())
-
-
-def answer_marks(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Return the marks that a T5-style tokenizer has for runs of blanks, in order, and their ids."""
-    known, marks = tokenizer.get_vocab(), {}
-    while (mark := ANSWER_MARK.format(len(marks))) in known:
-        marks[mark] = known[mark]
-    return marks
 
 
 def marked_text(text: BlankedText, marks: list[str]) -> str:

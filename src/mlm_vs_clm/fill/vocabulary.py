@@ -6,7 +6,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
-from .blanks import Row
+from .rows import Row
 
 # How a vocabulary tells the start of a word from its middle: by a sign on what goes on, or on what has a space.
 GOES_ON = "##"

@@ -13,10 +13,10 @@ import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
 
 from ..hardware import MEMORY
-from ..models import hidden_states, output_layer
-from .attention import as_filling, kept_in, read_by_products
-from .blanks import Row
-from .trimming import finish_layer
+from ..models.kernels.attention import as_filling, kept_in, read_by_products
+from ..models.kernels.trimming import finish_layer
+from ..models.sizes import hidden_states, output_layer
+from .rows import Row
 
 # sub-words that a document reads at a time at most, lest the padding of short stretches cost more than it saves
 LONGEST = 4

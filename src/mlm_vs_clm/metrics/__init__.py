@@ -7,7 +7,7 @@ from pathlib import Path
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
 from .diversity import DIVERSITY, measure_distinct
-from .fills import exact_match
+from .exact_match import exact_match
 from .meteor import make_meteor
 from .metric import Metric
 from .normalise import normalise

@@ -97,7 +97,7 @@ class Encoder:
         """The encoder without the layers above `layers`, on its device."""
         from transformers import AutoConfig, AutoModel
 
-        from ..products import prepack
+        from ..models.kernels.linear import prepack
 
         config = AutoConfig.from_pretrained(self.folder)
         if not 1 <= self.layers <= config.num_hidden_layers:
@@ -162,8 +162,8 @@ class Encoder:
         import torch
         from bert_score.utils import bert_encode
 
-        from ..attention import attention_of
-        from ..fill.attention import NAME as FAST
+        from ..models.kernels.attention import NAME as FAST
+        from ..models.kernels.training_attention import attention_of
 
         ids = torch.tensor(batch, device=self.device)
         kind, low = torch.device(self.device).type, PRECISIONS[self.precision]

@@ -3,21 +3,19 @@
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from ..correlation_measures import correlations
+from ..analysis.correlation_measures import correlations
 from ..errors import StudyError
-from ..metrics import DIVERSITY, METRICS, Resources, exact_match, make_metrics
-from ..scoring import read_statistics
 from ..stats import draw_weights, holm, percentile_interval
 from .questions import POINTS
 
 ALL = "all"
 ORIGINAL = "oracle"
 RESAMPLES = 1000
+Metrics = dict[tuple[str, str], np.ndarray]
 
 
 def _parts(rows: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
@@ -196,16 +194,17 @@ def tell_difference(difference: float, error: float) -> dict:
     }
 
 
-def correlate_metrics(rows: pd.DataFrame, store: Path) -> pd.DataFrame:
+def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> pd.DataFrame:
     """Return Spearman's correlation of an item's mean rating with each metric of its document, over items.
 
     The original is left out: it scores highest by definition and people like it, so it would speak for any
-    metric. An item whose metric is not defined, or whose scores are not in the store, is left out and `n` says so.
+    metric. `read_metrics` returns the values (n documents,) of each metric of a score artifact, by (scope, metric), nothing
+    where it is not stored. An item whose metric is not defined, or whose scores are not in the store, is left out and `n` says so.
     """
     written = rows[rows["arm"] != ORIGINAL]
     names = ["question", "corpus", "item", "artifact", "place"]
     means = written.groupby(names, sort=False)["rating"].mean().reset_index()
-    values = {artifact: read_metrics(Path(store) / artifact) for artifact in means["artifact"].unique()}
+    values = {artifact: read_metrics(artifact) for artifact in means["artifact"].unique()}
     n_absent = sum(not known for known in values.values())
     note = f"the scores of {n_absent} of {len(values)} cells are not in the store" if n_absent else ""
     kinds = sorted({kind for known in values.values() for kind in known})
@@ -227,23 +226,6 @@ def _correlate(means: pd.DataFrame, values: dict, kind: tuple[str, str], note: s
     found = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
     reason = "; ".join(filter(None, (found.reason, note)))
     return {"value": found.value, "low": found.low, "high": found.high, "n": found.n, "reason": reason}
-
-
-def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
-    """Return every metric of a cell, a value a document, by (scope, metric); empty where it is not stored."""
-    if not (folder / "statistics.jsonl").is_file():
-        return {}
-    scoring = _aggregates()
-    return {
-        kind: scoring[kind[1]](rows) for kind, rows in read_statistics(folder).items() if kind[1] in scoring
-    }
-
-
-def _aggregates() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Return how each metric makes a score of a document's statistics; nothing is loaded for that."""
-    unread = Resources(Path(), "", "")
-    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": exact_match}
-    return {name: metrics[name].aggregate for name in (*METRICS, *DIVERSITY, "exact_match")}
 
 
 def _look_up(known: dict[tuple[str, str], np.ndarray], kind: tuple[str, str], place: int) -> float:

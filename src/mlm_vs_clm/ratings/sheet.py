@@ -4,10 +4,9 @@ The page shows corpus text, so it belongs in `outputs/` and never in `results/`.
 which text: it stays with whoever reads the ratings back, and raters never get it.
 """
 
-import argparse
 import hashlib
 import json
-import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,10 +14,9 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..artifacts import RECORD, explain_os_error
+from ..blanks import FilledText
 from ..errors import StudyError
-from ..gathering import inputs_of
-from ..storage import load_filled
+from ..files import explain_os_error
 from .questions import QUESTIONS
 
 # The original (`oracle`) and the arms that claim C7 compares; those without a result are left out and told.
@@ -41,16 +39,18 @@ class Item:
     text: str
 
 
-def draw_sheet(cells: pd.DataFrame, store: Path, texts: int, rng: np.random.Generator) -> list[Item]:
+def draw_sheet(
+    cells: pd.DataFrame, read_texts: Callable[[str], list[FilledText]], texts: int, rng: np.random.Generator
+) -> list[Item]:
     """Return what every arm wrote for the same `texts` documents of each corpus, in blocks.
 
     A block shows each document once, and the arms rotate over the documents from block to block: a document
-    comes back only after all the others, and no arm has more firsts than another. Raises StudyError where a
-    cell is not stored or has too few documents.
+    comes back only after all the others, and no arm has more firsts than another. `read_texts` returns the texts of
+    a score artifact. Raises StudyError where a cell has too few documents.
     """
     items = []
     for corpus, arms in cells.groupby("corpus"):
-        written = {cell.arm: read_texts(store, cell.artifact) for cell in arms.itertuples()}
+        written = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
         n_documents = min(map(len, written.values()))
         if n_documents < texts:
             raise StudyError(
@@ -62,17 +62,6 @@ def draw_sheet(cells: pd.DataFrame, store: Path, texts: int, rng: np.random.Gene
                 items.append(Item(block, corpus, cell.arm, filled.id, int(place), cell.artifact, filled.text))
     shuffled = [items[i] for i in rng.permutation(len(items))]
     return sorted(shuffled, key=lambda item: item.block)
-
-
-def read_texts(store: Path, artifact: str) -> list:
-    """Return what the arm behind a score artifact wrote; StudyError where it is not stored."""
-    folder = Path(store) / artifact
-    if not (folder / RECORD).is_file():
-        raise StudyError(f"{artifact} is not in {store}: run `make reproduce`, or name its --store")
-    generation = inputs_of(folder)["generation"]
-    if not (generation / "fills.jsonl").is_file():
-        raise StudyError(f"{generation} holds no texts: run `make reproduce`, which makes it again")
-    return load_filled(generation)
 
 
 def choose_cells(results: Path, arms: tuple[str, ...], ratio: float, seed: int) -> pd.DataFrame:
@@ -138,56 +127,3 @@ def write_sheet(out: Path, page: str, key: dict) -> tuple[Path, Path]:
     except OSError as error:
         raise StudyError(explain_os_error(error, out)) from error
     return html, secret
-
-
-def refuse_results(out: Path, results: Path) -> None:
-    """Raise StudyError where the page, which shows corpus text, would stand among results."""
-    if out.resolve().is_relative_to(results.resolve().parent):
-        raise StudyError(
-            f"--out {out} is among results, and the sheet shows corpus text: choose outputs/ratings"
-        )
-
-
-def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the settings of the command line."""
-    parser = argparse.ArgumentParser(description="Draw a blinded sample and write the page that raters open.")
-    parser.add_argument("--results", type=Path, default=Path("results/laptop"))
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
-    parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
-    parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
-    parser.add_argument("--ratio", type=float, default=0.5)
-    parser.add_argument(
-        "--texts", type=int, default=TEXTS, help="documents of each corpus, each shown once an arm"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="another seed draws another sheet")
-    parser.add_argument("--cell-seed", type=int, default=0, help="the seed of the study's cells")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write one sheet and say how long it takes to rate; 1 and one line on a mistake that a user can mend."""
-    chosen = read_arguments(arguments)
-    try:
-        if chosen.texts < 1:
-            raise StudyError(f"--texts {chosen.texts}: ask for at least one document of each corpus")
-        refuse_results(chosen.out, chosen.results)
-        cells = choose_cells(chosen.results, chosen.arms, chosen.ratio, chosen.cell_seed)
-        absent = [arm for arm in chosen.arms if arm not in set(cells["arm"])]
-        if absent and (chosen.arms != ARMS or cells.empty):
-            raise StudyError(f"{chosen.results} has no arm {absent[0]} at this ratio: leave it out of --arms")
-        named = name_items(draw_sheet(cells, chosen.store, chosen.texts, np.random.default_rng(chosen.seed)))
-        key = make_key(name_sheet(named), named, chosen.ratio, chosen.cell_seed)
-        html, secret = write_sheet(chosen.out, render_sheet(key["sheet"], named), key)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(
-        f"left out, as {chosen.results} does not have them: {', '.join(absent)}\n" if absent else "", end=""
-    )
-    print(f"sheet:  {html} ({len(named)} texts; send this to the raters)")
-    print(f"key:    {secret} (keep it from them; `make ratings` reads it)")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report import style
+from . import style
 
 QUESTIONS = {  # step of the gap -> what it compares, in words
     "as reported": "As reported (a masked model that sees originals still to be replaced, a causal one that "

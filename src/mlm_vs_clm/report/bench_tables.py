@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report.page import Section
-from mlm_vs_clm.report.tables import Entry, Table, enter_number
+from .page import Section
+from .tables import Entry, Table, enter_number
 
 COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 

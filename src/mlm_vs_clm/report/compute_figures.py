@@ -5,13 +5,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 
-from mlm_vs_clm.compute import BASES, PARTS
-from mlm_vs_clm.gap import CELL, MEASURES, STEPS
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.compute_tables import COUNTED, GIGA
-from mlm_vs_clm.report.drawing import Drawing, add_legend, arm_lengths, panels, say_missing
-from mlm_vs_clm.report.gap_tables import SCALES
-from mlm_vs_clm.report.tidy import at_main_cell, ordered
+from ..analysis.cells import CELL, STEPS
+from ..analysis.equal_compute import BASES, PARTS
+from ..analysis.gap import MEASURES
+from ..analysis.tables import at_main_cell
+from . import style
+from .cost import COUNTED, GIGA
+from .differences import SCALES
+from .drawing import Drawing, add_legend, arm_lengths, panels, say_missing
+from .style import ordered
 
 LOOKS = {  # the basis, how it is told, and how far from the middle of its row it stands
     "equal documents": ({"color": "#0072B2", "marker": "o"}, -0.16),

@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-from mlm_vs_clm.compute import BASES, PARTS
-from mlm_vs_clm.gap import STEPS
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.reading import write
-from mlm_vs_clm.report.tidy import at_main_cell, ordered
+from ..analysis.cells import STEPS
+from ..analysis.equal_compute import BASES, PARTS
+from ..analysis.tables import at_main_cell
+from . import style
+from .sentences import write
+from .style import ordered
 
 MEASURE = ("fills", "exact_match")
 ONE_PASS, BESIDE = "parallel", "clm"

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from mlm_vs_clm.correlation import BENT, CEILING_SHARE, OVERALL, find_utility, pair_cells, set_goal
-from mlm_vs_clm.correlation_pooling import average_seeds
-from mlm_vs_clm.correlation_shapes import fit_curve, fit_line, why_not
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.correlation_reading import Rows, decision_of, name_quality
-from mlm_vs_clm.report.drawing import Drawing, add_legend, panels, say_missing
-from mlm_vs_clm.report.tidy import ordered
+from ..analysis.correlation import BENT, CEILING_SHARE, OVERALL, find_utility, pair_cells, set_goal
+from ..analysis.correlation_shapes import fit_curve, fit_line, why_not
+from ..analysis.pooling import average_seeds
+from . import style
+from .correlation_reading import Rows, decision_of, name_quality
+from .drawing import Drawing, add_legend, panels, say_missing
+from .style import ordered
 
 LOOKS = {  # a colour of Okabe and Ito's palette and a marker for each strategy
     "random": ("#0072B2", "o"),

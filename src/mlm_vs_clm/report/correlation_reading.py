@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from mlm_vs_clm.correlation import BENT, LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.tidy import ordered
+from ..analysis.correlation import BENT, LEFT_OUT, OVERALL
+from ..analysis.power import MISSING, STRONG, UNDECIDED
+from . import style
+from .style import ordered
 
 KEYS = ["corpus", "quality_scope", "quality_metric"]
 IN_CORPUS = ("spearman", "partial_spearman")

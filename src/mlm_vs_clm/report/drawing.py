@@ -13,7 +13,7 @@ from matplotlib.font_manager import findfont, fontManager
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from mlm_vs_clm.report import style
+from . import style
 
 STYLE = {
     "font.family": "DejaVu Sans",

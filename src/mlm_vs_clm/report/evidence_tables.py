@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.tables import ABSENT, Entry, Table, enter_number
+from . import style
+from .tables import ABSENT, Entry, Table, enter_number
 
 HEADER = (
     *("corpus", "comparison", "role", "measure", "verdict", "effect", "p", "detectable", "n", "reason"),

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.rendering import markdown_row
-from mlm_vs_clm.report.tables import enter
-from mlm_vs_clm.report.tidy import at_main_cell, main_ratio, ordered, over_seeds
+from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from . import style
+from .style import ordered
+from .tables import enter, markdown_row
 
 QUALITIES = (
     ("fills", "exact_match", "blanks restored exactly"),

@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from mlm_vs_clm.report import commands, style
-from mlm_vs_clm.report.drawing import Drawing, add_legend, panels, say_missing, tell_values
-from mlm_vs_clm.report.tables import INTERVALS, Entry, Table, cross, enter_number, order_lines
-from mlm_vs_clm.report.tidy import ordered, over_seeds
+from ..analysis.tables import over_seeds
+from . import commands, style
+from .drawing import Drawing, add_legend, panels, say_missing, tell_values
+from .style import ordered
+from .tables import INTERVALS, Entry, Table, cross, enter_number, order_lines
 
 MEASURES = ("exact_match", "bleu", "repetition")
 SAME = {"objective": "mlm", "context": "both", "length": "known", "strategy": "random", "scope": "fills"}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from mlm_vs_clm.artifacts import write_whole
-from mlm_vs_clm.report import rendering, style
-from mlm_vs_clm.report.drawing import Drawing
-from mlm_vs_clm.report.reading import Reading
-from mlm_vs_clm.report.tables import Table
+from ..files import write_whole
+from . import rendering, style
+from .drawing import Drawing
+from .sentences import Reading
+from .tables import Table
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import unicodedata
 from string import ascii_lowercase
 
-from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.report.tables import Entry, Table
+from ..errors import StudyError
+from .tables import Entry, Table, markdown_row
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -62,11 +62,6 @@ def to_markdown(table: Table) -> str:
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
     parts = [f"### {table.title}", "\n".join(lines), table.caption, *notes, "\n".join(command)]
     return "\n\n".join(parts) + "\n"
-
-
-def markdown_row(texts) -> str:
-    """Return one row of a Markdown table."""
-    return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"
 
 
 def to_latex(table: Table) -> str:

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from mlm_vs_clm.gap import CELL, STEPS
-from mlm_vs_clm.report import style
-from mlm_vs_clm.report.drawing import Drawing, add_legend, arm_lengths, panels, say_missing
-from mlm_vs_clm.report.gap_tables import CHAIN, SCALES, enter_difference, name_measure
-from mlm_vs_clm.report.tables import Entry, Table
-from mlm_vs_clm.report.tidy import explain_missing, ordered
+from ..analysis.cells import CELL, STEPS
+from ..analysis.tables import explain_missing
+from . import style
+from .differences import CHAIN, SCALES, enter_difference, name_measure
+from .drawing import Drawing, add_legend, arm_lengths, panels, say_missing
+from .style import ordered
+from .tables import Entry, Table
 
 SHOWN = ("document", "bleu")  # what is drawn, and tabled beside the difference as training data
 UTILITY = "utility"

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from mlm_vs_clm.report.tidy import ordered
-
 BASELINES = ("unfilled", "unigram", "uniform", "oracle")
 ARMS = ("mlm", "mlm_leaky", "infill", "clm", "seq2seq_kept", "seq2seq_sentinel", *BASELINES)
 REFERENCES = {"real": "real (ceiling)", "shuffled": "shuffled labels (floor)", "majority": "majority (floor)"}
@@ -142,3 +140,10 @@ def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
         names = ordered(metrics, wanted.get(scope, ()))
         found += [(scope, names[0])] if names else []
     return found
+
+
+def ordered(values: Iterable, preferred: Iterable) -> list:
+    """Return the distinct values that are present: preferred ones in their order, then the others sorted."""
+    present = {value for value in values if pd.notna(value)}
+    known = [value for value in dict.fromkeys(preferred) if value in present]
+    return known + sorted(present - set(known))

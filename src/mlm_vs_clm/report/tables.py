@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mlm_vs_clm.report import commands, style
-from mlm_vs_clm.report.tidy import at_main_cell, main_ratio, ordered, over_seeds
+from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from . import commands, style
+from .style import ordered
 
 ABSENT = "no such row was made"
 INTERVALS = "Value [95 % interval]; with several seeds, their mean and their widest interval."
@@ -184,3 +185,8 @@ def strategy_tables(scores: pd.DataFrame, scale: str) -> list[Table]:
             )
         )
     return tables
+
+
+def markdown_row(texts) -> str:
+    """Return one row of a Markdown table."""
+    return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mlm_vs_clm.tasks import genres, ner, verification
-from mlm_vs_clm.tasks.outcome import Outcome
+from . import genres, ner, verification
+from .outcome import Outcome
 
 __all__ = ["TASKS", "Outcome", "Task"]
 

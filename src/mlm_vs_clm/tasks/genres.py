@@ -9,10 +9,10 @@ import math
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from mlm_vs_clm.documents import Document, split_words
-from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
-from mlm_vs_clm.tasks.word_vectors import learn_word_vectors
+from ..documents import Document, split_words
+from ..errors import StudyError
+from .outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
+from .word_vectors import learn_word_vectors
 
 PENALTY = 3.0
 N_THRESHOLDS = 101

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 
-from mlm_vs_clm.documents import Document, Entity, find_words, split_words
-from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
-from mlm_vs_clm.tasks.word_clusters import WordClusters, learn_word_clusters
-from mlm_vs_clm.tasks.word_features import describe_words
-from mlm_vs_clm.tasks.word_spans import (
+from ..documents import Document, Entity, find_words, split_words
+from .outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
+from .word_clusters import WordClusters, learn_word_clusters
+from .word_features import describe_words
+from .word_spans import (
     COUNTS,
     WordSpan,
     count_lenient,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mlm_vs_clm.documents import Document
+from ..documents import Document
 
 KEPT_SHARE = 0.9
 UNTRAINED = "no model could be trained"  # opens a note: the answers are defaults, no measurement

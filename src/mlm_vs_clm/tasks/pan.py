@@ -7,7 +7,7 @@ problem counts. They return (n resamples,), NaN where a measure is not defined.
 
 import numpy as np
 
-from mlm_vs_clm.tasks.outcome import divide
+from .outcome import divide
 
 NO_ANSWER = 0.5
 

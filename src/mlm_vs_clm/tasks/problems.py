@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlm_vs_clm.documents import Document, split_words
-from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.tasks.outcome import find_origin
+from ..documents import Document, split_words
+from ..errors import StudyError
+from .outcome import find_origin
 
 N_KNOWN = 4
 N_NEAREST = 5

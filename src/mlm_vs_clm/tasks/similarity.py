@@ -15,9 +15,9 @@ from scipy.sparse import linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from mlm_vs_clm.documents import WORD, split_words
-from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.tasks.problems import N_KNOWN, Problem
+from ..documents import WORD, split_words
+from ..errors import StudyError
+from .problems import N_KNOWN, Problem
 
 MIN_BACKGROUND = 2 * N_KNOWN
 MAX_BACKGROUND = 800

@@ -14,11 +14,11 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mlm_vs_clm.documents import Document
-from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, draw_training_set
-from mlm_vs_clm.tasks.pan import NO_ANSWER, PAN, compute_overall
-from mlm_vs_clm.tasks.problems import Problem, draw_problems, place_problems
-from mlm_vs_clm.tasks.similarity import Space, compare, learn_spaces
+from ..documents import Document
+from .outcome import UNTRAINED, Outcome, draw_training_set
+from .pan import NO_ANSWER, PAN, compute_overall
+from .problems import Problem, draw_problems, place_problems
+from .similarity import Space, compare, learn_spaces
 
 PENALTY = 0.1
 N_FOLDS = 5

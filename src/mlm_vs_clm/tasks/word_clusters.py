@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
-from mlm_vs_clm.documents import split_words
-from mlm_vs_clm.tasks.word_vectors import shorten, weigh
+from ..documents import split_words
+from .word_vectors import shorten, weigh
 
 REACH, N_CONTEXTS = 2, 2000
 SIZES = (50, 200)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from mlm_vs_clm.tasks.word_clusters import WordClusters
+from .word_clusters import WordClusters
 
 REACH = (-2, -1, 1, 2)
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from mlm_vs_clm.errors import StudyError
+from ..errors import StudyError
 
 TOKEN = re.compile(r"[^\W\d_]{2,}")
 REACH, N_CONTEXTS, N_DIMENSIONS, MIN_COUNT = 8, 4000, 100, 3

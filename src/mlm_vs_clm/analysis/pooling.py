@@ -1,0 +1,110 @@
+"""What all corpora say together: a pooled rank correlation, each corpus left out, and a mixed model."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import statsmodels.formula.api as smf
+
+from ..stats import NOT_DEFINED, Estimate, draw_weights, percentile_interval
+from .correlation_measures import partial_spearman, spearman
+
+MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
+FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}
+MEASURED = ["quality", "utility", "share"]
+STRATEGIES = {"strategy": "0 + C(strategy)"}
+FEWEST_CELLS = 8
+SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
+
+
+def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a cluster with the means of its seeds: a cell measured again is no second finding."""
+    means = dict.fromkeys(MEASURED, "mean")
+    return cells.groupby("cluster", sort=False, as_index=False).agg({"strategy": "first"} | means)
+
+
+def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> Estimate:
+    """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
+
+    It is the correlation of what is ranked and standardised within corpus. `cells` holds a table of quality,
+    utility, share and cluster a corpus. A cluster (arm, strategy, ratio) is drawn in every corpus at once, so that
+    its luck does not count as several findings. A corpus without a coefficient is named and left out.
+    """
+    clusters = sorted(set().union(*(part["cluster"] for part in cells.values())))
+    found = {}
+    for corpus, part in cells.items():
+        if len(part) >= 3:
+            weights = draw_weights(len(clusters), n_resamples, seed)[
+                :, np.searchsorted(clusters, part["cluster"])
+            ]
+            columns = part[MEASURED].to_numpy(dtype=float).T
+            found[corpus] = measure(np.vstack([np.ones((1, len(part))), weights]), *columns)
+    defined = {corpus: values for corpus, values in found.items() if not np.isnan(values[0])}
+    sizes = [len(cells[corpus]) for corpus in defined]
+    if len(defined) < 2:
+        return Estimate(float("nan"), *NOT_DEFINED, sum(sizes), "fewer than two corpora with a correlation")
+    pooled = np.average(np.stack(list(defined.values())), axis=0, weights=sizes)
+    left_out = sorted(set(cells) - set(defined))
+    reason = f"without {', '.join(left_out)}: not defined there" if left_out else ""
+    return Estimate(float(pooled[0]), *percentile_interval(pooled[1:]), sum(sizes), reason)
+
+
+def leave_each_out(cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> dict[str, Estimate]:
+    """Return the pooled rank correlation without each corpus, by the corpus left out."""
+    return {
+        left_out: pool(spearman, {name: cells[name] for name in cells if name != left_out}, n_resamples, seed)
+        for left_out in cells
+    }
+
+
+def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
+    """Return the slope of utility on quality, in standard deviations within corpus, with a normal 95 % interval.
+
+    Groups are corpora, each with a slope of its own (a level of its own is gone with standardising), and within
+    them strategies, each with a level of its own; the seeds of a cell are averaged, so that n counts cells. What does not converge is NaN with its reason; a variance at
+    zero is told as `singular`, the slope stands.
+    """
+    cells = {corpus: average_seeds(part) for corpus, part in cells.items()}
+    varied = {
+        corpus: part
+        for corpus, part in cells.items()
+        if len(part) >= FEWEST_CELLS and (part[MEASURED].std() > 0).all()
+    }
+    if len(varied) < 2:
+        reason = f"fewer than two corpora with {FEWEST_CELLS} cells that vary"
+        return Estimate(float("nan"), *NOT_DEFINED, sum(map(len, cells.values())), reason)
+    parts = [standardise(part).assign(corpus=corpus) for corpus, part in varied.items()]
+    table = pd.concat(parts, ignore_index=True)
+    model = smf.mixedlm(
+        formula, table, groups="corpus", re_formula="0 + quality", vc_formula=STRATEGIES, use_sparse=False
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a variance at zero is told below, no convergence too
+            fit = model.fit(reml=True, method=SEARCHES)
+            low, high = (float(end) for end in fit.conf_int().loc["quality"])
+    except (np.linalg.LinAlgError, ValueError) as error:
+        return Estimate(float("nan"), *NOT_DEFINED, len(table), f"the model could not be fitted: {error}")
+    return describe_fit(fit, low, high, len(table))
+
+
+def describe_fit(fit, low: float, high: float, n: int) -> Estimate:
+    """Return the slope of a fitted model, or why there is none."""
+    if not fit.converged:
+        return Estimate(float("nan"), *NOT_DEFINED, n, "the model did not converge")
+    if np.isnan([low, high]).any():
+        return Estimate(float("nan"), *NOT_DEFINED, n, "the model is singular: its slope has no interval")
+    variances = {
+        "slopes of corpora": float(fit.cov_re.iloc[0, 0]),
+        "levels of strategies": float(fit.vcomp[0]),
+    }
+    at_zero = [name for name, variance in variances.items() if variance < 1e-6]
+    reason = f"singular: no variance between {' and '.join(at_zero)}" if at_zero else ""
+    return Estimate(float(fit.params["quality"]), low, high, n, reason)
+
+
+def standardise(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with quality, utility and share at mean 0 and standard deviation 1."""
+    values = cells[MEASURED]
+    return cells.assign(**((values - values.mean()) / values.std()))

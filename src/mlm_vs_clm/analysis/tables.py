@@ -1,0 +1,193 @@
+"""The tidy tables behind the report: their columns, their order, and one row a cell over seeds."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StudyError
+
+COLUMNS = {
+    "scores": (
+        "corpus arm objective context length order strategy ratio share seed scope metric "
+        "value low high n signature artifact reason"
+    ).split(),
+    "downstream": (
+        "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
+    ).split(),
+    "gap": "corpus step first second scope metric value low high p n reason".split(),
+    "utility_gap": "corpus step first second task metric value low high p n reason".split(),
+    "runs": "corpus step first second scope metric seed value low high n reason".split(),
+    "ledger": (
+        "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
+        "flops seconds peak_memory_mb device precision artifact"
+    ).split(),
+    "stages": "stage corpus results documents task_seeds seconds".split(),
+    "compute": (
+        "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "
+        "flops seconds peak_memory_mb reason"
+    ).split(),
+    "growth": "corpus arm seed measure value low high n reason".split(),
+    "equal_compute": (
+        "corpus step first second scope metric basis flops_first flops_second value_first value_second value "
+        "low high n reason"
+    ).split(),
+    "correlation": (
+        "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
+        "bound decision reason"
+    ).split(),
+    "training": (
+        "objective model initialisation corpora step tokens_seen tokens_predicted train_loss dev_loss "
+        "flops tokens_per_second artifact"
+    ).split(),
+}
+CELL = {
+    "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
+    "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
+    "gap": ["corpus", "step", "scope", "metric"],
+    "utility_gap": ["corpus", "step", "metric"],
+    "runs": ["corpus", "step", "scope", "metric", "seed"],
+    "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
+    "stages": ["stage", "corpus"],
+    "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
+    "growth": ["corpus", "arm", "seed", "measure"],
+    "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
+    "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
+    "training": ["artifact", "objective", "corpora", "step"],
+}
+NUMBERS = (
+    "results task_seeds ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
+    "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
+    "subwords flops_first flops_second value_first value_second"
+).split()
+NAMES = {
+    ("gap", "step"),
+    ("utility_gap", "step"),
+    ("runs", "step"),
+    ("equal_compute", "step"),
+}  # training counts its steps, the gap names them
+UNEXPLAINED = "no reason was recorded"
+
+
+def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its declared columns first and its rows sorted, so that its bytes depend on its rows.
+
+    An empty table needs no columns and `reason` may be absent. Raises StudyError for another absent column and
+    for two rows of one cell, which a figure would otherwise average in silence.
+    """
+    required = [column for column in COLUMNS[name] if column != "reason"]
+    absent = [] if table.empty else [column for column in required if column not in table.columns]
+    if absent:
+        raise StudyError(
+            f"the table {name!r} has no column {absent[0]!r}: "
+            f"add it in the stage that writes it (its columns: {', '.join(table.columns)})"
+        )
+    extra = [column for column in table.columns if column not in COLUMNS[name]]
+    table = table.reindex(columns=COLUMNS[name] + extra)
+    for column in COLUMNS[name]:
+        known = table[column].where(table[column] != "", None)
+        is_number = column in NUMBERS and (name, column) not in NAMES
+        table[column] = pd.to_numeric(known) if is_number else known.astype("str")
+    refuse_repeated_cells(name, table)
+    return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
+
+
+def sortable(column: pd.Series) -> pd.Series:
+    """Return values that can be compared, with missing ones among words as the empty word."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    return column.fillna("").astype(str)
+
+
+def refuse_repeated_cells(name: str, table: pd.DataFrame) -> None:
+    """Raise StudyError where two rows describe the same cell."""
+    repeated = table[table.duplicated(CELL[name])]
+    if repeated.empty:
+        return
+    cell = ", ".join(f"{key}={value}" for key, value in repeated.iloc[0][CELL[name]].items())
+    raise StudyError(
+        f"the table {name!r} has {len(repeated)} repeated cell(s), the first at {cell}: "
+        "give arms that differ in an axis names of their own, or drop the older rows"
+    )
+
+
+def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tidy tables of one results folder; raises StudyError where a file is absent."""
+    tables = {}
+    for name in COLUMNS:
+        path = Path(folder) / f"{name}.csv"
+        if not path.is_file():
+            raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")
+        tables[name] = tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))
+    return tables
+
+
+def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, str]:
+    """Return the results folder that a notebook reads, and a line that says which one it is.
+
+    `MLM_VS_CLM_RESULTS` names a folder, `MLM_VS_CLM_SCALE` a scale in `results` (laptop unless set); without
+    that scale the first folder that is present is read. Raises StudyError where there is none.
+    """
+    if named := environment.get("MLM_VS_CLM_RESULTS"):
+        return Path(named), f"Reading {Path(named).name}, as MLM_VS_CLM_RESULTS says."
+    scale = environment.get("MLM_VS_CLM_SCALE", "laptop")
+    present = sorted(path.parent for path in Path(results).glob("*/scores.csv"))
+    if not present:
+        raise StudyError(f"no results in {results}: run `make reproduce` first")
+    if Path(results) / scale in present:
+        return Path(results) / scale, f"Reading the scale {scale}."
+    return present[0], f"No results at the scale {scale}: reading {present[0].name} instead."
+
+
+def over_seeds(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return one row a cell: the mean of the seeds, with an interval from their lowest low to their highest high.
+
+    The interval is wider than a single seed's and never narrower. `reason` tells what is missing, also where
+    only some seeds are.
+    """
+    rows = rows.assign(reason=explain_missing(rows))
+    repeated = rows.duplicated(by, keep=False)
+    rows["low"] = rows["low"].where(rows["low"].notna() | ~repeated, rows["value"])
+    rows["high"] = rows["high"].where(rows["high"].notna() | ~repeated, rows["value"])
+    groups = rows.groupby(by, dropna=False, sort=False)
+    cells = groups.agg(
+        value=("value", "mean"),
+        low=("low", "min"),
+        high=("high", "max"),
+        n=("n", "min"),
+        share=("share", "mean"),
+        seeds=("seed", "size"),
+        reason=("reason", join_reasons),
+    )
+    return cells.reset_index()
+
+
+def explain_missing(rows: pd.DataFrame) -> pd.Series:
+    """Return a reason for every row without a value, and what was recorded (or nothing) for the others."""
+    reasons = rows["reason"].astype(object)
+    return reasons.where(reasons.notna(), rows["value"].isna().map({True: UNEXPLAINED, False: ""}))
+
+
+def join_reasons(reasons: pd.Series) -> str:
+    """Return the distinct reasons of a cell's seeds, saying how many seeds they concern."""
+    told = sorted({reason for reason in reasons if reason})
+    if not told:
+        return ""
+    n_missing = sum(bool(reason) for reason in reasons)
+    text = "; ".join(told)
+    return text if n_missing == len(reasons) else f"{n_missing} of {len(reasons)} seeds missing: {text}"
+
+
+def main_ratio(table: pd.DataFrame) -> float | None:
+    """Return the random ratio of the main comparison: the one nearest to one half, None without random rows."""
+    ratios = sorted(table.loc[table["strategy"] == "random", "ratio"].dropna().unique())
+    return min(ratios, key=lambda ratio: abs(ratio - 0.5)) if ratios else None
+
+
+def at_main_cell(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the main comparison: random blanks at `main_ratio`."""
+    ratio = main_ratio(table)
+    if ratio is None:
+        return table.iloc[:0]
+    return table[(table["strategy"] == "random") & np.isclose(table["ratio"].astype(float), ratio)]

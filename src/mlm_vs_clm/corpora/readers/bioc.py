@@ -1,0 +1,79 @@
+"""BioC XML, the format of BC5CDR: passages at offsets, annotations at locations."""
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from ...documents import Document, Entity
+from ...errors import StudyError
+from .base import Reading, Report, check_offsets, read_bytes, refuse
+
+RULE = (
+    "title and abstract joined as the file's offsets say; discontinuous entities, entities whose own text "
+    "differs from the text at their offsets, and repeated entities are left out; overlapping ones stay"
+)
+
+
+def read(path: Path, report: Report = refuse) -> Reading:
+    """Read a BioC collection (.xml or .xml.gz) with its entities.
+
+    Raises StudyError for a file cut short and for offsets outside a document's text.
+    """
+    try:
+        collection = ElementTree.fromstring(read_bytes(path))
+    except ElementTree.ParseError as error:
+        line, _ = error.position
+        raise StudyError(f"{path} is not whole XML (line {line}): fetch it again") from None
+    reading = Reading(report=report)
+    for element in collection.iter("document"):
+        reading.attempt(_read_document, element, path, reading)
+    return reading
+
+
+def _read_document(element: Element, path: Path, reading: Reading) -> None:
+    id = element.findtext("id", "")
+    where = f"{path}, document {id}"
+    text = _join_passages(element, where)
+    entities: dict[Entity, None] = {}
+    for annotation in element.iter("annotation"):
+        entity, reason = _read_entity(annotation, text, where)
+        if not reason and entity in entities:
+            reason = "repeated entity"
+        if reason:
+            reading.drop(id, reason)
+        else:
+            entities[entity] = None
+    ordered = tuple(sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type)))
+    reading.add(Document(id=id, text=text, entities=ordered, source=id))
+
+
+def _join_passages(element: Element, where: str) -> str:
+    """Place each passage at its offset, so that the annotations' offsets hold in the whole text."""
+    text = ""
+    for passage in element.iter("passage"):
+        offset = _number(passage.findtext("offset"), where)
+        if offset < len(text):
+            raise StudyError(f"{where}: the passage at offset {offset} overlaps the one before it")
+        text += " " * (offset - len(text)) + passage.findtext("text", "")
+    return text
+
+
+def _read_entity(annotation: Element, text: str, where: str) -> tuple[Entity | None, str]:
+    """Return the entity and "", or None and why it is left out."""
+    locations = annotation.findall("location")
+    if len(locations) != 1:
+        return None, "discontinuous entity"
+    start = _number(locations[0].get("offset"), where)
+    end = start + _number(locations[0].get("length"), where)
+    kind = next((info.text or "" for info in annotation.iter("infon") if info.get("key") == "type"), "")
+    entity = Entity(start, end, kind)
+    check_offsets(entity, text, where)
+    if annotation.findtext("text") != text[start:end]:
+        return None, "entity text differs from the text at its offsets"
+    return entity, ""
+
+
+def _number(value: str | None, where: str) -> int:
+    if value is None or not value.isdecimal():
+        raise StudyError(f"{where}: an offset or length is missing or no number: correct the file")
+    return int(value)

@@ -1,0 +1,130 @@
+"""A corpus's files, in a folder, a zip or alone: read by name, and never from outside."""
+
+import hashlib
+import stat
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from ...errors import StudyError
+from ...files import hash_of
+from .base import read_bytes
+
+
+class Files:
+    """The files below a folder or in a zip, or one file; hidden ones do not count.
+
+    `names` are relative, with slashes, sorted. Raises StudyError for a path that is missing, and for a link or
+    a zip member that leads out of it.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.zip = _open_zip(path) if zipfile.is_zipfile(path) else None
+        self.names = sorted(_zip_names(self.zip, path) if self.zip else _names(path))
+
+    def where(self, name: str, line: int = 0) -> str:
+        """Return how a mistake names a file, and a line of it."""
+        place = str(self.path) if self.path.name == name and self.path.is_file() else f"{self.path}/{name}"
+        return f"{place}, line {line}" if line else place
+
+    def ending(self, *suffixes: str) -> list[str]:
+        """Return the names that end in one of the suffixes, in whatever case."""
+        return [name for name in self.names if name.lower().endswith(suffixes)]
+
+    def read_text(self, name: str) -> str:
+        """Return a file's text as it stands, byte-order mark and line ends too; StudyError if it is not UTF-8."""
+        try:
+            return self._read_bytes(name).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise StudyError(
+                f"{self.where(name)}: not UTF-8 at byte {error.start}: save it as UTF-8"
+            ) from None
+
+    def read_plain(self, name: str) -> str:
+        """Return a file's text without byte-order mark, each line end a line feed."""
+        return plain(self.read_text(name))
+
+    def lines(self, name: str) -> Iterator[tuple[int, str]]:
+        """Yield (number, line) of the lines that are not blank."""
+        for number, line in enumerate(self.read_plain(name).split("\n"), start=1):
+            if line.strip():
+                yield number, line
+
+    def _read_bytes(self, name: str) -> bytes:
+        if self.zip is None:
+            return read_bytes(self.path / name if self.path.is_dir() else self.path)
+        try:
+            return self.zip.read(name)
+        except (RuntimeError, zipfile.BadZipFile, NotImplementedError):
+            raise StudyError(
+                f"{self.where(name)}: locked or damaged in the zip: unpack it yourself"
+            ) from None
+
+
+def plain(text: str) -> str:
+    """Return a text without byte-order mark, each line end a line feed."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether a file is a system's own and not the corpus's (.DS_Store, __MACOSX)."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+
+
+def fingerprint(path: Path) -> str:
+    """Return the sha256 of a file, or of a folder as one number over its files' names and contents."""
+    if not path.is_dir():
+        return _hash_files((_stamp(path),))
+    return _hash_files(tuple(_stamp(path / name) for name in Files(path).names), path)
+
+
+def _stamp(path: Path) -> tuple[Path, int, int]:
+    told = path.stat()
+    return path, told.st_size, told.st_mtime_ns
+
+
+@lru_cache
+def _hash_files(stamps: tuple[tuple[Path, int, int], ...], folder: Path | None = None) -> str:
+    """Hash once a process what a sweep asks for at every cell; a changed file has another stamp."""
+    if folder is None:
+        return hash_of(stamps[0][0])
+    lines = [f"{path.relative_to(folder).as_posix()} {hash_of(path)}\n" for path, _, _ in stamps]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _names(path: Path) -> Iterator[str]:
+    if path.is_file():
+        yield path.name
+        return
+    if not path.is_dir():
+        raise StudyError(f"{path} is missing: correct corpus.path")
+    root = path.resolve()
+    for file in path.rglob("*"):
+        name = file.relative_to(path).as_posix()
+        if is_hidden(name):
+            continue
+        if not file.resolve().is_relative_to(root):
+            raise StudyError(f"{path}/{name} is a link that leaves the folder: put a copy in its place")
+        if file.is_file():
+            yield name
+
+
+def _open_zip(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise StudyError(f"{path} is a damaged zip: fetch it again") from None
+
+
+def _zip_names(archive: zipfile.ZipFile, path: Path) -> Iterator[str]:
+    for info in archive.infolist():
+        name = PurePosixPath(info.filename)
+        is_link = stat.S_ISLNK(info.external_attr >> 16)
+        if name.is_absolute() or ".." in name.parts or "\\" in info.filename or is_link:
+            raise StudyError(
+                f"{path} holds a member or link that leaves the zip: do not use it, or repack it"
+            )
+        if not info.is_dir() and not is_hidden(info.filename):
+            yield info.filename

@@ -1,0 +1,83 @@
+"""Authorship problems as a corpus gives them: who wrote what follows from them, and they are drawn whole."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...documents import Document, hash_text
+from .base import GivenProblem, Reading
+
+RULE = (
+    "where a corpus gives authorship problems, test holds the documents of whole problems, at least as many documents "
+    "as asked for; a text that stands in several problems is one document, and a problem is kept if all its "
+    "documents are in one split; the first window of a text stands for it, and a problem with a window that is too short is not asked"
+)
+
+
+@dataclass
+class Texts:
+    """The documents of a corpus of problems, each text once, whichever problems it stands in."""
+
+    reading: Reading
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def add(self, document: Document, part: str) -> str:
+        """Keep a document if its text is new, and return the id that its text has."""
+        fingerprint = hash_text(document.text)
+        kept = self.ids.get(fingerprint)
+        if kept is None:
+            self.reading.add(document, part)
+            self.ids[fingerprint] = document.id
+            return document.id
+        is_other = self.reading.parts.get(kept, "") != part
+        reason = "repeated document of another official split" if is_other else "repeated document"
+        self.reading.drop(document.id, reason)
+        return kept
+
+
+def name_authors(reading: Reading) -> None:
+    """Give each document without author one that follows from the problems.
+
+    Known documents of a problem share their author, and the unknown one has it if and only if the truth is yes; a
+    document in two problems joins their authors. A problem that says no to what others imply is left out.
+    """
+    author = {document.id: document.id for document in reading.documents}
+    _keep(reading, lambda p: author.keys() >= {*p.known, p.unknown}, "problem with an empty document")
+
+    def find(id: str) -> str:
+        while author[id] != id:
+            author[id] = author[author[id]]
+            id = author[id]
+        return id
+
+    for problem in reading.problems:
+        for id in (*problem.known[1:], *([problem.unknown] if problem.same else [])):
+            author[find(id)] = find(problem.known[0])
+    reading.documents = [replace(d, author=d.author or find(d.id)) for d in reading.documents]
+    agrees = lambda p: p.same or find(p.known[0]) != find(p.unknown)  # noqa: E731
+    _keep(reading, agrees, "problem whose truth contradicts other problems")
+
+
+def _keep(reading: Reading, fits: Callable[[GivenProblem], bool], reason: str) -> None:
+    """Leave out the problems that do not fit, and record why."""
+    for problem in reading.problems:
+        if not fits(problem):
+            reading.drop(problem.id, reason)
+    reading.problems = [problem for problem in reading.problems if fits(problem)]
+
+
+def documents_of(problem: GivenProblem) -> tuple[str, ...]:
+    """Return the ids of all documents of a problem."""
+    return (*problem.known, problem.unknown)
+
+
+def list_complete(problems: Sequence[GivenProblem], splits: dict[str, list[Document]]) -> list[dict]:
+    """Return a row for each problem whose documents' first windows all stand in one split, by their ids there."""
+    rows = []
+    for split, windows in splits.items():
+        ids = {window.id for window in windows}
+        for problem in problems:
+            if all(f"{id}-0" in ids for id in documents_of(problem)):
+                known = [f"{id}-0" for id in problem.known]
+                row = {"split": split, "id": problem.id, "known": known, "unknown": f"{problem.unknown}-0"}
+                rows.append(row | {"same": problem.same})
+    return rows

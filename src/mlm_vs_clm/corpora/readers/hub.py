@@ -1,0 +1,80 @@
+"""A `datasets` folder (save_to_disk), or a data set of the Hugging Face hub at a revision; never its code."""
+
+import re
+from pathlib import Path
+
+from datasets import ClassLabel, Dataset, DatasetDict, load_dataset, load_from_disk
+
+from ...documents import Document, Entity
+from ...errors import StudyError
+from .base import Reading, Report, check_offsets, refuse
+from .official import part_of_value
+from .tables import NAMES, Columns
+
+HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
+RULE = "texts as they stand; labels are a list, a class name or one string; a row without id is named by its number"
+
+
+def read(path: Path | str, report: Report = refuse, columns: Columns | None = None) -> Reading:
+    """Read every row of a saved Dataset or DatasetDict (its keys are official splits), or of owner/name@revision.
+
+    Raises StudyError for a damaged folder, no network and a missing column.
+    """
+    reading = Reading(report=report)
+    loaded = load(path)
+    parts = loaded if isinstance(loaded, DatasetDict) else {"": loaded}
+    for key, rows in parts.items():
+        reading.attempt(
+            _read_rows, rows, key, f"{path}{', split ' if key else ''}{key}", columns or {}, reading
+        )
+    return reading
+
+
+def load(path: Path | str) -> Dataset | DatasetDict:
+    """Return what lies in a folder, or at owner/name@revision on the hub or in its cache."""
+    try:
+        if Path(path).is_dir():
+            return load_from_disk(str(path))
+        if HUB.fullmatch(str(path)):
+            name, _, revision = str(path).partition("@")
+            return load_dataset(name, revision=revision)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{path} cannot be loaded ({type(error).__name__}): check the network and the name, or give a folder made "
+            "with save_to_disk"
+        ) from None
+    raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
+
+
+def _read_rows(rows: Dataset, key: str, where: str, columns: Columns, reading: Reading) -> None:
+    called = {ours: columns.get(ours, ours) for ours in (*NAMES, "entities")}
+    for ours in dict.fromkeys(["text", *columns]):
+        if called[ours] not in rows.column_names:
+            raise StudyError(
+                f"{where}: no column {called[ours]}: name the one that holds it (corpus.columns.{ours}=...)"
+            )
+    kind = rows.features.get(called["labels"])
+    for number, row in enumerate(rows):
+        told = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
+        reading.attempt(_read_row, told, kind, key, number, f"{where}, row {number}", reading)
+
+
+def _read_row(row: dict, kind: object, key: str, number: int, where: str, reading: Reading) -> None:
+    id = str(row.get("id", f"{key or 'row'}-{number}"))
+    text, labels = row["text"], row.get("labels")
+    if not isinstance(text, str):
+        raise StudyError(f"{where}: its text is no string: correct it or name another column")
+    if labels is not None and isinstance(kind, ClassLabel):
+        labels = kind.int2str(labels)
+    labels = [labels] if isinstance(labels, str) else labels or []
+    entities = tuple(_entity(entity) for entity in row.get("entities") or [])
+    for entity in entities:
+        check_offsets(entity, text, where)
+    part = part_of_value(row["split"] if "split" in row else key) if key or "split" in row else ""
+    author = str(row.get("author") or "")
+    document = Document(id, text, tuple(map(str, labels)), entities, author=author, source=id)
+    reading.add(document, part)
+
+
+def _entity(value: dict | list) -> Entity:
+    return Entity(**value) if isinstance(value, dict) else Entity(int(value[0]), int(value[1]), str(value[2]))

@@ -1,0 +1,81 @@
+"""The official splits of a corpus, and which of the study's four they become."""
+
+import re
+from pathlib import PurePosixPath
+
+from ...errors import StudyError
+from .base import Reading
+
+PARTS = {
+    "train": "train",
+    "training": "train",
+    "trn": "train",
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "dev": "dev",
+    "development": "dev",
+    "devel": "dev",
+    "test": "test",
+    "testing": "test",
+}
+# Repeats stay in the first of these that holds them, so that the official test loses nothing to training.
+ORDER = ("test", "dev", "train", "")
+RULE = (
+    "official splits hold: test is drawn from test, dev from val or dev (from train where there is none), generate "
+    "and pretrain from train; a text, and an author where the corpus is split by author, that stands in two of them "
+    "stays in test, else in dev"
+)
+
+
+def part_of_value(value: str) -> str:
+    """Return train, dev or test for the value of a split column; StudyError for any other."""
+    try:
+        return PARTS[value.strip().lower()]
+    except KeyError:
+        raise StudyError("its split is none of train, val, dev and test: correct the row") from None
+
+
+def part_of_path(name: str) -> str:
+    """Return train, dev or test if a folder's or file's name says so ("training_20180910", "pan14-test"), else ""."""
+    for step in PurePosixPath(name).parts:
+        found = [PARTS[word] for word in re.split(r"[\W_\d]+", step.lower()) if word in PARTS]
+        if found:
+            return found[0]
+    return ""
+
+
+def divide(reading: Reading) -> dict[str, Reading]:
+    """Return the documents by official split, or all under "" where there is none or but one.
+
+    Documents outside of all splits are reported, and left out.
+    """
+    if len(set(reading.parts.values())) < 2:
+        return {"": reading}
+    parts = {part: Reading() for part in ORDER if part in reading.parts.values()}
+    for document in reading.documents:
+        if document.id in reading.parts:
+            parts[reading.parts[document.id]].documents.append(document)
+        else:
+            reading.report(
+                StudyError(f"document {document.id}: in no official split, as others are: move it")
+            )
+    next(iter(parts.values())).dropped += reading.dropped
+    return parts
+
+
+def feeds_of(parts: dict[str, Reading]) -> dict[str, tuple[str, ...]] | None:
+    """Return which splits are drawn from each official part; None where there is but one part.
+
+    Raises StudyError for official splits without train or test.
+    """
+    if "" in parts:
+        return None
+    if not {"train", "test"} <= parts.keys():
+        raise StudyError(
+            f"the official splits are {', '.join(parts)}: train and test are both needed; name them so, or take the "
+            "names away for splits by the study's own rule"
+        )
+    of_train = ("generate", "pretrain") if "dev" in parts else ("generate", "dev", "pretrain")
+    feeds = {"test": ("test",), "dev": ("dev",), "train": of_train}
+    return {part: feeds[part] for part in parts}

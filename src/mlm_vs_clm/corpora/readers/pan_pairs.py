@@ -1,0 +1,90 @@
+"""PAN's authorship verification of 2020 to 2023: a pair of texts a line, and the truth in a file beside it."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from ...documents import Document
+from ...errors import StudyError
+from .base import GivenProblem, Reading, Report, refuse
+from .files import Files
+from .given_problems import Texts, name_authors
+from .jsonl import parse
+from .official import ORDER, part_of_path
+
+RULE = (
+    "authors are those of the truth where it names them, else they follow from its answers; a text that stands in "
+    "several pairs is one document, of test where it stands in both; labels are the fandom or the discourse type"
+)
+KINDS = ("fandoms", "discourse_types")
+
+
+def read(path: Path, report: Report = refuse) -> Reading:
+    """Read a folder (or zip) of pairs.jsonl with truth.jsonl, or of <name>.jsonl with <name>-truth.jsonl.
+
+    Files or folders whose names say training or test are official splits. Pairs without truth and lines that do
+    not parse are mistakes; the truth about absent pairs is counted.
+    """
+    files, reading = Files(path), Reading(report=report)
+    names = [name for name in files.ending(".jsonl") if "answers" not in PurePosixPath(name).name]
+    truths = {_stem(name): name for name in names if _is_truth(name)}
+    pairs = [name for name in names if not _is_truth(name)]
+    if not pairs:
+        raise StudyError(f"{path} holds no pairs.jsonl: give a folder of pairs.jsonl and truth.jsonl")
+    texts = Texts(reading)
+    for name in sorted(pairs, key=lambda name: ORDER.index(part_of_path(name))):
+        reading.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
+    name_authors(reading)
+    return reading
+
+
+def _read_pairs(files: Files, name: str, truth: str | None, texts: Texts) -> None:
+    if truth is None:
+        raise StudyError(f"{files.where(name)}: its truth.jsonl is missing: put it beside this file")
+    reading, answers = texts.reading, {}
+    for number, line in files.lines(truth):
+        reading.attempt(_keep_answer, line, files.where(truth, number), answers)
+    met: set[str] = set()
+    for number, line in files.lines(name):
+        reading.attempt(_read_pair, line, files.where(name, number), answers, met, part_of_path(name), texts)
+    reading.counted["answers to absent problems (not used)"] += len(answers.keys() - met)
+
+
+def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
+    row = parse(line, where)
+    authors = row.get("authors") or ["", ""]
+    is_pair = isinstance(authors, list) and len(authors) == 2
+    if not isinstance(row.get("id"), str) or not isinstance(row.get("same"), bool) or not is_pair:
+        raise StudyError(f'{where}: not of the shape {{"id", "same", "authors"?: [2]}}: correct the line')
+    answers[row["id"]] = {"same": row["same"], "authors": [str(author) for author in authors]}
+
+
+def _read_pair(
+    line: str, where: str, answers: dict[str, dict], met: set[str], part: str, texts: Texts
+) -> None:
+    row = parse(line, where)
+    id, pair = row.get("id"), row.get("pair")
+    if not isinstance(id, str) or not isinstance(pair, list) or [type(text) for text in pair] != [str, str]:
+        raise StudyError(f'{where}: not of the shape {{"id", "pair": [2 texts]}}: correct the line')
+    if id in met:
+        raise StudyError(f"{where}: the id {id} is used twice: make ids unique")
+    met.add(id)
+    if id not in answers:
+        raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
+    kinds = next((row[kind] for kind in KINDS if isinstance(row.get(kind), list)), [])
+    kept = []
+    for place, text in enumerate(pair):
+        stem = f"{id}-{'ab'[place]}"
+        labels, author = tuple(map(str, kinds[place : place + 1])), answers[id]["authors"][place]
+        kept.append(texts.add(Document(stem, text, labels=labels, author=author, source=stem), part))
+    texts.reading.problems.append(GivenProblem(id, (kept[0],), kept[1], answers[id]["same"]))
+
+
+def _is_truth(name: str) -> bool:
+    return "truth" in PurePosixPath(name).name
+
+
+def _stem(name: str) -> str:
+    """Return what a file of pairs and its truth have in common."""
+    path = PurePosixPath(name)
+    steps = re.split(r"[-_.]?(?:pairs|truth)[-_.]?", path.stem)
+    return str(path.with_name("-" + "-".join(filter(None, steps))))

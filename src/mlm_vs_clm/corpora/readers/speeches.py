@@ -1,0 +1,63 @@
+"""The JSON of House speeches: one-minute speeches by author and day."""
+
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+from ...documents import Document
+from ...errors import StudyError
+from .base import Reading, Report, read_text, refuse
+
+FIELDS = ("id", "speech", "bioguide_id", "date")
+OPENING = re.compile(
+    r"(?:(?:M(?:r|s|rs)\.|Madam) (?:Speaker|Chair(?:man|woman)?)[,.:;]?\s+"
+    r"|I rise today\b,?\s*"
+    r"|I yield myself such time as I may consume\.\s+"
+    r"|I submit the following\.\s+)+"
+)
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+RULE = (
+    'the opening formula is removed: any run, at the start, of a salutation ("Mr. Speaker,"), "I rise today", '
+    '"I yield myself such time as I may consume.", "I submit the following."; control characters and runs of '
+    "spaces are removed"
+)
+
+
+def read(path: Path, report: Report = refuse) -> Reading:
+    """Read the speeches with author and date; StudyError for a file cut short or a row without a field."""
+    reading = Reading(report=report)
+    for number, row in enumerate(_rows(path)):
+        reading.attempt(_read_row, row, f"{path}, row {number}", reading)
+    return reading
+
+
+def _read_row(row: object, where: str, reading: Reading) -> None:
+    if not isinstance(row, dict) or any(not isinstance(row.get(field), str) for field in FIELDS):
+        raise StudyError(f"{where}: one of {', '.join(FIELDS)} is missing: fetch it again")
+    id, author = row["id"], row["bioguide_id"]
+    reading.add(Document(id, clean(row["speech"]), author=author, date=_day(row, where), source=id))
+
+
+def clean(speech: str) -> str:
+    """Return a speech without its opening formula, control characters and runs of spaces."""
+    text = " ".join(CONTROL.sub("", speech).split())
+    formula = OPENING.match(text)
+    return text[formula.end() :] if formula else text
+
+
+def _rows(path: Path) -> list:
+    try:
+        rows = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise StudyError(f"{path}, line {error.lineno}: not whole JSON: fetch it again") from None
+    if not isinstance(rows, list):
+        raise StudyError(f"{path} holds no list of speeches: fetch it again")
+    return rows
+
+
+def _day(row: dict, where: str) -> str:
+    """Turn days since 1970 into an ISO date."""
+    if not row["date"].isdecimal():
+        raise StudyError(f"{where}: the date is no count of days since 1970: fetch it again")
+    return (date(1970, 1, 1) + timedelta(days=int(row["date"]))).isoformat()

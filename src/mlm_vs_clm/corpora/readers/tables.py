@@ -1,0 +1,140 @@
+"""CSV with named columns, for anyone's own documents and for MPST."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...documents import Document
+from ...errors import StudyError
+from .base import Reading, Report, refuse
+from .files import Files
+from .official import part_of_value
+
+NAMES = ("id", "text", "labels", "author", "split")
+LONGEST_CELL = 100_000_000
+MPST_FILE = "mpst_full_data.csv"
+MPST_COLUMNS = {"id": "imdb_id", "text": "plot_synopsis", "labels": "tags", "split": "split"}
+RULE = (
+    "texts as they stand, line ends made line feeds; labels in one cell are parted by commas, semicolons or bars; a "
+    "row without id is named after its line"
+)
+MPST_RULE = "synopses as they stand; labels are the tags"
+
+Columns = dict[str, str]
+Row = tuple[int, dict[str, str]]
+
+
+def read(path: Path, report: Report = refuse, columns: Columns | None = None) -> Reading:
+    """Read a row a document (tabs in a .tsv); `columns` names those that are not called as NAMES.
+
+    A missing column, a bad quote, a row of another width, an id used twice and an unknown split are mistakes.
+    """
+    files, reading = Files(path), Reading(report=report)
+    tables = files.ending(".csv", ".tsv")
+    if len(files.names) > 1 and len(tables) != 1:
+        raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
+    name = tables[0] if tables else files.names[0]
+    _read_table(files, name, reading, columns or {})
+    return reading
+
+
+def read_mpst(path: Path, report: Report = refuse) -> Reading:
+    """Read MPST's mpst_full_data.csv, or the folder or zip that holds it, with its official split."""
+    files, reading = Files(path), Reading(report=report)
+    name = next((name for name in files.names if name.endswith(MPST_FILE)), None)
+    if name is None and len(files.names) != 1:
+        raise StudyError(f"{path} does not hold {MPST_FILE}: give the file, or the folder that it lies in")
+    _read_table(files, name or files.names[0], reading, MPST_COLUMNS)
+    return reading
+
+
+def _read_table(files: Files, name: str, reading: Reading, columns: Columns) -> None:
+    seen: set[str] = set()
+    for number, row in read_rows(files, name, ("text",), columns, reading.report):
+        reading.attempt(_read_row, number, row, files.where(name, number), seen, reading)
+
+
+def _read_row(number: int, row: dict[str, str], where: str, seen: set[str], reading: Reading) -> None:
+    id = row.get("id", f"line-{number}").strip()
+    if not id or id in seen:
+        raise StudyError(f"{where}: the id is empty or used twice: give each row its own")
+    seen.add(id)
+    part = split_of(row, where)
+    author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""))
+    reading.add(Document(id, row["text"], labels=labels, author=author, source=id), part)
+
+
+def split_of(row: dict[str, str], where: str) -> str:
+    """Return a row's official split, "" where the table has none; StudyError names the row of an unknown one."""
+    try:
+        return part_of_value(row["split"]) if "split" in row else ""
+    except StudyError as mistake:
+        raise StudyError(f"{where}: {mistake}") from None
+
+
+def split_labels(cell: str) -> tuple[str, ...]:
+    """Return the labels in a cell, each once, parted by commas, semicolons or bars."""
+    return tuple(dict.fromkeys(label.strip() for label in re.split("[,;|]", cell) if label.strip()))
+
+
+def read_rows(
+    files: Files, name: str, needed: tuple[str, ...], columns: Columns, report: Report
+) -> Iterator[Row]:
+    """Yield (line on which it begins, {our name of a column: cell}) of each row of a table.
+
+    Columns are those of NAMES that the table has, called as `columns` says. Reading ends at a bad quote, since
+    where the rows after it begin cannot be known.
+    """
+    rows, bad_line = parse(files.read_plain(name), "\t" if name.lower().endswith(".tsv") else ",")
+    quote = StudyError(f"{files.where(name, bad_line)}: a bad or open quote in the row: correct it")
+    if bad_line == 1:
+        raise quote
+    head = rows[0][1] if rows else []
+    places = find_columns(head, needed, columns, files.where(name, 1))
+    for number, cells in rows[1:]:
+        if len(cells) == len(head):
+            yield number, {ours: cells[place] for ours, place in places.items()}
+        else:
+            where = files.where(name, number)
+            report(StudyError(f"{where}: {len(cells)} cells where the head has {len(head)}: correct the row"))
+    if bad_line:
+        report(quote)
+
+
+def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
+    """Return (first line, cells) of every row up to the first bad quote, and that row's line (0 if none is bad)."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
+    rows, number = [], 1
+    with _long_cells():
+        try:
+            for cells in reader:
+                rows += [(number, cells)] if cells else []
+                number = reader.line_num + 1
+        except csv.Error:
+            return rows, number
+    return rows, 0
+
+
+def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, where: str) -> dict[str, int]:
+    """Return the place of each column that is there; StudyError for one that was named or is needed, and is not."""
+    head = [name.strip() for name in head]
+    for ours in dict.fromkeys([*needed, *columns]):
+        if columns.get(ours, ours) not in head:
+            raise StudyError(
+                f"{where}: no column {columns.get(ours, ours)}: name the one that holds it (corpus.columns.{ours}=...)"
+            )
+    called = {ours: columns.get(ours, ours) for ours in NAMES}
+    return {ours: head.index(theirs) for ours, theirs in called.items() if theirs in head}
+
+
+@contextmanager
+def _long_cells():
+    """Allow cells as long as a book, which Python's reader takes for an open quote."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,132 @@
+"""Attention as a CPU computes it fastest when nothing is learned, for any model with transformers' attention interface.
+
+torch's own kernel reads keys in bf16 one query at a time, so that a step of one sub-word a document spends most of its
+time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/speed.md has what each way costs.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from .linear import prepacked_products
+from .training_attention import SPECIAL, attention_of
+
+NAME = "filling"
+SMALLEST, LARGEST = 1e-20, 1e37  # sums of powers that lose nothing in float32
+
+
+def attend(
+    module: nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **settings,
+) -> tuple[torch.Tensor, None]:
+    """Return what each query (batch, heads, n, width) reads, as (batch, n, heads, width); as torch's, up to rounding.
+
+    Keys and values may be kept in a wider type than the queries (see `make_cache`): the products are then in that type.
+    """
+    dtype, query = query.dtype, query.to(key.dtype)
+    is_plain = key.shape[1] == query.shape[1] and all(settings.get(name) is None for name in SPECIAL)
+    scaling = settings.get("scaling") or query.shape[3] ** -0.5
+    if is_plain and query.shape[2] == 1:
+        read = read_by_products(query, key, value, attention_mask, scaling).transpose(1, 2)
+    elif is_plain and query.device.type == "cpu" and _reads_all(module, attention_mask, settings):
+        read = read_by_document(query, key, value, attention_mask, scaling).transpose(1, 2)
+    else:
+        read, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
+    return read.to(dtype), None
+
+
+def _reads_all(module: nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
+    """Tell whether every query may read all of its document."""
+    is_causal = settings.get("is_causal")
+    is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    return is_padding(mask) and not (mask is None and is_causal)
+
+
+def read_by_document(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
+) -> torch.Tensor:
+    """Return what queries (batch, heads, n, width) read, the products of a document at a time, summed in float32.
+
+    One document's scores stay in the cache, and what pads others has no say in its last bits. `mask` (batch, 1, 1,
+    keys; bool, or None) is false at padding, which stands at the end.
+    """
+    read = torch.zeros_like(query.transpose(1, 2)).transpose(1, 2)
+    ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
+    for i, end in enumerate(ends):
+        asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # what pads a text asks nothing
+        parts = (query[i, :, :asking], key[i, :, :end], value[i, :, :end])
+        read[i, :, :asking] = read_document(*parts, scaling)
+    return read
+
+
+def read_document(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+) -> torch.Tensor:
+    """Return what the queries (heads, n, width) of one document read, every query from every key."""
+    if query.dtype == torch.bfloat16:
+        return _read_one(query * (scaling / math.log(2)), key.contiguous(), value.contiguous())
+    whole = (part[None] for part in (query, key, value))
+    return nn.functional.scaled_dot_product_attention(*whole, scale=scaling)[0]
+
+
+def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """Return what queries (heads, n, width) read: powers of two as they are, a softmax in heads where those overflow.
+
+    A softmax first takes away the largest score of each row, which only large scores need and which takes longer than
+    all else. A power of two costs less than one of e.
+    """
+    key = key.transpose(-1, -2)
+    weights = (query @ key).exp2_()
+    sums = weights.sum(-1, keepdim=True, dtype=torch.float32)
+    least, most = torch.aminmax(sums)
+    if not (SMALLEST < least and most < LARGEST):
+        wild = ~((sums > SMALLEST) & (sums < LARGEST)).all(1).flatten()
+        scores = (query[wild] @ key[wild]).float() * math.log(2)
+        weights[wild] = scores.softmax(-1).to(weights.dtype)
+        sums[wild] = 1
+    return (weights @ value) / sums
+
+
+def is_padding(mask: torch.Tensor | None) -> bool:
+    """Tell whether a mask hides nothing but padding at the end of documents, the same for every query."""
+    if mask is None:
+        return True
+    if mask.dtype != torch.bool or mask.dim() != 4 or mask.shape[1] != 1 or mask.shape[2] != 1:
+        return False
+    return not (mask[..., 1:] & ~mask[..., :-1]).any()
+
+
+def read_by_products(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
+) -> torch.Tensor:
+    """Return the two products with a softmax between them; `mask` (bool) is false where nothing may be read."""
+    scores = (query * scaling) @ key.transpose(-1, -2)
+    if mask is not None:
+        scores.masked_fill_(~mask, float("-inf"))
+    return scores.softmax(-1) @ value
+
+
+AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, sdpa_mask)
+
+
+def kept_in(model: PreTrainedModel) -> torch.dtype:
+    """Return the type to keep keys and values in: a CPU attends from single queries at speed in float32 alone."""
+    return torch.float32 if model.config._attn_implementation == NAME else model.dtype
+
+
+@contextmanager
+def as_filling(model: PreTrainedModel) -> Iterator[None]:
+    """Let a model on a CPU attend and multiply for a while as is fastest when nothing is learned."""
+    with attention_of(model, NAME), prepacked_products(model):
+        yield

@@ -1,0 +1,155 @@
+"""Weights out of int8 ONNX graphs, under the names of the modules that they were exported from."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import (
+    DistilBertConfig,
+    DistilBertForMaskedLM,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from ..errors import StudyError
+
+QUANTISED = "_quantized"
+# How the two ways of int8 (activations too, or tables of a float graph) name the matrix of a product.
+MATRIX_OF = {
+    "MatMulInteger": lambda name: name,
+    "MatMul": lambda name: name.removesuffix("_DequantizeLinear_Output") + QUANTISED,
+}
+TIED = "vocab_projector.weight"  # DistilBERT's output layer: its embeddings
+HEAD_WIDTH = 64  # of every published BERT-class network; no weight tells it
+EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+
+
+def read_distilbert(
+    folder: Path, seed: int
+) -> tuple[DistilBertForMaskedLM, PreTrainedTokenizerFast, list[str]]:
+    """Return the DistilBERT of a folder with tagger.onnx and tokenizer.json as a masked model, and its new weights.
+
+    A tagger has no language-modelling layer: that is drawn from `seed`, and tied to the embeddings. Raises StudyError
+    for the graph of another network.
+    """
+    weights = read_weights(folder / "tagger.onnx")
+    body = {name: value for name, value in weights.items() if name.startswith("distilbert.")}
+    try:
+        config = describe_distilbert(body)
+        torch.manual_seed(seed)
+        model = DistilBertForMaskedLM(config)
+        lacks = model.load_state_dict(body, strict=False)
+    except (KeyError, RuntimeError) as error:
+        raise StudyError(f"{folder}: the ONNX graph is not that of a DistilBERT") from error
+    new = [name for name in lacks.missing_keys if name.endswith("weight") and name != TIED]
+    if lacks.unexpected_keys or any(name.startswith("distilbert.") for name in new):
+        raise StudyError(f"{folder}: the ONNX graph is not that of a DistilBERT")
+    model.tie_weights()
+    return model, _wordpiece_tokenizer(folder, config), new
+
+
+def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:
+    """Return the shape of a DistilBERT as its weights show it."""
+    vocabulary, width = weights["distilbert.embeddings.word_embeddings.weight"].shape
+    numbers = {
+        int(name.split(".")[3]) for name in weights if name.startswith("distilbert.transformer.layer.")
+    }
+    return DistilBertConfig(
+        vocab_size=vocabulary,
+        dim=width,
+        n_heads=width // HEAD_WIDTH,
+        n_layers=len(numbers),
+        hidden_dim=weights["distilbert.transformer.layer.0.ffn.lin1.weight"].shape[0],
+        max_position_embeddings=weights["distilbert.embeddings.position_embeddings.weight"].shape[0],
+    )
+
+
+def _wordpiece_tokenizer(folder: Path, config: DistilBertConfig) -> PreTrainedTokenizerFast:
+    marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **marks)
+    tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts, which is the caller's business here
+    tokenizer.model_max_length = config.max_position_embeddings
+    return tokenizer
+
+
+def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerFast, list[str]]:
+    """Return the T5 of a folder with encoder.onnx, decoder.onnx and tokenizer.json, dequantised; nothing of it is new.
+
+    The output layer and both embeddings are tensors of their own, whatever the class would tie: a checkpoint that
+    holds them apart is loaded so. Raises StudyError for graphs of another network.
+    """
+    encoder = _rename(read_weights(folder / "encoder.onnx"), "encoder.")
+    decoder = read_weights(folder / "decoder.onnx")
+    decoder = {name.partition(".")[2]: value for name, value in decoder.items()}
+    weights = encoder | decoder
+    try:
+        model = T5ForConditionalGeneration(describe_t5(weights))
+        model.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
+        model.load_state_dict(weights | dict.fromkeys(EMBEDDINGS, weights["shared.weight"]))
+    except (KeyError, RuntimeError) as error:
+        raise StudyError(f"{folder}: the ONNX graphs are not those of a T5 encoder and decoder") from error
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(folder / "tokenizer.json"),
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    )
+    return model, tokenizer, []
+
+
+def describe_t5(weights: dict[str, torch.Tensor]) -> T5Config:
+    """Return the shape of a T5 (version 1.1: gated, output layer of its own) as its weights show it."""
+    first = "encoder.block.0.layer."
+    heads = weights[f"{first}0.SelfAttention.relative_attention_bias.weight"].shape[1]
+    numbers = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.block.")}
+    deeper = {int(name.split(".")[2]) for name in weights if name.startswith("decoder.block.")}
+    return T5Config(
+        vocab_size=weights["shared.weight"].shape[0],
+        d_model=weights["shared.weight"].shape[1],
+        d_kv=weights[f"{first}0.SelfAttention.q.weight"].shape[0] // heads,
+        d_ff=weights[f"{first}1.DenseReluDense.wi_0.weight"].shape[0],
+        num_heads=heads,
+        num_layers=len(numbers),
+        num_decoder_layers=len(deeper),
+        feed_forward_proj="gated-gelu",
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=1,
+    )
+
+
+def _rename(weights: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {prefix + name.partition(".")[2]: value for name, value in weights.items()}
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """Return the float32 weights of a graph: (q - zero) * scale of what is quantised, matrices as modules hold them.
+
+    An exporter renames the matrices of products; the product's own name still says which module it belongs to.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        graph = onnx.load(path).graph
+    except (OSError, DecodeError) as error:
+        raise StudyError(f"{path}: cannot be read as an ONNX graph") from error
+    values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    weights = {name: value for name, value in values.items() if name.endswith((".weight", ".bias"))}
+    for name in values:
+        if name.endswith(f".weight{QUANTISED}"):
+            weights[name.removesuffix(QUANTISED)] = _dequantise(name, values)
+    for node in graph.node:
+        matrix = MATRIX_OF[node.op_type](node.input[1]) if node.op_type in MATRIX_OF else None
+        if matrix in values:
+            module = node.name.removeprefix("/").rpartition("/")[0].replace("/", ".")
+            weights[f"{module}.weight"] = _dequantise(matrix, values).T
+    return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in weights.items()}
+
+
+def _dequantise(name: str, values: dict[str, np.ndarray]) -> np.ndarray:
+    stem = name.removesuffix(QUANTISED)
+    whole, zero = values[name].astype(np.float32), values[f"{stem}_zero_point"].astype(np.float32)
+    return (whole - zero) * values[f"{stem}_scale"]

@@ -1,0 +1,199 @@
+"""Where weights come from: a hub id, a local folder, a GGUF file or int8 ONNX graphs; always safetensors in the end."""
+
+import json
+import struct
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BertForMaskedLM,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from ..errors import StudyError
+from ..files import write_whole
+from .checkpoints import AUTO_CLASSES, CLASS_NAMES, check_kind, find_reason, load_model
+from .onnx import read_distilbert, read_t5
+from .sizes import HEADS
+from .starts import as_kind
+
+NOTE = "start.json"
+Read = tuple[PreTrainedModel, PreTrainedTokenizerBase, list[str]]  # and the names of weights that are new
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a stored checkpoint is: its kind, whether its output layer is new (the source had none), the hub's commit."""
+
+    kind: str
+    has_new_head: bool
+    commit: str | None = None
+
+
+def start_from_checkpoint(
+    source: Path | str, kind: str, seed: int, revision: str | None = None, opening: str | None = None
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, Note]:
+    """Return a pretrained model of that kind (float32) with its tokenizer, as it comes, to be stored: no dropout from then on.
+
+    `source` is a hub id (of which `revision` is taken), a folder with config.json, safetensors and tokenizer, a
+    `.gguf` file, or a folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may come without an output
+    layer, which is then drawn from `seed` and told in the note. `opening` is the mark that opens a text where the
+    tokenizer's own is not meant for that. Raises StudyError for a source that cannot be read, or of another kind.
+    """
+    read = next((read for fits, read in READERS if fits(Path(source))), None)
+    model, tokenizer, new = (
+        read(Path(source), seed) if read else _from_pretrained(source, kind, seed, revision)
+    )
+    check_kind(model, kind, str(source))
+    model.config._name_or_path = ""
+    _drop_nothing(model.config)
+    if opening:
+        tokenizer.bos_token = opening
+    _pad(model, tokenizer)
+    return model.eval(), tokenizer, Note(kind, bool(new), getattr(model.config, "_commit_hash", None))
+
+
+def start_from_encoder(folder: Path, seed: int) -> BertForMaskedLM:
+    """Return a BERT-class encoder with a new language-modelling head tied to its embeddings.
+
+    The head is drawn from `seed`; dropout is off, as every example is seen about once.
+    """
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if config.model_type != "bert":
+        raise StudyError(
+            f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
+        )
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+    torch.manual_seed(seed)
+    return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
+
+
+def save_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, note: Note, folder: Path) -> None:
+    """Store a checkpoint as safetensors, its tokenizer, and what it is."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    write_whole(folder / NOTE, json.dumps(asdict(note), indent=1))
+
+
+def read_note(folder: Path) -> Note | None:
+    """Return what a stored start says of itself; nothing where it is no checkpoint but the matched start."""
+    return Note(**json.loads((folder / NOTE).read_text())) if (folder / NOTE).is_file() else None
+
+
+def load_start(folder: Path, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Return the stored start as an objective trains it: a checkpoint as it is, the matched start in that kind."""
+    if read_note(folder):
+        return load_model(folder, kind)
+    return as_kind(load_model(folder, "masked"), kind, tokenizer)
+
+
+def refuse_new_head(folder: Path, arm: str) -> None:
+    """Raise StudyError where an arm would write with an output layer that was never trained."""
+    note = read_note(folder)
+    if note is None or note.has_new_head:
+        raise StudyError(
+            f"arm={arm} writes with a checkpoint as it comes, and this one has no output layer of its own: "
+            "choose a model with one (model=bert, gpt2, smollm2, ...)"
+        )
+
+
+def _drop_nothing(config: PreTrainedConfig) -> None:
+    """Set every rate of dropout to 0, or how a step is cut into parts would change the model under one id."""
+    for name, value in list(vars(config).items()):
+        if isinstance(value, PreTrainedConfig):
+            _drop_nothing(value)
+        elif "drop" in name and isinstance(value, float):
+            setattr(config, name, 0.0)
+
+
+def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None) -> Read:
+    known = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
+    try:
+        config = AutoConfig.from_pretrained(source, **known)
+        _check_type(config, kind, source)
+        torch.manual_seed(seed)
+        model, report = AUTO_CLASSES[kind].from_pretrained(
+            source,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
+            **known,
+        )
+        tokenizer = AutoTokenizer.from_pretrained(source, **known)
+    except (OSError, ValueError) as error:
+        raise StudyError(_tell_unread(source, error)) from error
+    check_kind(model, kind, str(source))
+    return model, tokenizer, _check_missing(model, sorted(report["missing_keys"]), kind, source)
+
+
+def _tell_unread(source: Path | str, error: Exception) -> str:
+    reason = find_reason(error)
+    if Path(source).is_dir():
+        return f"{source}: cannot be read as a checkpoint with a tokenizer, safetensors only: {reason}"
+    return (
+        f"model.source={source} is no local folder, and the hub cannot be reached or does not have it as "
+        f"safetensors ({reason}): check the id and the network, or give a path: model.source=<folder>"
+    )
+
+
+def _check_type(config, kind: str, source: Path | str) -> None:
+    """Raise StudyError for a type of network that can never be of that kind."""
+    fits = kind == "seq2seq" if config.is_encoder_decoder else config.model_type in CLASS_NAMES.get(kind, ())
+    if not fits:
+        raise StudyError(
+            f"{source}: a {config.model_type} checkpoint is no {kind} model: "
+            f"choose another model for this arm, or an arm for this model"
+        )
+
+
+def _check_missing(model: PreTrainedModel, missing: list[str], kind: str, source: Path | str) -> list[str]:
+    """Return the matrices of the output layer that are new; raises StudyError for a lack that training hides."""
+    lacks = [name for name in missing if name.endswith("weight")]
+    head = HEADS.get(model.config.model_type, ())
+    if lacks and (kind != "masked" or any(name.split(".")[0] not in head for name in lacks)):
+        raise StudyError(
+            f"{source}: the checkpoint lacks {len(lacks)} weights of a {kind} model ({lacks[0]} ...): "
+            "choose a complete one"
+        )
+    return lacks
+
+
+def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Let the end of a text pad where a tokenizer has no mark for it."""
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    configs = [model.config, model.generation_config] if model.can_generate() else [model.config]
+    for config in configs:
+        config.pad_token_id = tokenizer.pad_token_id
+        if tokenizer.bos_token:
+            config.bos_token_id = tokenizer.bos_token_id
+
+
+def _read_gguf(path: Path, seed: int) -> Read:
+    """Return the causal model of a GGUF file; copied into a fresh one, as a quantised one cannot be saved."""
+    try:
+        read = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    except (OSError, ValueError, LookupError, EOFError, struct.error) as error:
+        raise StudyError(f"{path}: cannot be read as a GGUF checkpoint: {find_reason(error)}") from error
+    described = read.config.to_dict()
+    described.pop("quantization_config", None)
+    model = type(read)(type(read.config).from_dict(described))
+    model.load_state_dict(read.state_dict())
+    model.tie_weights()
+    return model, tokenizer, []
+
+
+# How a source that transformers does not read itself is told, and read.
+READERS = [
+    (lambda source: source.suffix == ".gguf", _read_gguf),
+    (lambda source: (source / "encoder.onnx").is_file(), read_t5),
+    (lambda source: (source / "tagger.onnx").is_file(), read_distilbert),
+]

@@ -1,0 +1,122 @@
+"""Initial models and tokenizers: from random weights, and from one kind of network to another."""
+
+import torch
+from tokenizers import BertWordPieceTokenizer, Tokenizer
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertLMHeadModel,
+    EncoderDecoderConfig,
+    EncoderDecoderModel,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
+
+
+def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: int) -> BertForMaskedLM:
+    """Return a new BERT of the given shape (layers, width, heads, positions), drawn from `seed`."""
+    torch.manual_seed(seed)
+    return BertForMaskedLM(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            num_hidden_layers=shape["layers"],
+            hidden_size=shape["width"],
+            num_attention_heads=shape["heads"],
+            intermediate_size=4 * shape["width"],
+            max_position_embeddings=shape["positions"],
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+
+
+MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerBase:
+    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts; the same texts, the same pieces.
+
+    The trainer numbers letters within words (`##a`) in the order of a random hash, and settles ties by number;
+    so the letters are given to it, in order.
+    """
+    wordpiece = BertWordPieceTokenizer(lowercase=True)
+    letters = sorted(
+        {letter for text in texts for letter in wordpiece.normalize(text) if not letter.isspace()}
+    )
+    wordpiece.train_from_iterator(
+        texts,
+        vocab_size=n_vocabulary,
+        min_frequency=2,
+        limit_alphabet=len(letters),
+        initial_alphabet=letters,
+        special_tokens=[*MARKS, *(f"##{letter}" for letter in letters)],
+        show_progress=False,
+    )
+    learned = Tokenizer.from_str(BertWordPieceTokenizer(wordpiece.get_vocab(), lowercase=True).to_str())
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, MARKS, strict=True)))
+
+
+def as_kind(start: BertForMaskedLM, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Return the same parameters in the class that an objective needs."""
+    return {"masked": lambda *_: start, "causal": _as_causal, "seq2seq": _as_encoder_decoder}[kind](
+        start, tokenizer
+    )
+
+
+def _as_causal(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
+    config = BertConfig.from_dict(start.config.to_dict() | {"is_decoder": True})
+    model = BertLMHeadModel(config)
+    model.load_state_dict(start.state_dict())
+    _set_marks(model, tokenizer)
+    return model
+
+
+def _as_encoder_decoder(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBase) -> EncoderDecoderModel:
+    """Warm-start both sides from every second layer, so that the whole is about the size of the other models.
+
+    The embeddings of both sides are one matrix; each layer's cross-attention starts from its self-attention.
+    """
+    n_layers = max(1, start.config.num_hidden_layers // 2)
+    shape = start.config.to_dict() | {"num_hidden_layers": n_layers}
+    decoder_config = BertConfig.from_dict(shape | {"is_decoder": True, "add_cross_attention": True})
+    config = EncoderDecoderConfig.from_encoder_decoder_configs(BertConfig.from_dict(shape), decoder_config)
+    model = EncoderDecoderModel(config)
+    weights = _every_second_layer(start.state_dict(), n_layers)
+    cross = {
+        k.replace(".attention.", ".crossattention."): v for k, v in weights.items() if ".attention." in k
+    }
+    model.decoder.load_state_dict(weights | cross)
+    encoder = {
+        name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")
+    }
+    model.encoder.load_state_dict(encoder, strict=False)
+    _set_marks(model, tokenizer)
+    return model
+
+
+def _every_second_layer(weights: dict[str, torch.Tensor], n_layers: int) -> dict[str, torch.Tensor]:
+    kept = {}
+    for name, value in weights.items():
+        before, found, after = name.partition(".layer.")
+        number, _, rest = after.partition(".")
+        if not found:
+            kept[name] = value
+        elif int(number) % 2 == 0 and int(number) // 2 < n_layers:
+            kept[f"{before}.layer.{int(number) // 2}.{rest}"] = value
+    return kept
+
+
+def _set_marks(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Say to `generate` where a text starts, ends and is padded."""
+    marks = {
+        "bos_token_id": tokenizer.cls_token_id,
+        "decoder_start_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    for name, value in marks.items():
+        setattr(model.config, name, value)
+        setattr(model.generation_config, name, value)

@@ -1,0 +1,1 @@
+"""Training a language model with one objective, resumable to the same bytes."""

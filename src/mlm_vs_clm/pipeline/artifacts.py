@@ -1,0 +1,244 @@
+"""A result is a folder named after what made it, and it appears whole or not at all."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from safetensors import SafetensorError
+
+from ..errors import StudyError
+from ..files import CHECKPOINT, _digest, _flush_to_disk, explain_os_error, write_whole
+
+RECORD = "artifact.json"
+LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
+
+
+# Settings that say where something lies; beside its sha256 they say no more than its name.
+PLACES = ("path", "source", "encoder")
+
+
+def _identity(settings: dict) -> dict:
+    """Return what of the settings is in an id: content that has a hash is the same wherever its folder stands."""
+    known = {key: _identity(value) if isinstance(value, dict) else value for key, value in settings.items()}
+    if not known.get("sha256"):
+        return known
+    return known | {key: Path(known[key]).name for key in PLACES if known.get(key)}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What makes a result: a stage, its version, its settings and the results that it reads."""
+
+    stage: str
+    version: int
+    settings: dict
+    inputs: "dict[str, Recipe]" = field(default_factory=dict)
+
+    @cached_property
+    def id(self) -> str:
+        """Return the name that these contents earn: equal recipes share it, unequal ones never do."""
+        parts = {
+            "stage": self.stage,
+            "version": self.version,
+            "settings": _identity(self.settings),
+            "inputs": {name: recipe.id for name, recipe in self.inputs.items()},
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+Make = Callable[[dict, dict[str, Path], Path, "Runtime"], dict | None]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Where and how fast work is done: nothing here may change a result, so none of it is in an id."""
+
+    data_dir: str = "data"
+    device: str = "cpu"
+    threads: int = 0
+    show_progress: bool = True
+    line: int = 0
+    rules: str = ""
+    micro_batch_documents: int = 0
+    gradient_checkpointing: bool = False
+    checkpoint_seconds: float = 45.0
+
+
+class Store:
+    """All artifacts under one folder, `<root>/<stage>/<id>/`."""
+
+    def __init__(self, root: Path, makers: dict[str, Make], runtime: Runtime | None = None):
+        self.root, self.makers, self.runtime = Path(root), makers, runtime or Runtime()
+        self._checked: set[Path] = set()
+
+    def path(self, recipe: Recipe) -> Path:
+        """Return where the result of this recipe stands once it is made."""
+        return self.root / recipe.stage / recipe.id
+
+    def has(self, recipe: Recipe) -> bool:
+        """Tell whether the result is stored and undamaged."""
+        return self._is_whole(self.path(recipe))
+
+    def ensure(self, recipe: Recipe) -> Path:
+        """Return the folder of the result; make it, and first what it needs, if it is not stored.
+
+        Several processes may ask for one result: one makes it, the others wait. Raises StudyError when the
+        folder cannot be written.
+        """
+        if self.has(recipe):
+            return self.path(recipe)
+        with self._lock(recipe):
+            if not self.has(recipe):
+                self._make(recipe)
+        return self.path(recipe)
+
+    def assist(self, recipe: Recipe) -> None:
+        """Do one's part of a result that another process makes and writes, from inputs that are stored."""
+        inputs = {name: self.path(needed) for name, needed in recipe.inputs.items()}
+        self.makers[recipe.stage](recipe.settings, inputs, self._unfinished(recipe), self.runtime)
+
+    def _unfinished(self, recipe: Recipe) -> Path:
+        return self.root / recipe.stage / f".partial-{recipe.id}"
+
+    def _make(self, recipe: Recipe) -> None:
+        from ..hardware import one_blas_thread
+
+        final = self.path(recipe)
+        if final.exists():
+            print(f"{recipe.stage}/{recipe.id} is damaged: it is made again", flush=True)
+            shutil.rmtree(final)
+        inputs = {name: self.ensure(needed) for name, needed in recipe.inputs.items()}
+        partial = self._unfinished(recipe)
+        started = time.monotonic()
+        try:
+            _clear_unfinished(partial)
+            with one_blas_thread():
+                measured = self.makers[recipe.stage](recipe.settings, inputs, partial, self.runtime) or {}
+            shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
+            _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
+            os.replace(partial, final)
+        except (OSError, SafetensorError) as error:
+            raise StudyError(explain_os_error(error, final)) from error
+        self._checked.add(final)
+
+    def _is_whole(self, folder: Path) -> bool:
+        if folder in self._checked:
+            return True
+        if not (folder / RECORD).is_file() or damaged_files(folder):
+            return False
+        self._checked.add(folder)
+        return True
+
+    def _lock(self, recipe: Recipe):
+        lock_file = self.root / ".locks" / f"{recipe.stage}-{recipe.id}.lock"
+        try:
+            lock_file.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(lock_file)
+            try:
+                return lock.acquire(timeout=3)
+            except Timeout:
+                print(f"waiting for another process that makes {recipe.stage}/{recipe.id}", flush=True)
+                return lock.acquire()
+        except OSError as error:
+            raise StudyError(explain_os_error(error, self.root)) from error
+
+
+def _clear_unfinished(partial: Path) -> None:
+    """Empty the folder of a killed run, but for the checkpoint that a stage may go on from."""
+    partial.mkdir(parents=True, exist_ok=True)
+    for path in partial.iterdir():
+        if path.is_dir() and path.name != CHECKPOINT:
+            shutil.rmtree(path)
+        elif path.is_file():
+            path.unlink()
+
+
+def damaged_files(folder: Path) -> list[str]:
+    """Return the files of an artifact that are missing or whose bytes differ from its record."""
+    try:
+        files = json.loads((folder / RECORD).read_text())["files"]
+    except (ValueError, KeyError):
+        return [RECORD]
+    return [name for name, digest in files.items() if _digest(folder / name) != digest]
+
+
+def read_record(folder: Path) -> dict:
+    """Return the record of an artifact: stage, settings, inputs, versions, commit, seconds, measured."""
+    return json.loads((folder / RECORD).read_text())
+
+
+def inputs_of(folder: Path) -> dict[str, Path]:
+    """Return the folders of the artifacts that an artifact was made from."""
+    root = folder.parents[1]
+    return {name: root / reference for name, reference in read_record(folder)["inputs"].items()}
+
+
+def name_of(folder: Path) -> str:
+    """Return `<stage>/<id>`."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def list_artifacts(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield (state, folder) of everything stored; state is `whole`, `damaged` or `unfinished`."""
+    for folder in sorted(Path(root).glob("*/*")):
+        if folder.parent.name.startswith(".") or not folder.is_dir():
+            continue
+        if folder.name.startswith(".partial-"):
+            yield "unfinished", folder
+        elif (folder / RECORD).is_file():
+            yield ("damaged" if damaged_files(folder) else "whole"), folder
+
+
+def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, measured: dict) -> None:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
+    record = {
+        "stage": recipe.stage,
+        "id": recipe.id,
+        "version": recipe.version,
+        "settings": recipe.settings,
+        "inputs": {name: f"{needed.stage}/{needed.id}" for name, needed in recipe.inputs.items()},
+        "seed": recipe.settings.get("seed"),
+        "files": {str(path.relative_to(folder)): _digest(path) for path in files},
+        "libraries": library_versions(),
+        "commit": current_commit(),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "measured": measured,
+    }
+    for path in files:
+        _flush_to_disk(path)
+    write_whole(folder / RECORD, json.dumps(record, indent=1, sort_keys=True))
+
+
+@lru_cache
+def library_versions() -> dict[str, str]:
+    """Return the installed version of each library that can change a result."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@lru_cache
+def current_commit() -> str:
+    """Return the commit of the code, with `+changes` if files differ from it; `unknown` outside git."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+        changes = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return commit.stdout.strip() + ("+changes" if changes.stdout.strip() else "")

@@ -1,0 +1,328 @@
+"""How fast blanks are filled, against the loop that people write, side by side in one process.
+
+Two ways take turns on the same documents; a ratio is the median over rounds, so that a machine that slows down
+slows both. The last lines are JSON objects, one a ratio.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from transformers import pipeline
+from transformers.utils import logging
+
+from ..corpora import packages
+from ..documents import find_words
+from ..errors import StudyError
+from ..files import read_lines, write_whole
+from ..fill import BlankedText, fill_causal, fill_masked
+from ..fill.rows import to_rows
+from ..fill.vocabulary import slot_bias
+from ..hardware import reuse_freed_memory
+from ..models.checkpoints import load_tokenizer
+from ..models.kernels.linear import prepacked_products
+from ..models.sizes import count_parameters
+from ..models.sources import start_from_encoder
+from ..models.starts import as_kind
+from ..report.build import show_bench
+
+WORDS, SHARE = 254, 0.3
+BATCH, GPU_BATCH = 4096, 131072  # sub-words a batch
+GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that tells the peak
+CPU = ("cpu family", "model")  # what /proc/cpuinfo tells of a generation
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
+    """Return `n` documents of `words` one-piece words each, `share` of them blank."""
+    pieces = [p for p in tokenizer.get_vocab() if p.isascii() and p.isalpha() and len(p) > 2]
+    pieces.sort()
+    made = []
+    for number in range(n):
+        rng = np.random.default_rng(number)
+        text = " ".join(rng.choice(pieces, size=words))
+        blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
+        made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
+    return made
+
+
+def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:
+    """Fill from left to right as the fill-mask pipeline invites: a text, a pass, one mask, and again."""
+    filled = []
+    for row in to_rows(texts, tokenizer, 512):
+        ids = list(row.ids)
+        for place in row.slots:
+            ids[place] = tokenizer.mask_token_id
+        for place, kind in zip(row.slots, row.kinds, strict=True):
+            inputs = pipe.preprocess(tokenizer.decode(ids[1:-1], clean_up_tokenization_spaces=False))
+            logits = pipe.forward(inputs)["logits"][0, place].float()
+            ids[place] = int((logits + bias[kind]).argmax())
+        filled.append([ids[place] for place in row.slots])
+    return filled
+
+
+@torch.inference_mode()
+def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[int]]:
+    """Fill each blank by running `generate` anew on all that stands to its left."""
+    filled = []
+    for row in to_rows(texts, tokenizer, 512):
+        ids = list(row.ids)
+        for place in row.slots:
+            seen = torch.tensor([ids[:place]])
+            made = model.generate(
+                seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False
+            )
+            ids[place] = int(made[0, place])
+        filled.append([ids[place] for place in row.slots])
+    return filled
+
+
+def seconds_of(run: Callable[[], object]) -> tuple[float, object]:
+    """Return how long a call took, and what it returned."""
+    started = time.perf_counter()
+    result = run()
+    return time.perf_counter() - started, result
+
+
+@torch.inference_mode()
+def matrix_peaks(dtype: torch.dtype) -> tuple[float, float]:
+    """Return the FLOP/s of a product of the model's kind of size: with weights laid out once, and as torch's `@`."""
+    rows, layer = torch.randn(4096, 1536, dtype=dtype), torch.nn.Linear(1536, 1536, bias=False, dtype=dtype)
+    flops, other = 2 * 4096 * 1536 * 1536, layer.weight.clone()
+    with prepacked_products(layer):
+        ours = max(flops / seconds_of(lambda: layer(rows))[0] for _ in range(15))
+    return ours, max(flops / seconds_of(lambda: rows @ other)[0] for _ in range(15))
+
+
+def model_flops(model, ledger, tokens: int) -> float:
+    """Return the FLOPs of a network as it is defined over the texts of `tokens` sub-words.
+
+    Every layer at every sub-word with its attention products, the output layer at the slots: what model FLOPs
+    utilisation divides by the peak (Chowdhery et al., 2022).
+    """
+    config, sizes = model.config, count_parameters(model)
+    attention = 4 * config.num_hidden_layers * config.hidden_size * tokens
+    return (2 * sizes["body"] + attention) * ledger.token_forwards + 2 * sizes["head"] * ledger.tokens_filled
+
+
+def computed_flops(model, ledger, tokens: int) -> float:
+    """Return those FLOPs of it that are computed, one sub-word a pass: what no slot needs or nothing changed is left out.
+
+    The last layer attends from the slots alone, which is next to nothing; the first projects a document once, then
+    the sub-words just filled.
+    """
+    config = model.config
+    attending = config.num_hidden_layers - 1
+    kept = ledger.token_forwards - ledger.documents * (tokens - 1) - ledger.tokens_filled
+    spared = 3 * 2 * config.hidden_size**2 * kept
+    return ledger.flops + 4 * attending * config.hidden_size * tokens * ledger.token_forwards - spared
+
+
+def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:
+    """Compare with the pipeline loop in fp32, one at a time and in 16 passes, and with the machine's peak."""
+    pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
+    bias = slot_bias(tokenizer, model.config.vocab_size)
+    dtype = DTYPES[precision]
+    taken = defaultdict(list)
+    for number in range(rounds):
+        few = texts[2 * number : 2 * number + 2]
+        spent, looped = seconds_of(lambda few=few: fill_by_loop(pipe, tokenizer, few, bias))
+        taken["loop"].append(sum(map(len, looped)) / spent)
+        model.to(dtype)
+        peaks = [matrix_peaks(dtype)]
+        spent, filled = seconds_of(lambda: fill_passes(model, tokenizer, texts, 1))
+        taken["one"].append(filled[1].tokens_filled / spent)
+        peaks.append(matrix_peaks(dtype))
+        laid_out, plain = map(max, zip(*peaks, strict=True))
+        taken["laid_out"].append(laid_out / 1e9)
+        taken["plain"].append(plain / 1e9)
+        reached, computed = (
+            count(model, filled[1], WORDS + 2) / spent for count in (model_flops, computed_flops)
+        )
+        taken["share"].append(reached / max(laid_out, plain))
+        taken["computed"].append(computed / max(laid_out, plain))
+        taken["share_of_plain"].append(reached / plain)
+        taken["same"].append(_same(tokenizer, looped, filled[0][2 * number : 2 * number + 2]))
+        spent, filled = seconds_of(
+            lambda: fill_passes(model, tokenizer, texts, -(-len(texts[0].blanks) // 16))
+        )
+        taken["sixteen"].append(filled[1].tokens_filled / spent)
+        model.float()
+    n = sum(len(text.blanks) for text in texts) * rounds
+    print(f"{precision}: {np.mean(taken['same']):.4f} of the fills equal those of the fp32 loop")
+    print(
+        f"{precision}: {statistics.median(taken['share_of_plain']):.3f} of what torch's own product reaches"
+    )
+    return [
+        result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
+        result(f"fill_16_passes_{precision}", taken["sixteen"], taken["loop"], "blanks/s", n),
+        share(f"peak_share_{precision}", taken["share"], "model FLOPs, of the best matrix product's", n),
+        share(f"computed_share_{precision}", taken["computed"], "FLOPs computed, of the best product's", n),
+        result(
+            f"product_{precision}", taken["laid_out"], taken["plain"], "GFLOP/s, theirs torch's own", n=15
+        ),
+    ]
+
+
+def fill_passes(model, tokenizer, texts: list[BlankedText], per_pass: int, batch_tokens: int = BATCH):
+    """Fill from left to right, `per_pass` sub-words in each pass."""
+    pace = {"order": "left_to_right", "per_pass": per_pass}
+    return fill_masked(model, tokenizer, texts, **pace, batch_tokens=batch_tokens)
+
+
+def _same(tokenizer, looped: list[list[int]], filled) -> float:
+    """Return the share of slots in which the two ways chose the same sub-word."""
+    same = []
+    for ids, made in zip(looped, filled, strict=True):
+        same += [
+            tokenizer.convert_tokens_to_ids(fill) == token
+            for token, fill in zip(ids, made.fills, strict=True)
+        ]
+    return float(np.mean(same))
+
+
+def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> dict:
+    """Compare forced filling with a cache against `generate` run anew for every blank."""
+    ours, theirs = [], []
+    for number in range(rounds):
+        spent, made = seconds_of(lambda n=number: fill_by_generate(model, tokenizer, texts[n : n + 1]))
+        theirs.append(sum(map(len, made)) / spent)
+        spent, filled = seconds_of(lambda: fill_causal(model, tokenizer, texts))
+        ours.append(filled[1].tokens_filled / spent)
+    return result("causal_fill", ours, theirs, "blanks/s", sum(len(t.blanks) for t in texts) * rounds)
+
+
+def measure_growth(model, tokenizer) -> list[dict]:
+    """Return how the time grows from 1x to 4x as many documents, and as many blanks, over what linear growth gives."""
+    fill = lambda texts: seconds_of(lambda: fill_masked(model, tokenizer, texts, batch_tokens=BATCH))[0]  # noqa: E731
+    rows = []
+    few, many = (write_documents(tokenizer, n, WORDS // 2, 0.05) for n in (16, 64))
+    dense = write_documents(tokenizer, 16, WORDS // 2, 0.2)
+    for name, large in (("growth_documents", many), ("growth_blanks", dense)):
+        pairs = [(fill(few), fill(large)) for _ in range(3)]
+        work = sum(len(t.blanks) for t in large) / sum(len(t.blanks) for t in few)
+        rows.append(
+            {
+                "name": name,
+                "ratio": round(statistics.median(b / a for a, b in pairs) / work, 3),
+                "ours": round(statistics.median(b for _, b in pairs), 3),
+                "theirs": round(statistics.median(a for a, _ in pairs), 3),
+                "unit": f"s for {work:.2f}x the work; ratio 1 is linear",
+                "n": len(pairs),
+            }
+        )
+    return rows
+
+
+def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[dict]:
+    """Return how many sub-words a GPU reads a second in bf16, 16 passes a document, and the share of its own peak."""
+    model = model.to(device, torch.bfloat16)
+    per_pass, n = -(-len(texts[0].blanks) // 16), sum(len(text.blanks) for text in texts)
+    run = partial(fill_passes, model, tokenizer, texts, per_pass, batch_tokens=GPU_BATCH)
+    run()
+    spent, (_, ledger) = seconds_of(run)
+    rows = torch.randn(GPU_WIDTH, GPU_WIDTH, dtype=torch.bfloat16, device=device)
+
+    def multiply():
+        return (rows @ rows)[0, 0].item()  # the number arrives when the product is made
+
+    peak = max(2 * GPU_WIDTH**3 / seconds_of(multiply)[0] for _ in range(10))
+    where = {"n": n, "device": name_device(device), "threads": None}
+    speed, reached = (work / spent for work in (ledger.token_forwards, model_flops(model, ledger, WORDS + 2)))
+    told = {"name": "gpu_fill_bf16", "ratio": None, "ours": round(speed), "theirs": None}
+    told |= {"unit": "sub-words read/s"}
+    shared = share("gpu_peak_share_bf16", [reached / peak], "model FLOPs, of the GPU's product's", n)
+    return [line | where for line in (told, shared)]
+
+
+def name_device(device: str) -> str:
+    """Return a device's kind and the name that its maker gave it."""
+    own = torch.cuda.get_device_name(device) if device.startswith("cuda") else name_processor()
+    return f"{device.partition(':')[0]} ({own})"
+
+
+def result(name: str, ours: list[float], theirs: list[float], unit: str, n: int) -> dict:
+    """Return one line of the benchmark: the median of the ratios round by round."""
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    medians = {"ours": round(statistics.median(ours), 2), "theirs": round(statistics.median(theirs), 2)}
+    return {"name": name, "ratio": round(ratio, 2)} | medians | {"unit": unit, "n": n}
+
+
+def share(name: str, shares: list[float], unit: str, n: int) -> dict:
+    """Return one line of the benchmark that is no comparison: the median of the shares."""
+    told = {"name": name, "ratio": round(statistics.median(shares), 3)}
+    return told | {"ours": None, "theirs": None, "unit": unit, "n": n}
+
+
+def save_rows(rows: list[dict], path: Path) -> None:
+    """Write the lines for the report, each with where it was measured; no date, so that equal lines are equal bytes."""
+    place = {"device": name_device("cpu"), "threads": torch.get_num_threads()}
+    told = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, "".join(json.dumps(row) + "\n" for row in told))
+
+
+def name_processor() -> str:
+    """Return the processor's name, family and model as Linux tells them, else the machine's kind.
+
+    A rented processor's name may be its maker's alone, and two generations of it differ twofold in speed.
+    """
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    found = [told.get("model name", ""), *(f"{name} {told[name]}" for name in CPU if name in told)]
+    return ", ".join(filter(None, found)) or platform.machine()
+
+
+def main() -> int:
+    """Print every ratio; 1 and one line if the data is missing."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--documents", type=int, default=8)
+    parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
+    chosen = parser.parse_args()
+    reuse_freed_memory()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        encoder = packages.member(chosen.data_dir, *packages.ENCODER)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
+    texts = write_documents(tokenizer, chosen.documents)
+    print(
+        f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank"
+    )
+    if not torch.cuda.is_available():
+        print("GPU: none at hand, not measured")
+    rows = []
+    for precision in ("fp32", "bf16"):
+        rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
+    texts = write_documents(tokenizer, 4 * chosen.documents)
+    rows.append(compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds))
+    rows += measure_growth(start.float(), tokenizer)
+    if torch.cuda.is_available():
+        rows += measure_on("cuda", start, tokenizer, write_documents(tokenizer, GPU_DOCUMENTS))
+    save_rows(rows, chosen.out)
+    for page in show_bench(pd.DataFrame(read_lines(chosen.out)), chosen.out.parents[1]):
+        print(f"shown in {page}")
+    print("\n".join(json.dumps(row) for row in rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""How a stage script meets the command line: Hydra composes, mistakes become one line, work goes to the store."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from ..analysis.claims import hash_rules, load_rules
+from ..errors import StudyError, describe_error, tell_stack
+from ..files import ROOT, explain_os_error
+from ..hardware import choose_device
+from ..models.training.distributed import is_main
+from .artifacts import Recipe, Runtime, Store
+from .config import Config, register
+from .launch import check_launcher, make_together
+
+MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
+CONF = ROOT / "conf"
+
+
+@dataclass
+class Job:
+    """One job's settings, and the store that its results go to."""
+
+    config: Config
+    overrides: list[str]
+    chosen: dict[tuple, Config] = field(default_factory=dict)
+
+    def choose(self, **groups: str) -> Config:
+        """Compose the same job with other choices, such as corpus="plots", each once; nobody changes what is shared."""
+        asked = tuple(sorted(groups.items()))
+        if asked not in self.chosen:
+            kept = [override for override in self.overrides if override.split("=")[0] not in groups]
+            self.chosen[asked] = compose(kept + [f"{group}={name}" for group, name in groups.items()])
+        return self.chosen[asked]
+
+    @cached_property
+    def rules(self) -> list[dict]:
+        """Return the rules that decide the claims."""
+        return load_rules(CONF / "claims.yaml")
+
+    @cached_property
+    def store(self) -> Store:
+        """Return the store that the settings name."""
+        from .stages import open_store
+
+        config, training = self.config, self.config.scale.training
+        runtime = Runtime(
+            config.data_dir,
+            choose_device(config.device),
+            config.threads or int(is_sweep()),
+            rules=hash_rules(self.rules),
+            micro_batch_documents=training.micro_batch_documents,
+            gradient_checkpointing=training.gradient_checkpointing,
+            checkpoint_seconds=training.checkpoint_seconds,
+        )
+        return open_store(Path(config.store), runtime)
+
+    def make(self, recipe: Recipe) -> Path:
+        """Make a result and what it needs, and say where it lies."""
+        folder = make_together(self.store, recipe)
+        if is_main():
+            print(f"{recipe.stage}: {folder}")
+        return folder
+
+
+def compose(overrides: list[str]) -> Config:
+    """Compose settings with the model that the track has for the arm or its objective; one that is asked for wins."""
+    config, typed = to_config(hydra.compose("config", overrides)), _keys(overrides)
+    models = config.track.models
+    model = models.get(config.arm.name, models.get(config.objective.name))
+    if model is not None and "model" not in typed:
+        config = to_config(hydra.compose("config", [*overrides, f"model={model}"]))
+    for name in list(config.model.training):
+        if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
+            del config.model.training[name]  # what is typed wins over a model's own file
+    return config
+
+
+def _keys(overrides: list[str]) -> set[str]:
+    return {override.split("=")[0].lstrip("+") for override in overrides}
+
+
+def to_config(raw: DictConfig) -> Config:
+    """Turn what Hydra composed into typed settings; a missing value or wrong type raises."""
+    return OmegaConf.to_object(raw)
+
+
+def command(run: Callable[[Job], None]) -> Callable[[], None]:
+    """Make a Hydra command of a function of one job."""
+    register()
+
+    @functools.wraps(run)  # Hydra names the job after the script that this function stands in
+    def job(raw: DictConfig) -> None:
+        overrides = list(HydraConfig.get().overrides.task)
+        try:
+            check_launcher(HydraConfig.get().job.name, is_sweep())
+            run(Job(compose(overrides), overrides))
+        except Exception as error:
+            if is_sweep():
+                raise _told(error, overrides) from None
+            if isinstance(error, MISTAKES):
+                sys.exit(f"error: {one_line(error)}")
+            raise
+
+    @functools.wraps(run)
+    def main() -> None:
+        os.environ.setdefault("HYDRA_FULL_ERROR", "1")
+        try:
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+        except (Exception, KeyboardInterrupt) as error:
+            sys.exit(_explain(error))
+
+    return main
+
+
+def _explain(error: BaseException) -> str | int:
+    """Return the line, or the exit code, that a command ends with."""
+    if isinstance(error, MISTAKES):
+        return f"error: {one_line(error)}"
+    if isinstance(error, OSError):
+        return f"error: {explain_os_error(error, Path.cwd())}"
+    if isinstance(error, BrokenProcessPool):
+        return (
+            "error: a job of the sweep was killed, likely for lack of memory, and the jobs beside it with it: "
+            "set hydra.launcher.n_jobs lower and run the same command; what is finished is not made again"
+        )
+    if isinstance(error, KeyboardInterrupt):
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    tell_stack(error)
+    return 1
+
+
+def is_sweep() -> bool:
+    """Tell whether this job is one of many: it then gets one thread, as sums of other parts differ in their last bit."""
+    return HydraConfig.get().mode == RunMode.MULTIRUN
+
+
+def _told(error: Exception, overrides: list[str]) -> StudyError:
+    """Say at once which job of a sweep failed, and return the reason in one line for the list at its end."""
+    is_mistake = isinstance(error, MISTAKES)
+    if not is_mistake:
+        tell_stack(error)
+    reason = one_line(error) if is_mistake else describe_error(error)
+    print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
+    return StudyError(reason)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what a person needs of an error: no search paths, no line breaks."""
+    text = str(error).split("Config search path")[0].split("full_key:")[0]
+    cause = error.__cause__ if isinstance(error, HydraException) else None
+    reason = f" ({one_line(cause)})" if cause is not None and str(cause) not in text else ""
+    return " ".join(text.split()) + reason

@@ -1,0 +1,272 @@
+"""Every setting of the study: its name, type and default. Hydra composes them; nothing below the recipes sees them."""
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+from ..errors import StudyError
+
+
+@dataclass
+class SizesConfig:
+    """Documents in each split; see corpora.splits.Sizes."""
+
+    generate: int = MISSING
+    dev: int = MISSING
+    test: int = MISSING
+    pretrain_words: int | None = None
+    min_drawn_words: int = 1
+    per_group: int = 1
+
+
+@dataclass
+class ColumnsConfig:
+    """What the columns of a user's own table are called; null: as here."""
+
+    id: str | None = None
+    text: str | None = None
+    labels: str | None = None
+    author: str | None = None
+    split: str | None = None
+
+
+@dataclass
+class CorpusConfig:
+    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many.
+
+    The user's own corpora have a path, and a reader unless the path tells it; see corpora.formats.
+    """
+
+    name: str = MISSING
+    task: str = MISSING
+    path: str | None = None
+    reader: str | None = None
+    columns: ColumnsConfig = field(default_factory=ColumnsConfig)
+    skip_mistakes: bool = False
+    window_words: int = 128
+    min_words: int = 20
+    gold_entities: bool | None = False
+    show_examples: bool = False
+    seed: int = 0
+
+
+@dataclass
+class ModelConfig:
+    """What training starts from: an encoder with a new output layer, a shape drawn anew, or a whole checkpoint.
+
+    `source` is a hub id (at `revision`), a folder, or `package:<name>`; `opening` the mark that opens a text where
+    the tokenizer's own is not meant for that; `training` what this model changes of `scale.training`, with
+    `budget_share` for its share of the token budget.
+    """
+
+    name: str = MISSING
+    start: str = MISSING
+    source: str | None = None
+    revision: str | None = None
+    opening: str | None = None
+    training: dict[str, Any] = field(default_factory=dict)
+    shape: dict[str, int] = field(default_factory=dict)
+    vocabulary: int | None = None
+    corpora: list[str] | None = None
+    seed: int = 0
+
+
+@dataclass
+class ObjectiveConfig:
+    """What is predicted, and how inputs are corrupted in training."""
+
+    name: str = MISSING
+    ratio: float = 0.5
+    unit: str = "token"
+    mask_share: float = 0.8
+    random_share: float = 0.1
+    mean_span: float | None = None
+    permute_sentences: bool = False
+
+    def to_settings(self) -> dict:
+        """Return what names the objective; see `set_settings`."""
+        return set_settings(self, LATER_OBJECTIVE)
+
+
+@dataclass
+class MaskingConfig:
+    """Which words may be hidden, and the share of them that is."""
+
+    strategy: str = MISSING
+    ratio: float = MISSING
+
+
+@dataclass
+class ArmConfig:
+    """A way to fill blanks, along the axes of the study; `objective` is null for a baseline."""
+
+    name: str = MISSING
+    writer: str = MISSING
+    objective: str | None = None
+    context: str = "none"
+    length: str = "none"
+    order: str = "none"
+    per_pass: int = 1
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    max_new_tokens: int = 0
+    passes: int = 0
+    threshold: float = 0.0
+    entropy_bound: float = 0.0
+    sweeps: int = 1
+    schedule: str = "equal"
+    max_length: int = 4
+    source: str = "kept"
+    training: str = "domain"
+
+    def to_settings(self) -> dict:
+        """Return what names the arm; see `set_settings`."""
+        return set_settings(self, LATER_AXES)
+
+
+def set_settings(config: object, later: tuple[str, ...]) -> dict:
+    """Return the settings that count: a `later` one once it is set, so that results made before it keep their ids."""
+    defaults = {each.name: each.default for each in fields(config)}
+    return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
+
+
+LATER_OBJECTIVE = ("mean_span", "permute_sentences")
+LATER_TRAINING = ("lora_rank", "lora_alpha", "patience")
+RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_checkpointing")
+LATER_AXES = (
+    "passes",
+    "threshold",
+    "entropy_bound",
+    "sweeps",
+    "schedule",
+    "max_length",
+    "source",
+    "training",
+)
+
+
+@dataclass
+class TrainingConfig:
+    """The budget and the optimiser; see training.Training."""
+
+    token_budget: int = MISSING
+    batch_documents: int = 16
+    body_learning_rate: float = 3e-4
+    head_learning_rate: float = 1e-3
+    warmup_share: float = 0.1
+    weight_decay: float = 0.01
+    max_gradient_norm: float = 1.0
+    max_subwords: int = 256
+    evaluations: int = 8
+    dev_documents: int = 96
+    checkpoint_seconds: float = 45.0
+    lora_rank: int = 0
+    lora_alpha: float = 16.0
+    patience: int = 0
+    micro_batch_documents: int = 0
+    gradient_checkpointing: bool = False
+
+    def __post_init__(self):
+        for name in ("micro_batch_documents", "patience", "lora_rank"):
+            if getattr(self, name) < 0:
+                raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
+
+    def to_settings(self) -> dict:
+        """Return what names a training: how often it is saved and what fits the memory at once do not."""
+        settings = set_settings(self, LATER_TRAINING)
+        return {k: v for k, v in settings.items() if k not in RUNTIME_TRAINING}
+
+
+@dataclass
+class CellConfig(MaskingConfig):
+    """One more arm at one masking, for every corpus and seed; `train` says whether a task model learns from it."""
+
+    arm: str = MISSING
+    train: bool = True
+
+
+@dataclass
+class GridConfig:
+    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together, and some more.
+
+    A seed draws other blanks and other words; with `retrain` it also trains other language models, from another new
+    output layer and in another order.
+    """
+
+    corpora: list[str] = MISSING
+    maskings: list[MaskingConfig] = MISSING
+    arms: list[str] = MISSING
+    seeds: list[int] = MISSING
+    also: list[CellConfig] = field(default_factory=list)
+    retrain: bool = False
+
+
+@dataclass
+class TrackConfig:
+    """Which model each arm or, of those not named, each objective trains; nothing: `model`, one start for all."""
+
+    name: str = MISSING
+    models: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ScaleConfig:
+    """The one dial for size; `documents` are filled of a corpus whose `sizes` stand in its own file.
+
+    `task_seeds` says by task how many task models are trained, each without another tenth of the documents.
+    """
+
+    name: str = MISSING
+    sizes: dict[str, SizesConfig] = field(default_factory=dict)
+    documents: int = 150
+    window_words: int = 128
+    per_pass: int = 1
+    max_new_tokens: int = 256
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    task_seeds: dict[str, int] = field(default_factory=dict)
+    resamples: int = 1000
+    grid: GridConfig = field(default_factory=GridConfig)
+
+
+@dataclass
+class ScoringConfig:
+    """The metrics and what they stand on; `encoder` is a package member, a local folder or a hub id."""
+
+    metrics: list[str] = field(
+        default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
+    )
+    encoder: str = MISSING
+    layer: int = MISSING
+    bound: float = 0.5
+
+
+@dataclass
+class Config:
+    """All settings of one job."""
+
+    scale: ScaleConfig = field(default_factory=ScaleConfig)
+    track: TrackConfig = field(default_factory=TrackConfig)
+    corpus: CorpusConfig = field(default_factory=CorpusConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    masking: MaskingConfig = field(default_factory=MaskingConfig)
+    arm: ArmConfig = field(default_factory=ArmConfig)
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    trained_on: str = "generated"
+    check: bool = False
+    seed: int = 0
+    precision: str = "auto"
+    store: str = "outputs"
+    results: str = "results"
+    data_dir: str = "data"
+    device: str = "auto"
+    workers: int = 2
+    threads: int = 0
+
+
+def register() -> None:
+    """Make the schema known to Hydra as `schema`, the first of the defaults."""
+    ConfigStore.instance().store(name="schema", node=Config)

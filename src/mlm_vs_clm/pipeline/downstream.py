@@ -1,0 +1,134 @@
+"""What a cell's texts are worth as training data: a task model trained on them and tested on real text."""
+
+import json
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ..corpora import load_problems, load_split
+from ..documents import Document
+from ..draws import keyed_rng
+from ..errors import StudyError
+from ..files import write_lines, write_table, write_whole
+from ..stats import bootstrap, draw_runs, percentile_interval, ratio_of_sums
+from ..tasks import TASKS, Outcome
+from ..tasks.outcome import UNTRAINED, draw_weights
+from ..tasks.pan_files import write_answers
+from ..tasks.projection import audit_copying, project
+from .cells import load_blanked, load_filled
+
+COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
+
+
+def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
+    """Write `scores.csv`, `units.jsonl` (a row a test unit and task seed), `notes.json`.
+
+    Of authorship problems the answers of the first task seed are written too, as PAN asks for them.
+    """
+    if settings["task"] not in TASKS:
+        raise StudyError(f"corpus.task={settings['task']} is unknown: choose one of {', '.join(TASKS)}")
+    splits = {
+        split: list(_load(inputs["corpus"], split)) for split in ("pretrain", "generate", "dev", "test")
+    }
+    train, copied, lost = splits["generate"], [], {}
+    if settings["trained_on"] == "generated":
+        train, copied, lost = _generated(train, inputs)
+    outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
+    write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
+    write_lines(
+        folder / "units.jsonl", ({"task_seed": i} | row for i, o in enumerate(outcomes) for row in o.units)
+    )
+    if "score" in outcomes[0].columns:
+        write_answers(folder, outcomes[0].units)
+    notes = [{"task_seed": i, "skipped": o.skipped | lost, "notes": o.notes} for i, o in enumerate(outcomes)]
+    write_whole(folder / "notes.json", json.dumps(notes, indent=1))
+
+
+@lru_cache(maxsize=8)
+def _load(corpus: Path, split: str) -> tuple[Document, ...]:
+    """Return a split, read once for the many cells that a process makes."""
+    return tuple(load_split(corpus, split))
+
+
+def _given(task: str, corpus: Path) -> dict[str, list[dict]]:
+    """Return the test problems of a corpus that gives its own, as an argument of their task."""
+    rows = load_problems(corpus, "test") if task == "verification" else []
+    return {"given": rows} if rows else {}
+
+
+def _evaluate(
+    settings: dict, train: list[Document], splits: dict[str, list[Document]], given: dict[str, list[dict]]
+) -> list[Outcome]:
+    """Return the outcome of each task seed; the floor has one, as it learns nothing that a seed could change."""
+    task = TASKS[settings["task"]]
+    if settings["trained_on"] == "majority":
+        return [task.majority(train, splits["test"], **given)]
+    outcomes = []
+    for seed in range(settings["seeds"]):
+        shown = (
+            task.shuffle_labels(train, keyed_rng("shuffle", seed))
+            if settings["trained_on"] == "shuffled"
+            else train
+        )
+        outcomes.append(
+            task.evaluate(shown, splits["dev"], splits["test"], splits["pretrain"], seed, **given)
+        )
+    return outcomes
+
+
+def _generated(
+    documents: list[Document], inputs: dict[str, Path]
+) -> tuple[list[Document], list[dict], Counter]:
+    """Return the generated documents under the originals' labels, the audit of what was copied, and what was lost."""
+    blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
+    filled = load_filled(inputs["generation"])
+    made = [project(d, f, b.words) for d, f, b in zip(documents, filled, blanked, strict=True)]
+    audits = [audit_copying(d.text, f.text) for d, f in zip(documents, filled, strict=True)]
+    lost = sum((counts for _, counts in made), Counter())
+    return (
+        [document for document, _ in made],
+        [_mean(name, np.array([audit[name] for audit in audits])) for name in audits[0]],
+        lost,
+    )
+
+
+def _mean(name: str, values: np.ndarray) -> dict:
+    rows = np.stack([values, np.where(np.isnan(values), np.nan, 1.0)], axis=1)
+    low, high = bootstrap(rows, ratio_of_sums)
+    n = int((~np.isnan(values)).sum())
+    return {"metric": name, "value": np.nanmean(values), "low": low, "high": high, "n": n, "reason": ""}
+
+
+def tell_untrained(outcomes: list[Outcome]) -> str:
+    """Return in how many task seeds no model could be trained, and why.
+
+    Where it is all of them, the answers are defaults and no measurement, which UNTRAINED opens. Where it is some, that
+    is what the text is worth in those seeds: they count with their default answers.
+    """
+    notes = [note for outcome in outcomes for note in outcome.notes if note.startswith(UNTRAINED)]
+    told = "; ".join(dict.fromkeys(note.removeprefix(f"{UNTRAINED}: ") for note in notes))
+    seeds = f"{len(notes)} of {len(outcomes)} task seeds"
+    if len(notes) == len(outcomes):
+        return f"{UNTRAINED} in {seeds}: {told}"
+    return f"{seeds} count with default answers, as {UNTRAINED}: {told}" if notes else ""
+
+
+def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
+    """Return each measure's mean over task seeds; its interval resamples the seeds, and the test units they share."""
+    first = outcomes[0]
+    clusters = [unit["cluster"] for unit in first.units]
+    once, weights = np.ones((1, first.n)), draw_weights(clusters, resamples, keyed_rng("test units"))
+    runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
+    answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
+    is_default, rows = untrained.startswith(UNTRAINED), []
+    for name, measure in first.measures.items():
+        value = float(np.mean([measure(answer, once) for answer in answers]))
+        spread = (runs.T * [measure(answer, weights) for answer in answers]).sum(axis=0)
+        low, high = (np.nan, np.nan) if is_default else percentile_interval(spread)
+        reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
+        rows.append(
+            {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
+        )
+    return rows

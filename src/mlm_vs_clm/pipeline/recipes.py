@@ -1,0 +1,271 @@
+"""What each result is made from: settings in, recipes out. The one place where stages are joined."""
+
+from dataclasses import asdict, fields, replace
+from functools import lru_cache
+from pathlib import Path
+
+from ..corpora.own import check_own, name_own, own_source
+from ..corpora.packages import locate
+from ..corpora.readers import MARKED
+from ..corpora.sources import SOURCES
+from ..corpora.splits import Sizes
+from ..errors import StudyError
+from ..files import hash_of
+from ..hardware import choose_device, choose_precision
+from ..masking import check_masking
+from ..models.objectives import OBJECTIVES, check_objective
+from .arms import check_arm
+from .artifacts import Recipe
+from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
+
+# Raised when a stage's code comes to mean something else: what it stored before is then made again.
+VERSIONS = {
+    "corpus": 1,
+    "start": 1,
+    "pretrain": 4,
+    "corrupt": 1,
+    "generate": 5,
+    "score": 3,
+    "downstream": 8,
+    "correlate": 3,
+    "report": 14,
+}
+CONTROLS = ("real", "majority", "shuffled")
+STARTS = ("encoder", "scratch", "checkpoint")
+MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
+
+
+def _recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None) -> Recipe:
+    return Recipe(stage, VERSIONS[stage], settings, inputs or {})
+
+
+def corpus(config: Config, name: str | None = None) -> Recipe:
+    """A corpus in four splits; by default the one that the settings name."""
+    name = name or config.corpus.name
+    settings = {"name": name, "sizes": asdict(_sizes(config, name))}
+    settings |= {key: getattr(config.corpus, key) for key in ("window_words", "min_words", "seed")}
+    if name == config.corpus.name and (config.corpus.path or name not in SOURCES):
+        settings |= own_corpus(config)
+    elif name not in SOURCES:
+        raise StudyError(
+            f"corpus {name} is not the one of this job: choose corpus={name} with its corpus.path"
+        )
+    return _recipe("corpus", settings)
+
+
+def _sizes(config: Config, name: str) -> SizesConfig:
+    if name not in config.scale.sizes:
+        raise StudyError(f"scale.sizes.{name} is missing: say how many documents each split of {name} holds")
+    return config.scale.sizes[name]
+
+
+def own_corpus(config: Config) -> dict:
+    """Return what names a user's own corpus: where it lies, its hash, and how it is read."""
+    chosen = config.corpus
+    columns = {ours: theirs for ours, theirs in asdict(chosen.columns).items() if theirs}
+    settings = name_own(chosen.name, chosen.path, chosen.reader, columns, chosen.task)
+    per_group = _sizes(config, chosen.name).per_group
+    if chosen.task == "verification" and per_group < 2:
+        raise StudyError(
+            f"corpus.task=verification needs two documents of an author: say scale.sizes.{chosen.name}.per_group=2"
+        )
+    return settings | ({"skip_mistakes": True} if chosen.skip_mistakes else {})
+
+
+def check_corpus(config: Config) -> None:
+    """Print the data card of the user's corpus and every mistake in it; StudyError if there is one."""
+    chosen, settings = config.corpus, own_corpus(config)
+    source, path = own_source(chosen.name, settings), Path(settings["path"])
+    sizes = Sizes(**asdict(_sizes(config, chosen.name)))
+    words = {"max_words": chosen.window_words, "min_words": chosen.min_words}
+    card, mistakes = check_own(source, path, sizes, **words, seed=chosen.seed, task=chosen.task)
+    print("\n".join([card, *mistakes]))
+    if mistakes:
+        raise StudyError(
+            f"mistakes in {path}: {len(mistakes)}, told above; correct them, or say corpus.skip_mistakes=true"
+        )
+
+
+def own_file(path: str) -> dict:
+    """Return what names a user's own file: where it lies, and its hash."""
+    return {"path": path, "sha256": hash_of(Path(path))}
+
+
+def start(config: Config) -> Recipe:
+    """The tokenizer and the parameters that training starts from: one for every objective, or a checkpoint."""
+    model = config.model
+    if model.start not in STARTS:
+        raise StudyError(f"model.start={model.start} is unknown: choose one of {', '.join(STARTS)}")
+    named = name_source(model.source, config.data_dir) if model.start != "scratch" else {}
+    if model.start == "checkpoint":
+        named |= {"name": model.name, "start": model.start, "seed": model.seed}
+        named |= {key: value for key in ("revision", "opening") if (value := getattr(model, key))}
+        return _recipe("start", named | {"kind": OBJECTIVES[config.objective.name].kind})
+    for key in ("revision", "opening"):
+        if getattr(model, key):
+            raise StudyError(
+                f"model.{key} is for model.start=checkpoint, and model.start is {model.start}: leave it"
+            )
+    settings = {"encoder": named.pop("source", None)} | named
+    settings |= {key: getattr(model, key) for key in MATCHED_START}
+    return _recipe("start", settings, _training_corpora(config) if model.start == "scratch" else {})
+
+
+def name_source(source: str | None, data_dir: str) -> dict:
+    """Return what names where weights come from: a package or hub id, or a path and the hash of what lies there."""
+    if source is None:
+        raise StudyError("model.source is missing: give a hub id, a folder or package:<name>")
+    if source.startswith("package:"):
+        return {"source": source}
+    place = locate(source, Path(data_dir))
+    return {"source": source} | ({"sha256": _hash_place(place)} if isinstance(place, Path) else {})
+
+
+def _hash_place(place: Path) -> str:
+    """Return the hash of a file or folder; it is read once as long as sizes and times stay as they are."""
+    files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
+    return _hash_once(place, tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files))
+
+
+@lru_cache
+def _hash_once(place: Path, stamps: tuple) -> str:
+    return hash_of(place)
+
+
+def pretrain(config: Config) -> Recipe:
+    """A model trained with one objective."""
+    precision = choose_precision(config.precision, choose_device(config.device))
+    training = _training(config).to_settings() | {"precision": precision}
+    objective = config.objective.to_settings()
+    check_objective(**objective)
+    settings = {"objective": objective, "training": training, "seed": config.model.seed}
+    return _recipe("pretrain", settings, {"start": start(config)} | _training_corpora(config))
+
+
+def _training(config: Config) -> TrainingConfig:
+    """Return how a model is trained: as the scale says, but for what the model changes."""
+    changed = dict(config.model.training)
+    share = changed.pop("budget_share", 1.0)
+    known = [each.name for each in fields(TrainingConfig) if each.name not in RUNTIME_TRAINING]
+    for name in changed:
+        if name not in known:
+            raise StudyError(
+                f"model.training.{name} is unknown: choose one of budget_share, {', '.join(known)}"
+            )
+    made = replace(config.scale.training, **changed)
+    return replace(made, token_budget=round(share * made.token_budget))
+
+
+def _training_corpora(config: Config) -> dict[str, Recipe]:
+    names = sorted(config.model.corpora or [config.corpus.name])  # batches follow the order, ids do not
+    return {f"corpus/{name}": corpus(config, name) for name in names}
+
+
+def corrupt(config: Config) -> Recipe:
+    """Which words are blanks: one artifact for every arm."""
+    masking = config.masking
+    check_masking(masking.strategy, masking.ratio)
+    tagged = masking.strategy == "entities" and not has_gold_entities(config)
+    settings = asdict(masking) | {"entities": "tagger" if tagged else "gold", "seed": config.seed}
+    return _recipe("corrupt", settings, {"corpus": corpus(config)})
+
+
+def has_gold_entities(config: Config) -> bool:
+    """Tell whether the corpus marks its entities: as the settings say, or else as its format does."""
+    if config.corpus.gold_entities is not None:
+        return config.corpus.gold_entities
+    return corpus(config).settings.get("reader") in MARKED
+
+
+def generate(config: Config) -> Recipe:
+    """What an arm wrote into the blanks."""
+    arm = config.arm
+    if arm.objective and arm.objective != config.objective.name:
+        raise StudyError(
+            f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}"
+        )
+    settings = arm.to_settings()
+    check_arm(**{key: value for key, value in settings.items() if key not in ("name", "objective")})
+    settings |= {"seed": config.seed}
+    inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
+    if arm.objective:
+        settings["precision"] = choose_precision(config.precision, choose_device(config.device))
+        inputs["model"] = _general(config) if arm.training == "general" else pretrain(config)
+    return _recipe("generate", settings, inputs)
+
+
+def _general(config: Config) -> Recipe:
+    """A checkpoint as it comes, not trained on the domain."""
+    if config.model.start != "checkpoint":
+        raise StudyError(
+            f"arm={config.arm.name} writes with a checkpoint as it comes, and model={config.model.name} is none: "
+            "choose track=pretrained, or a model whose start is checkpoint"
+        )
+    return start(config)
+
+
+def baseline(config: Config, name: str) -> Recipe:
+    """What a baseline wrote into the same blanks."""
+    settings = ArmConfig(name=name, writer=name).to_settings() | {"seed": config.seed}
+    return _recipe("generate", settings, {"corpus": corpus(config), "corruption": corrupt(config)})
+
+
+def score(config: Config) -> Recipe:
+    """The scores of what an arm wrote, beside the unfilled and the perfect text."""
+    return _score(config, generate(config))
+
+
+def _score(config: Config, generation: Recipe) -> Recipe:
+    settings = asdict(config.scoring) | {"resamples": config.scale.resamples}
+    settings.pop("bound")
+    named = name_source(settings["encoder"], config.data_dir)
+    settings |= {"encoder": named.pop("source")} | named
+    settings["precision"] = choose_precision(config.precision, choose_device(config.device))
+    inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
+    if generation.settings["name"] not in ("unfilled", "oracle"):
+        inputs |= {name: _score(config, baseline(config, name)) for name in ("unfilled", "oracle")}
+    return _recipe("score", settings, inputs)
+
+
+def downstream(config: Config) -> Recipe:
+    """A task model trained on generated text, or on a control, and tested on real text."""
+    if config.trained_on not in ("generated", *CONTROLS):
+        raise StudyError(
+            f"trained_on={config.trained_on} is unknown: choose generated, {', '.join(CONTROLS)}"
+        )
+    settings = {
+        "task": config.corpus.task,
+        "trained_on": config.trained_on,
+        "seeds": _task_seeds(config),
+        "resamples": config.scale.resamples,
+    }
+    inputs = {"corpus": corpus(config)}
+    if config.trained_on == "generated":
+        inputs |= {"corruption": corrupt(config), "generation": generate(config)}
+    return _recipe("downstream", settings, inputs)
+
+
+def _task_seeds(config: Config) -> int:
+    task = config.corpus.task
+    seeds = config.scale.task_seeds.get(task, 0)
+    if seeds < 1:
+        raise StudyError(f"scale.task_seeds.{task} is missing or below 1: say how many task models to train")
+    return seeds
+
+
+def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
+    """Quality against utility over the cells; of `cells`, scores and downstream results are read."""
+    cells = {name: recipe for name, recipe in cells.items() if recipe.stage in ("score", "downstream")}
+    settings = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
+    return _recipe("correlate", settings, cells)
+
+
+def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
+    """Everything that a person reads: verdicts by `rules`, a document printed of the `shown` corpora alone."""
+    settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
+    settings |= {"track": config.track.name} if config.track.name != "matched" else {}
+    settings["resamples"] = max(config.scale.resamples, 2000)
+    for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):
+        if (path := Path(config.results) / file).is_file():
+            settings[name] = own_file(str(path))
+    return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})

@@ -1,0 +1,116 @@
+"""The scores of one cell, at two scopes, with intervals and beside the unfilled and the perfect text."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ..analysis.correlation import COLUMNS as CORRELATION_COLUMNS
+from ..analysis.correlation import correlate_tables
+from ..blanks import BlankedText, FilledText
+from ..corpora import load_split
+from ..files import write_lines, write_table
+from ..metrics import DIVERSITY, METRICS, Metric, Resources, exact_match, make_metrics, normalise
+from ..stats import bootstrap, gather_units, normalised_gain, point
+from .cells import cluster_by_author, load_blanked, load_filled, read_statistics
+
+SCOPES = ("document", "fills")
+COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The statistics of a metric for every document of a cell, and how to make scores of them."""
+
+    scope: str
+    name: str
+    metric: Metric
+    rows: np.ndarray
+
+
+def score_cell(
+    settings: dict, inputs: dict[str, Path], folder: Path, encoder: Path | str, nltk_root: Path, device: str
+) -> None:
+    """Write `statistics.jsonl` (a line a metric and scope, a row a document) and `scores.csv`."""
+    documents = load_split(inputs["corpus"], "generate")
+    blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
+    filled = load_filled(inputs["generation"])
+    precision = {"bf16": "bfloat16", "fp32": "float32"}[settings["precision"]]
+    name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
+    metrics = _open_metrics(str(encoder), name, settings["layer"], precision, str(nltk_root), device)
+    measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
+    write_lines(folder / "statistics.jsonl", map(_to_line, measured))
+    clusters = cluster_by_author([d.author for d in documents])
+    rows = [score for one in measured for score in _score(one, clusters, settings["resamples"])]
+    bounds = {name: read_statistics(inputs[name]) for name in ("unfilled", "oracle") if name in inputs}
+    if bounds:
+        rows += [
+            _gain(one, bounds, clusters, settings["resamples"]) for one in measured if one.name in BOUNDED
+        ]
+    write_table(folder / "scores.csv", rows, COLUMNS)
+
+
+BOUNDED = (*METRICS, "exact_match")
+
+
+def measure(
+    blanked: list[BlankedText], filled: list[FilledText], metrics: dict[str, Metric]
+) -> list[Measured]:
+    """Return every metric's statistics at every scope."""
+    originals = [text.originals() for text in blanked]
+    fills = [text.fills for text in filled]
+    texts = {
+        "document": ([normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]),
+        "fills": ([normalise(" ".join(f)) for f in fills], [normalise(" ".join(o)) for o in originals]),
+    }
+    measured = [Measured("fills", "exact_match", exact_match, exact_match.statistics(fills, originals))]
+    for scope, (candidates, references) in texts.items():
+        for name, metric in metrics.items():
+            measured.append(Measured(scope, name, metric, metric.statistics(candidates, references)))
+        for name, metric in DIVERSITY.items():
+            measured.append(Measured(scope, name, metric, metric.statistics(candidates)))
+    return measured
+
+
+def _to_line(one: Measured) -> dict:
+    rows = [[None if np.isnan(value) else value for value in row] for row in one.rows.tolist()]
+    return {"scope": one.scope, "metric": one.name, "rows": rows}
+
+
+def _score(one: Measured, clusters: list[str] | None, resamples: int) -> list[dict]:
+    value = point(one.rows, one.metric.aggregate)
+    low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
+    n = len(gather_units(one.rows))
+    row = {"scope": one.scope, "metric": one.name, "value": value, "low": low, "high": high, "n": n}
+    reason = "" if n else "not defined for any document (an empty text, or nothing hidden)"
+    return [row | {"signature": one.metric.signature(), "reason": reason}]
+
+
+def _gain(one: Measured, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
+    of = {name: statistics.get((one.scope, one.name)) for name, statistics in bounds.items()}
+    gain = normalised_gain(
+        one.rows, of["unfilled"], of["oracle"], one.metric.aggregate, resamples, clusters=clusters
+    )
+    row = {"scope": one.scope, "metric": f"{one.name}_gain", "value": gain.value, "low": gain.low}
+    signature = f"(score - unfilled) / (oracle - unfilled) of {one.metric.signature()}"
+    return row | {"high": gain.high, "n": gain.n, "signature": signature, "reason": gain.reason}
+
+
+@lru_cache(maxsize=1)
+def _open_metrics(
+    encoder: str, name: str, layer: int, precision: str, nltk_root: str, device: str
+) -> dict[str, Metric]:
+    """Open the metrics once a process, as they remember the references that all arms share."""
+    wordnet = Path(nltk_root) / "corpora" / "wordnet"
+    return make_metrics(Resources(wordnet, encoder, name, layer, precision, device))
+
+
+def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
+    """Write `correlation.csv` from the scored cells and task results among the inputs."""
+    from .collect import gather_downstream, gather_scores
+
+    rows = correlate_tables(
+        gather_scores(inputs), gather_downstream(inputs), settings["resamples"], settings["bound"]
+    )
+    write_table(folder / "correlation.csv", rows, CORRELATION_COLUMNS)

@@ -1,0 +1,242 @@
+"""What each stage does with its inputs, and the store that calls it."""
+
+import json
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from ..draws import keyed_rng
+from ..errors import StudyError
+from ..files import write_whole
+from .artifacts import Make, Runtime, Store
+from .cells import load_blanked, save_corruptions, save_filled
+
+
+def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Read, cut, split and describe."""
+    from ..corpora import SOURCES, Sizes, build, packages, save
+    from ..corpora.own import own_source
+
+    name = settings["name"]
+    if "path" in settings:
+        source, files = own_source(name, settings), {"": Path(settings["path"])}
+    else:
+        source = SOURCES[name]
+        files = packages.members(Path(runtime.data_dir), source.files)
+    words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
+    rest = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
+    save(build(source, files, Sizes(**settings["sizes"]), **words, **rest), folder)
+
+
+def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Store one tokenizer and one set of parameters for every objective."""
+    from ..corpora.packages import locate
+    from ..models.checkpoints import load_tokenizer
+    from ..models.sources import start_from_encoder
+    from ..models.starts import start_from_scratch, train_tokenizer
+
+    _quiet()
+    if settings["start"] == "checkpoint":
+        return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
+    if settings["start"] == "encoder":
+        encoder = locate(settings["encoder"], Path(runtime.data_dir))
+        tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
+    else:
+        texts = [d.text for name in sorted(inputs) for d in _load(inputs[name], "pretrain")]
+        tokenizer = train_tokenizer(texts, settings["vocabulary"])
+        model = start_from_scratch(settings["shape"], tokenizer, settings["seed"])
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
+    from ..corpora.packages import locate
+    from ..files import hash_of
+    from ..models.sources import save_start, start_from_checkpoint
+
+    source = locate(settings["source"], data_dir)
+    if "sha256" in settings and hash_of(source) != settings["sha256"]:
+        raise StudyError(f"{source} changed while it was read: leave it alone and run the same command again")
+    named = {key: settings[key] for key in ("kind", "seed", "revision", "opening") if key in settings}
+    save_start(*start_from_checkpoint(source, **named), folder)
+
+
+def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
+    """Train with one objective from the common start."""
+    from ..hardware import advise_if_full, advise_smaller_steps
+    from ..models.checkpoints import load_tokenizer
+    from ..models.objectives import OBJECTIVES, Noise
+    from ..models.sources import load_start
+    from ..models.training.batches import tokenize
+    from ..models.training.distributed import call_helpers, training_threads
+    from ..models.training.loop import Training, train
+
+    _quiet()
+    objective = dict(settings["objective"])
+    name = objective.pop("name")
+    kind = OBJECTIVES[name].kind
+    corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
+    tokenizer = load_tokenizer(inputs["start"])
+    model = load_start(inputs["start"], kind, tokenizer)
+    fitting = {"micro_batch_documents": runtime.micro_batch_documents}
+    fitting |= {"gradient_checkpointing": runtime.gradient_checkpointing}
+    fitting |= {"checkpoint_seconds": runtime.checkpoint_seconds}
+    training = Training(**settings["training"], **fitting)
+    texts = [(corpus, d.text) for corpus, path in corpora.items() for d in _load(path, "pretrain")]
+    each = training.dev_documents // len(corpora)
+    dev = [d.text for path in corpora.values() for d in _load(path, "dev")[:each]]
+    subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
+    documents, dev = subwords([text for _, text in texts]), subwords(dev)
+    call_helpers(runtime.device)
+    advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
+    with training_threads(runtime.device, runtime.threads), advise_if_full("training", advice):
+        return train(
+            model,
+            tokenizer,
+            documents,
+            [corpus for corpus, _ in texts],
+            dev,
+            name,
+            Noise(**objective),
+            training,
+            settings["seed"],
+            folder,
+            runtime.device,
+            runtime.show_progress,
+            runtime.line,
+        )
+
+
+def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Choose the blanks of every document of the generate split."""
+    from ..corpora.packages import locate
+    from ..masking import hide_words, tag_entities
+
+    documents = _load(inputs["corpus"], "generate")
+    if settings["entities"] == "tagger":
+        documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
+    strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
+    made = [hide_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
+    save_corruptions(folder / "blanks.jsonl", made)
+    n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
+    summary = {
+        "strategy": strategy,
+        "ratio": ratio,
+        "seed": seed,
+        "documents": len(made),
+        "words": n_words,
+        "eligible": sum(c.n_eligible for c in made),
+        "blanks": n_blanks,
+        "share": n_blanks / n_words,
+        "documents_without_blanks": sum(not c.blanks for c in made),
+    }
+    write_whole(folder / "summary.json", json.dumps(summary, indent=1))
+
+
+def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
+    """Let an arm fill the blanks; the account of what it cost goes beside its texts."""
+    import time
+
+    from ..hardware import advise_if_full, peak_memory_mb
+    from ..models.sources import refuse_new_head
+    from .arms import write_baseline, write_with_model
+
+    _quiet()
+    if settings.get("training") == "general":
+        refuse_new_head(inputs["model"], settings["name"])
+    texts = {d.id: d.text for d in _load(inputs["corpus"], "generate")}
+    blanked = load_blanked(inputs["corruption"], texts)
+    _use_threads(runtime)
+    started = time.monotonic()
+    if "model" in inputs:
+        with advise_if_full(
+            "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
+        ):
+            filled, ledger, skipped = write_with_model(
+                settings, blanked, inputs["model"], inputs["corpus"], runtime.device
+            )
+    else:
+        filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
+    save_filled(folder / "fills.jsonl", filled)
+    write_whole(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
+    write_whole(folder / "skipped.json", json.dumps(skipped, indent=1))
+    if skipped:
+        print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
+    seconds = round(time.monotonic() - started, 3)
+    return {"seconds": seconds, "device": runtime.device, "peak_memory_mb": peak_memory_mb(runtime.device)}
+
+
+def _quiet() -> None:
+    """Keep notes on loading and on a hub out of reach out of the way of the study's own progress."""
+    from huggingface_hub.utils import logging as hub_logging
+    from transformers.utils import logging
+
+    hub_logging.set_verbosity_error()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _load(folder: Path, split: str):
+    from ..corpora import load_split
+
+    return load_split(folder, split)
+
+
+def _use_threads(runtime: Runtime) -> None:
+    if runtime.threads:
+        import torch
+
+        torch.set_num_threads(runtime.threads)
+
+
+def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
+    """Score a cell (scoring.py); the record keeps which rules were in force, so that a later change shows."""
+    from ..corpora.packages import locate
+    from .scoring import score_cell
+
+    encoder = locate(settings["encoder"], Path(runtime.data_dir))
+    _use_threads(runtime)
+    score_cell(settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", runtime.device)
+    return {"rules": runtime.rules}
+
+
+def make_utility(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Train and test a task model; see utility.py."""
+    from .downstream import measure_utility
+
+    measure_utility(settings, inputs, folder)
+
+
+def make_correlations(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Relate quality to utility; see correlation.py."""
+    from .scoring import correlate_cells
+
+    correlate_cells(settings, inputs, folder)
+
+
+def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Gather the rows of all cells and draw what a person reads; see gathering.py."""
+    from .collect import write_report
+
+    write_report(settings, inputs, folder)
+
+
+MAKERS: dict[str, Make] = {
+    "corpus": make_corpus,
+    "start": make_start,
+    "pretrain": make_model,
+    "corrupt": make_corruption,
+    "generate": make_generation,
+    "score": make_scores,
+    "downstream": make_utility,
+    "correlate": make_correlations,
+    "report": make_report,
+}
+
+
+def open_store(root: Path, runtime: Runtime | None = None) -> Store:
+    """Return the store of artifacts under `root`."""
+    from ..hardware import reuse_freed_memory
+
+    reuse_freed_memory()
+    return Store(root, MAKERS, runtime)

@@ -1,0 +1,190 @@
+"""The whole study: which cells it has, and how two processes share them."""
+
+import os
+import sys
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+from tqdm import tqdm
+
+from ..errors import StudyError, describe_error, tell_stack
+from ..hardware import MEMORY
+from . import recipes
+from .artifacts import Recipe, Runtime, Store
+from .config import Config, GridConfig, MaskingConfig
+from .workers import begin_work
+
+Choose = Callable[..., Config]
+
+
+def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
+    """Return every result that the report reads, by name; `choose(corpus=..., arm=...)` composes the settings."""
+    return {name: recipe for wave in waves(config, choose) for name, recipe in wave.items()}
+
+
+def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
+    """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
+    grid = config.scale.grid
+    arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
+    choose_model = cache(lambda corpus, arm: choose(corpus=corpus, arm=arm).model)
+    corpora, models, bounds, rest = {}, {}, {}, {}
+    for corpus_name in grid.corpora:
+        corpus = choose(corpus=corpus_name)
+        corpora[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
+        for control in recipes.CONTROLS:
+            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
+                replace(corpus, trained_on=control)
+            )
+        for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
+            full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
+            if full.arm.objective:
+                model = choose_model(corpus_name, arm_name)
+                full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
+            if full.arm.objective and full.arm.training == "domain":
+                run = f"{cell.seed}/" if grid.retrain else ""
+                name = f"pretrain/{corpus_name}/{full.objective.name}/{run}{full.model.name}"
+                models[name] = recipes.pretrain(full)
+            made = bounds if arm_name in ("unfilled", "oracle") else rest
+            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
+            if is_trained_on:
+                rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+    yield corpora
+    yield models | bounds
+    yield rest
+
+
+def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
+    """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
+    cells = [(MaskingConfig(cell.strategy, cell.ratio), cell.arm, cell.train) for cell in grid.also]
+    cells += [(masking, arm, arm != "oracle") for masking in grid.maskings for arm in grid.arms]
+    for masking, arm, is_trained_on in cells:
+        for seed in grid.seeds:
+            name = f"{corpus.corpus.name}/{masking.strategy}-{masking.ratio}/{seed}"
+            yield name, arm, replace(corpus, masking=masking, seed=seed), is_trained_on
+
+
+def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
+    """Make every cell that is not stored, `config.workers` at a time, and return all of them.
+
+    A cell that fails does not stop the others; at the end it raises StudyError.
+    """
+    if config.workers < 1:
+        raise StudyError(f"workers={config.workers}: give 1 or more processes")
+    whole = list(waves(config, choose))
+    needed = [_missing(store, wave) for wave in whole]
+    if any(needed):
+        _stop_if_any(_share_out(store, needed, config.workers))
+    return {name: recipe for wave in whole for name, recipe in wave.items()}
+
+
+def _stop_if_any(failed: dict[str, str]) -> None:
+    """List the cells that failed and raise StudyError: a report on the rest would look whole."""
+    for name, reason in failed.items():
+        print(f"failed: {name}: {reason}", file=sys.stderr)
+    if failed:
+        raise StudyError(
+            f"{len(failed)} cells failed, so no report was written (the lines above say why): mend them and run "
+            "the same command; what is finished is not made again"
+        )
+
+
+def shown_corpora(config: Config, choose: Choose) -> list[str]:
+    """Return the corpora of which the report may print a document."""
+    return [name for name in config.scale.grid.corpora if choose(corpus=name).corpus.show_examples]
+
+
+def _missing(store: Store, wave: dict[str, Recipe]) -> dict[str, Recipe]:
+    once = {recipe.id: name for name, recipe in reversed(wave.items()) if not store.has(recipe)}
+    return {name: recipe for name, recipe in wave.items() if once.get(recipe.id) == name}
+
+
+def _share_out(store: Store, needed: list[dict[str, Recipe]], workers: int) -> dict[str, str]:
+    """Make each wave of results in processes of one thread each, with one bar over all of them.
+
+    Returns the reason of every failed result by its name; what rests on one is not tried, and has no reason.
+    """
+    bar = tqdm(
+        total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress
+    )
+    begin = (store.runtime.device, os.getpid())
+    pool = ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=begin_work, initargs=begin
+    )
+    failed: dict[str, str] = {}
+    with pool, bar:
+        for wave in needed:
+            ready = [recipe for recipe in wave.values() if not _rests_on(recipe, failed)]
+            failed |= _make_wave(pool, store, ready, workers, bar)
+    return {name: failed[r.id] for wave in needed for name, r in wave.items() if r.id in failed}
+
+
+def _make_wave(
+    pool: ProcessPoolExecutor, store: Store, wave: list[Recipe], workers: int, bar: tqdm
+) -> dict[str, str]:
+    """Make results side by side; return the ids of those that failed, and why."""
+    failed: dict[str, str] = {}
+    futures = [
+        pool.submit(_ensure, store.root, _runtime_of(store, group, 1 + place % workers), group)
+        for place, group in enumerate(_group_by_text(wave))
+    ]
+    try:
+        for future in as_completed(futures):
+            reasons = future.result()
+            failed |= {id: reason for id, reason in reasons.items() if reason}
+            bar.update(len(reasons))
+    except BrokenProcessPool as error:
+        raise StudyError(
+            "a worker process was killed, likely for lack of memory: set workers=1 and run again; "
+            "what was finished stays"
+        ) from error
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    return failed
+
+
+def _rests_on(recipe: Recipe, ids: Collection[str]) -> bool:
+    """Tell whether a result needs one of the given, straight or through others."""
+    return any(needed.id in ids or _rests_on(needed, ids) for needed in recipe.inputs.values())
+
+
+def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
+    """One thread a process; training, which takes minutes, draws its own bar on a line below."""
+    is_long = group[0].stage == "pretrain" and store.runtime.show_progress
+    return replace(store.runtime, threads=1, show_progress=is_long, line=line)
+
+
+def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:
+    """Put results that read the same text together, or one process would wait for another to write it."""
+    groups: dict[str, list[Recipe]] = {}
+    for recipe in wave:
+        groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
+    return list(groups.values())
+
+
+def _ensure(root: Path, runtime: Runtime, group: list[Recipe]) -> dict[str, str | None]:
+    """Make results that read one text; return why each failed, or None. A text that fails is not tried twice."""
+    from .stages import open_store
+
+    store = open_store(root, runtime)
+    text = group[0].inputs.get("generation")
+    reason = _try(store, text) if text else None
+    return {recipe.id: reason or _try(store, recipe) for recipe in group}
+
+
+def _try(store: Store, recipe: Recipe) -> str | None:
+    """Make a result; return the reason if that failed, so that the others go on."""
+    try:
+        store.ensure(recipe)
+    except Exception as error:
+        if not isinstance(error, StudyError):
+            tell_stack(error)
+        return describe_error(error)
+    finally:
+        MEMORY.look()
+    return None

@@ -1,0 +1,167 @@
+"""The raters' files, read back and checked: from a folder of JSON files to the tables that the claims need."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from ..errors import StudyError
+from ..files import explain_os_error, write_csv
+from .analysis import Metrics, compare_arms, correlate_metrics, measure_agreement, rate_arms
+from .questions import POINTS
+
+ROW = ["rater", "item", "corpus", "arm", "document", "artifact", "place", "question", "rating", "seconds"]
+
+
+def find_key(keys: Path, folder: Path) -> Path:
+    """Return the key of the sheet that the first readable file answers, or `keys` itself where it is a file."""
+    if keys.is_file():
+        return keys
+    answered = sorted(folder.glob("*.json"))
+    if not answered:
+        raise StudyError(f"no ratings (*.json) in {folder}: put the files there that the raters downloaded")
+    for path in answered:
+        with contextlib.suppress(StudyError):
+            answers = read_json(path)
+            sheet = answers.get("sheet") if isinstance(answers, dict) else None
+            if (found := keys / f"key-{sheet}.json").is_file():
+                return found
+    raise StudyError(
+        f"no key in {keys} belongs to the ratings in {folder}: name the key-<sheet>.json with --key"
+    )
+
+
+def read_key(path: Path) -> dict:
+    """Return the key of a sheet; StudyError if the file is none."""
+    key = read_json(path)
+    if not isinstance(key, dict) or not {"sheet", "questions", "items"} <= key.keys():
+        raise StudyError(
+            f"{path} is no key of a sheet: name the key-<sheet>.json that `make rating-sheet` wrote"
+        )
+    return key
+
+
+def read_json(path: Path) -> object:
+    """Return what a JSON file holds; StudyError, with the line, where it is absent or does not parse."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise StudyError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{path} is not UTF-8 text: ask the rater to save it again") from None
+    except json.JSONDecodeError as error:
+        raise StudyError(
+            f"{path}, line {error.lineno}: no JSON ({error.msg}): ask for the file again"
+        ) from None
+
+
+def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return one row a rater, item and question, the problems that must be mended, and notes on what is missing.
+
+    A rating that was not given is a NaN. Raises StudyError where the folder holds no JSON file.
+    """
+    paths = sorted(Path(folder).glob("*.json"))
+    if not paths:
+        raise StudyError(
+            f"no ratings in {folder}: put the raters' JSON files there, or name RATINGS=<folder>"
+        )
+    rows, problems, notes, owners = [], [], [], {}
+    for path in paths:
+        try:
+            answers = read_json(path)
+        except StudyError as error:
+            problems.append(str(error))
+            continue
+        found = check_answers(answers, key, owners)
+        problems += [f"{path.name}{problem}" for problem in found]
+        if not found:
+            owners[answers["rater"]] = path.name
+            rows += list_ratings(answers, key)
+            notes += [f"{path.name}: {note}" for note in note_missing(answers, key)]
+    return pd.DataFrame(rows, columns=ROW), problems, notes
+
+
+def check_answers(answers: object, key: dict, owners: dict[str, str]) -> list[str]:
+    """Return the problems of one file, each as what follows the file's name; `owners` are the raters so far."""
+    if not isinstance(answers, dict) or not {"sheet", "rater", "ratings"} <= answers.keys():
+        return [": no ratings of this study: it needs sheet, rater and ratings"]
+    if answers["sheet"] != key["sheet"]:
+        return [f": it answers sheet {answers['sheet']}, the key is for sheet {key['sheet']}"]
+    if not isinstance(answers["rater"], str) or not answers["rater"]:
+        return [": its rater is empty: write the code of the rater into it"]
+    if answers["rater"] in owners:
+        return [f": rater {answers['rater']} is in {owners[answers['rater']]} already: keep one of the two"]
+    if not isinstance(answers["ratings"], list):
+        return [": its ratings are not a list"]
+    seen: set[str] = set()
+    return [problem for row in answers["ratings"] for problem in check_row(row, key, seen)]
+
+
+def check_row(row: object, key: dict, seen: set[str]) -> list[str]:
+    """Return the problems of one rated item; adds it to the items seen."""
+    if not isinstance(row, dict) or not isinstance(row.get("item"), str):
+        return [": an entry of ratings has no item"]
+    item = row["item"]
+    if item not in key["items"]:
+        return [f", item {item}: unknown, not on sheet {key['sheet']}"]
+    if item in seen:
+        return [f", item {item}: rated twice"]
+    seen.add(item)
+    seconds = row.get("seconds", 0)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | None) or (seconds or 0) < 0:
+        return [f", item {item}: seconds is {seconds!r}, not a number of seconds"]
+    given = {question: row.get(question) for question in key["questions"]}
+    return [
+        f", item {item}: {question} is {value!r}, not a whole number from {POINTS[0]} to {POINTS[-1]}"
+        for question, value in given.items()
+        if value is not None and (isinstance(value, bool) or value not in POINTS)
+    ]
+
+
+def list_ratings(answers: dict, key: dict) -> list[dict]:
+    """Return a row for every item and question of the sheet, rated or not."""
+    given = {row["item"]: row for row in answers["ratings"]}
+    return [
+        {"rater": answers["rater"], "item": item, "question": question}
+        | {name: about[name] for name in ("corpus", "arm", "document", "artifact", "place")}
+        | {"rating": given.get(item, {}).get(question), "seconds": given.get(item, {}).get("seconds")}
+        for item, about in key["items"].items()
+        for question in key["questions"]
+    ]
+
+
+def note_missing(answers: dict, key: dict) -> list[str]:
+    """Return a line where a rater left items out."""
+    given = {row["item"]: row for row in answers["ratings"]}
+    left = [i for i in key["items"] if any(given.get(i, {}).get(q) is None for q in key["questions"])]
+    if not left:
+        return []
+    some = ", ".join(left[:5]) + (", ..." if len(left) > 5 else "")
+    return [f"{len(left)} of {len(key['items'])} items not rated ({some}); they count as missing"]
+
+
+def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[str, pd.DataFrame]:
+    """Return the tables by name: `ratings` as they were given, which the claims read, and what follows from them.
+
+    `read_metrics` is for the correlation with each metric; see `analysis.correlate_metrics`.
+    """
+    rows = rows.assign(rating=pd.to_numeric(rows["rating"]))
+    return {
+        "ratings": rows.sort_values(["question", "item", "rater"], ignore_index=True),
+        "means": rate_arms(rows),
+        "agreement": measure_agreement(rows),
+        "comparisons": compare_arms(rows),
+        "metrics": correlate_metrics(rows, read_metrics),
+    }
+
+
+def write_tables(out: Path, tables: dict[str, pd.DataFrame]) -> None:
+    """Write a CSV file a table; StudyError where the folder cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            write_csv(table, out / f"{name}.csv")
+    except OSError as error:
+        raise StudyError(explain_os_error(error, out)) from error

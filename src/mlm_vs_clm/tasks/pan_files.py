@@ -1,0 +1,119 @@
+"""PAN's files of answers and of the truth, JSON Lines of {"id", "value"} and {"id", "same"}: written, read and scored.
+
+python -m mlm_vs_clm.tasks.pan_files --truth truth.jsonl --answers answers.jsonl
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import StudyError
+from .pan import NO_ANSWER, PAN, compute_overall
+
+NAMES = {"auc": "AUC", "c_at_1": "c@1", "f05u": "F0.5u", "f1": "F1", "brier": "Brier"}
+
+
+def write_answers(folder: Path, units: list[dict]) -> None:
+    """Write `answers.jsonl` and, to score it by, `truth.jsonl` of test problems ("id", "same", "score")."""
+    answers = ({"id": unit["id"], "value": unit["score"]} for unit in units)
+    truth = ({"id": unit["id"], "same": bool(unit["same"])} for unit in units)
+    for name, rows in {"answers.jsonl": answers, "truth.jsonl": truth}.items():
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
+    """Return PAN's measures, their mean, and the numbers of problems and of those left without answer.
+
+    Raises StudyError for a line that is not as PAN gives it, a repeated id, and an id of one file alone.
+    """
+    same = read_values(truth, "same", is_truth)
+    given = read_values(answers, "value", is_answer)
+    refuse_absent(same, truth, given, answers, "has no answer")
+    refuse_absent(given, answers, same, truth, "is no problem")
+    labels = np.array([value for value, _ in same.values()], dtype=int)
+    scores = np.array([given[id][0] for id in same], dtype=float)
+    found = {NAMES[name]: float(measure(labels, scores)[0]) for name, measure in PAN.items()}
+    found["overall"] = float(compute_overall(labels, scores)[0])
+    return found | {"problems": len(labels), "unanswered": int((scores == NO_ANSWER).sum())}
+
+
+def read_values(path: Path, key: str, is_valid: Callable[[object], bool]) -> dict[str, tuple[object, int]]:
+    """Return (value, line number) of each id; StudyError names file and line."""
+    found: dict[str, tuple[object, int]] = {}
+    for number, row in read_rows(path):
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str) or key not in row:
+            raise StudyError(f'{path}:{number}: not of the shape {{"id": "...", "{key}": ...}}: correct it')
+        id, value = row["id"], row[key]
+        if id in found:
+            raise StudyError(
+                f"{path}:{number}: id {id} stands in line {found[id][1]} too: remove one of them"
+            )
+        if not is_valid(value):
+            raise StudyError(f"{path}:{number}: {key} of {id} is {value!r}, not {MEANINGS[key]}: correct it")
+        found[id] = value, number
+    if not found:
+        raise StudyError(f"{path} holds no line: give PAN's {key}s, one a line")
+    return found
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, object]]:
+    """Yield (line number, value) of the lines of a file that are not blank."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read ({type(error).__name__}): give a JSON Lines file") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except ValueError as error:
+            raise StudyError(f"{path}:{number}: not JSON: correct the line") from error
+
+
+MEANINGS = {"same": "true or false", "value": "a number from 0 to 1 (0.5: no answer)"}
+
+
+def is_truth(value: object) -> bool:
+    """Tell whether a value is true or false."""
+    return isinstance(value, bool)
+
+
+def is_answer(value: object) -> bool:
+    """Tell whether a value is a number from 0 to 1; NaN is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, problem: str) -> None:
+    """Raise StudyError for the first id that the other file lacks."""
+    absent = [(number, id) for id, (_, number) in rows.items() if id not in others]
+    if absent:
+        number, id = absent[0]
+        raise StudyError(
+            f"{path}:{number}: {id} {problem} in {other_path} ({len(absent)} such ids): give both files whole"
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the scores as one JSON object, to three decimals; 1 and one line if a file must be mended."""
+    parser = argparse.ArgumentParser(description="Score answers to authorship problems as PAN does.")
+    parser.add_argument("--truth", type=Path, required=True, help='lines of {"id", "same"}')
+    parser.add_argument("--answers", type=Path, required=True, help='lines of {"id", "value"}')
+    chosen = parser.parse_args(arguments)
+    try:
+        found = score_files(chosen.truth, chosen.answers)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    rounded = {name: None if np.isnan(value) else round(value, 3) for name, value in found.items()}
+    print(json.dumps(rounded))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

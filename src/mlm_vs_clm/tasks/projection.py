@@ -1,0 +1,47 @@
+"""Labels carried from a document to what an arm made of it, and how much of the original came along."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+from ..blanks import FilledText, Span
+from ..documents import Document, Entity, find_words, split_words
+
+
+def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[Document, Counter]:
+    """Return the generated document under the original's labels, and counts of the entities lost, by reason.
+
+    An entity covers in the new text what became of its words. One whose words were all left out is lost, and so
+    is one that other words were written into.
+    """
+    kept, lost = [], Counter()
+    for entity in document.entities:
+        inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
+        spans = [filled.spans[i] for i in inside if filled.spans[i]]
+        if not spans:
+            lost["entity left out of the new text"] += 1
+        elif is_torn(filled.text, spans):
+            lost["entity torn apart by other words"] += 1
+        else:
+            start, end = min(start for start, _ in spans), max(end for _, end in spans)
+            kept.append(Entity(start, end, entity.type))
+    return replace(document, text=filled.text, entities=tuple(kept)), lost
+
+
+def is_torn(text: str, spans: list[Span]) -> bool:
+    """Tell whether words of the text stand between these spans without belonging to one."""
+    gaps = [text[end:start] for (_, end), (start, _) in pairwise(sorted(spans))]
+    return any(find_words(gap) for gap in gaps)
+
+
+def audit_copying(original: str, text: str) -> dict[str, float]:
+    """Return the share of the original's words that the text keeps in order, and the longest run copied (words)."""
+    from difflib import SequenceMatcher
+
+    before, after = [w.lower() for w in split_words(original)], [w.lower() for w in split_words(text)]
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
+    return {
+        "share_kept": kept / len(before) if before else float("nan"),
+        "longest_copied_run": float(longest),
+    }

@@ -1,0 +1,249 @@
+"""Quality against utility: known truths are decided as they should be at stated rates, and what is missing says why."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from correlation_tables import ARMS, make_tables
+
+from mlm_vs_clm.analysis.correlation import (
+    BENT,
+    DRIVES,
+    DRIVES_NOT,
+    OVERALL,
+    STRAIGHT,
+    correlate_tables,
+    describe_corpus,
+)
+from mlm_vs_clm.analysis.correlation_measures import draw_cells, raw_less_partial, spearman
+from mlm_vs_clm.analysis.pooling import FORMULAS, describe_fit, fit_mixed_model, leave_each_out, pool
+from mlm_vs_clm.analysis.power import MISSING, NOT_STRONG, STRONG, UNDECIDED, count_cells_needed
+from mlm_vs_clm.stats import Estimate
+
+REPEATS = 20
+
+
+def make_cells(quality, utility, share=None, arms=ARMS):
+    n = len(quality)
+    share = np.linspace(0.1, 0.9, n) if share is None else share
+    return pd.DataFrame(
+        {
+            "arm": [arms[i % len(arms)] for i in range(n)],
+            "strategy": [("random", "stopwords", "entities")[i % 3] for i in range(n)],
+            "share": share,
+            "quality": quality,
+            "utility": utility,
+            "cluster": [f"cell {i}" for i in range(n)],
+        }
+    )
+
+
+def describe(quality, utility, share=None, wanted=0.5):
+    cells = make_cells(quality, utility, share)
+    rows = describe_corpus(cells, wanted, len(cells), resamples=200, bound=0.5)
+    return {row["statistic"]: row for row in rows}
+
+
+def correlated(rng, n, rho):
+    x = rng.normal(size=n)
+    return x, rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    ("rho", "n", "decision", "least"),
+    [
+        (0.9, 40, STRONG, 0.9),
+        (-0.9, 40, STRONG, 0.9),
+        (0.0, 150, NOT_STRONG, 0.95),
+        (0.5, 40, UNDECIDED, 0.85),
+    ],
+)
+def test_a_known_correlation_is_decided_at_its_rate(rho, n, decision, least):
+    rng = np.random.default_rng(1)
+    found = [describe(*correlated(rng, n, rho))["spearman"]["decision"] for _ in range(REPEATS)]
+    assert found.count(decision) >= least * REPEATS
+
+
+def test_the_ratio_that_drives_both_is_a_warning_and_a_true_relation_is_none():
+    rng, share = np.random.default_rng(2), np.linspace(0.05, 1, 40)
+    noise = lambda: 0.15 * rng.normal(size=40)  # noqa: E731
+    driven, true = [], []
+    for _ in range(REPEATS):
+        driven.append(describe(1 - share + noise(), 1 - share + noise(), share)["ratio_drives_both"])
+        quality = 1 - share + 2 * noise()
+        true.append(describe(quality, quality + noise() / 3, share)["ratio_drives_both"])
+    assert [row["decision"] for row in driven].count(DRIVES) >= 0.9 * REPEATS
+    assert [row["decision"] for row in true].count(DRIVES_NOT) >= 0.9 * REPEATS
+    assert all(row["value"] > 0.3 for row in driven)
+
+
+def test_a_share_that_fixes_the_order_of_quality_leaves_nothing_and_is_a_warning():
+    share = np.linspace(0, 1, 20)
+    row = describe(1 - share, 1 - share**2, share)["ratio_drives_both"]
+    assert row["decision"] == DRIVES and np.isnan(row["value"]) and row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("quality", "utility", "reason"),
+    [
+        (np.full(20, 0.3), np.arange(20.0), "a variable does not vary"),
+        (np.arange(20.0), np.full(20, 0.3), "a variable does not vary"),
+        (np.array([0.2]), np.array([0.4]), "fewer than three cells"),
+        (np.array([]), np.array([]), "fewer than three cells"),
+    ],
+)
+def test_what_cannot_be_computed_is_missing_with_its_reason(quality, utility, reason):
+    for name, row in describe(quality, utility).items():
+        if name.startswith("share_"):
+            continue
+        assert np.isnan(row["value"]) and row["reason"], name
+        assert row["decision"] in (MISSING, ""), name
+    assert reason in describe(quality, utility)["spearman"]["reason"]
+
+
+def test_a_share_that_is_constant_leaves_the_raw_correlation_alone():
+    rows = describe(np.arange(20.0), np.arange(20.0) ** 2, np.full(20, 0.5))
+    assert rows["spearman"]["decision"] == STRONG
+    assert rows["partial_spearman"]["decision"] == rows["ratio_drives_both"]["decision"] == MISSING
+
+
+def test_raw_less_partial_is_the_difference_of_the_two():
+    rng = np.random.default_rng(3)
+    x, y, z = rng.normal(size=(3, 30))
+    r_xy, r_xz, r_yz = (scipy.stats.spearmanr(*pair).statistic for pair in ((x, y), (x, z), (y, z)))
+    partial = (r_xy - r_xz * r_yz) / np.sqrt((1 - r_xz**2) * (1 - r_yz**2))
+    assert raw_less_partial(np.ones((1, 30)), x, y, z)[0] == pytest.approx(r_xy - partial)
+
+
+def test_the_seeds_of_a_cell_are_drawn_together():
+    weights = draw_cells(6, 50, 0, ["a", "b", "a", "c", "b", "a"])
+    assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 1] == weights[:, 4]).all()
+    assert (draw_cells(3, 50, 0, ["x", "y", "z"]) == draw_cells(3, 50, 0)).all()
+
+
+def test_cells_needed_by_hand():
+    ends = np.tanh([-0.2, 0.4])  # around 0.1 on Fisher's scale, arms of 0.3
+    row = count_cells_needed(Estimate(float(np.tanh(0.1)), *map(float, ends), 43), bound=float(np.tanh(0.25)))
+    assert (row["value"], row["decision"]) == (3 + 40 * 4, NOT_STRONG)
+    ends = np.tanh([0.8, 1.2])
+    row = count_cells_needed(Estimate(float(np.tanh(1.0)), *map(float, ends), 43), bound=float(np.tanh(0.6)))
+    assert (row["value"], row["decision"]) == (3 + 10, STRONG)
+
+
+def test_no_number_of_cells_decides_an_estimate_on_the_bound():
+    row = count_cells_needed(Estimate(0.5, 0.3, 0.7, 40), bound=0.5)
+    assert np.isnan(row["value"]) and "on the bound" in row["reason"]
+
+
+def test_the_cells_needed_are_there_exactly_where_the_decision_is():
+    rng = np.random.default_rng(4)
+    for rho in (0.0, 0.3, 0.6, 0.9):
+        rows = describe(*correlated(rng, 60, rho))
+        decided = rows["spearman"]["decision"] != UNDECIDED
+        assert (rows["cells_needed"]["value"] <= 60) == decided
+
+
+def corpora_of(rng, rhos, n=40):
+    return {name: make_cells(*correlated(rng, n, rho)) for name, rho in rhos.items()}
+
+
+def test_the_pooled_correlation_is_that_of_ranks_standardised_within_corpus():
+    cells = corpora_of(np.random.default_rng(5), {"a": 0.8, "b": 0.1, "c": -0.3})
+    ranks = [part[["quality", "utility"]].rank().apply(scipy.stats.zscore) for part in cells.values()]
+    expected = pd.concat(ranks).corr().iloc[0, 1]
+    assert pool(spearman, cells, 50, 0).value == pytest.approx(expected)
+
+
+def test_the_corpus_that_makes_the_correlation_is_found_by_leaving_it_out():
+    rng = np.random.default_rng(6)
+    cells = corpora_of(rng, {"a": 0.0, "b": 0.0, "driver": 0.98}, n=120)
+    without = leave_each_out(cells, 200, 0)
+    assert without["driver"].high < 0.3 < min(without["a"].low, without["b"].low)
+
+
+def test_a_corpus_without_a_correlation_is_named_and_one_corpus_is_not_pooled():
+    cells = corpora_of(np.random.default_rng(7), {"a": 0.5, "b": 0.5, "c": 0.5})
+    cells["c"]["quality"] = 1.0
+    assert pool(spearman, cells, 50, 0).reason == "without c: not defined there"
+    alone = pool(spearman, {"a": cells["a"]}, 50, 0)
+    assert np.isnan(alone.value) and "fewer than two corpora" in alone.reason
+
+
+def test_the_mixed_model_finds_a_slope_through_levels_of_strategies():
+    rng = np.random.default_rng(8)
+    cells = corpora_of(rng, {"a": 0.7, "b": 0.7, "c": 0.7}, n=90)
+    for part in cells.values():
+        part["utility"] += part["strategy"].map({"random": 0.0, "stopwords": 2.0, "entities": -2.0})
+    for formula in FORMULAS.values():
+        found = fit_mixed_model(formula, cells)
+        expected = np.mean([0.7 / part["utility"].std() for part in cells.values()])
+        assert found.low < expected < found.high and found.n == 270
+
+
+def test_a_mixed_model_without_a_variance_or_a_corpus_says_so_and_warns_nobody():
+    rng = np.random.default_rng(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flat = fit_mixed_model(FORMULAS["mixed_slope"], corpora_of(rng, {"a": 0.5, "b": 0.5}))
+        alone = fit_mixed_model(FORMULAS["mixed_slope"], corpora_of(rng, {"a": 0.5}))
+        tiny = fit_mixed_model(
+            FORMULAS["mixed_slope_given_share"], corpora_of(rng, {"a": 0.5, "b": 0.5}, n=3)
+        )
+    assert "singular" in flat.reason and 0 < flat.value < 1
+    assert np.isnan(alone.value) and "fewer than two corpora" in alone.reason
+    assert np.isnan(tiny.value) and "8 cells" in tiny.reason
+
+
+def test_a_fit_that_did_not_converge_is_missing():
+    found = describe_fit(SimpleNamespace(converged=False), 0.1, 0.2, 30)
+    assert np.isnan(found.value) and found.reason == "the model did not converge"
+
+
+SHAPES = {"spline_p": STRAIGHT, "threshold_p": STRAIGHT}
+
+
+def find(rows, statistic, corpus="plots", metric="rougeL"):
+    keys = {"statistic": statistic, "corpus": corpus, "quality_metric": metric}
+    (row,) = [row for row in rows if all(row[key] == value for key, value in keys.items())]
+    return row
+
+
+def test_a_step_is_found_near_its_place_and_a_line_has_none():
+    rows = correlate_tables(*make_tables(lambda quality: 0.3 + 0.4 * (quality > 0.6)), 200, 0.5)
+    place = find(rows, "threshold")
+    assert (place["decision"], find(rows, "threshold_p")["decision"]) == ("step", BENT)
+    assert place["value"] == pytest.approx(0.6, abs=0.05) and place["low"] < 0.65 and place["high"] > 0.55
+    enough = find(rows, "sufficient_quality")
+    assert enough["reason"] or 0.55 < enough["value"] < 0.9
+    rows = correlate_tables(*make_tables(lambda quality: quality), 200, 0.5)
+    assert {name: find(rows, name)["decision"] for name in SHAPES} == SHAPES
+
+
+def test_nan_scores_are_left_out_and_counted_and_a_metric_without_rows_is_missing():
+    scores, downstream = make_tables(lambda quality: quality)
+    is_score = (scores["metric"] == "rougeL") & (scores["corpus"] == "plots")
+    scores.loc[is_score.idxmax(), "value"] = np.nan
+    rows = correlate_tables(scores, downstream, 50, 0.5)
+    row = find(rows, "spearman")
+    assert row["n_cells"] == 39 and row["reason"].startswith("1 of 40 cells left out: no score")
+    absent = find(rows, "spearman", metric="bleu")
+    assert absent["decision"] == MISSING and "no cell has both" in absent["reason"]
+
+
+def test_a_corpus_without_downstream_results_is_missing_and_not_dropped():
+    scores, downstream = make_tables(lambda quality: quality)
+    rows = correlate_tables(scores, downstream[downstream["corpus"] == "abstracts"], 50, 0.5)
+    row = find(rows, "spearman")
+    assert (row["decision"], row["n_cells"], row["utility_metric"]) == (MISSING, 0, "")
+    assert correlate_tables(pd.DataFrame(), downstream, 50, 0.5) == []
+
+
+def test_equal_input_gives_equal_rows_and_every_missing_value_has_a_reason():
+    tables = make_tables(lambda quality: quality**2)
+    rows, again = (pd.DataFrame(correlate_tables(*tables, 50, 0.5)) for _ in range(2))
+    pd.testing.assert_frame_equal(rows, again)
+    assert (rows.loc[rows["value"].isna(), "reason"] != "").all()
+    assert set(rows["corpus"]) == {"abstracts", "plots", OVERALL}

@@ -1,0 +1,184 @@
+"""The steps between masked and causal text: paired, per corpus, and honest about what is not there."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlm_vs_clm.analysis import tables as tidy
+from mlm_vs_clm.analysis.cells import STEPS, Cell
+from mlm_vs_clm.analysis.gap import COLUMNS, MEASURES, explain_gap
+from mlm_vs_clm.analysis.runs import compare_by_run
+from mlm_vs_clm.metrics.bleu import count_ngrams
+from mlm_vs_clm.report.build import draw, show_tables
+from mlm_vs_clm.stats import compare_runs, paired_bootstrap, ratio_of_sums
+
+FILLS = ("fills", "exact_match")
+
+
+def make_cell(arm, matches, seed=0, units=None):
+    """Return a cell of ten blanks a document, of which `matches` were restored."""
+    rows = np.array([[m, 10.0] for m in matches])
+    return Cell(arm, seed, {FILLS: rows}, units or [f"d{i}" for i in range(len(matches))])
+
+
+def pick(rows, step, measure=FILLS):
+    return next(r for r in rows if (r["step"], r["scope"], r["metric"]) == (step, *measure))
+
+
+def test_difference_by_hand():
+    cells = [make_cell("mlm", [5, 7, 6]), make_cell("clm", [2, 4, 3])]
+    row = pick(explain_gap("plots", cells, 200), "known length")
+    assert row["value"] == pytest.approx(0.3) and (row["low"], row["high"]) == pytest.approx((0.3, 0.3))
+    assert (row["corpus"], row["first"], row["second"], row["n"], row["reason"]) == (
+        "plots",
+        "mlm",
+        "clm",
+        3,
+        "",
+    )
+
+
+def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 10, (2, 40))
+    row = pick(
+        explain_gap("plots", [make_cell("mlm", first), make_cell("infill", second)], 300),
+        "both contexts",
+    )
+    rows = [np.stack([m, np.full(40, 10.0)], axis=1) for m in (first, second)]
+    made = paired_bootstrap(*rows, ratio_of_sums, 300, clusters=[f"d{i}" for i in range(40)])
+    assert (row["value"], row["low"], row["high"], row["p"]) == (made.difference, made.low, made.high, made.p)
+
+
+def test_authors_who_repeat_are_one_unit():
+    units = ["a", "a", "b", "b"]
+    cells = [make_cell(arm, [1, 2, 3, 4], units=units) for arm in ("mlm", "clm")]
+    assert pick(explain_gap("speeches", cells, 50), "known length")["n"] == 2
+
+
+def test_seeds_are_put_together_and_unshared_ones_left_out():
+    cells = [make_cell("mlm", [5, 5], 0), make_cell("mlm", [7, 7], 1), make_cell("mlm", [9, 9], 2)]
+    cells += [make_cell("clm", [1, 1], 0), make_cell("clm", [1, 1], 1)]
+    row = pick(explain_gap("plots", cells, 50), "known length")
+    assert row["value"] == pytest.approx(0.5) and row["n"] == 2
+
+
+def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
+    cells = [make_cell("clm", [1] * 9, seed) for seed in (0, 1, 2)]
+    cells += [make_cell("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
+    row = pick(explain_gap("plots", cells, 500), "known length")
+    assert row["value"] == pytest.approx(0.3) and row["n"] == 9
+    assert (row["low"], row["high"]) == pytest.approx((0.1, 0.6))  # each run alone has no width at all
+
+
+def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
+    rng = np.random.default_rng(3)
+    runs = [
+        tuple(np.stack([rng.integers(0, 10, 30), np.full(30, 10)], axis=1).astype(float) for _ in "ab")
+    ] * 2
+    clusters = [[f"d{i // 2}" for i in range(30)]] * 2
+    twice = compare_runs(runs, ratio_of_sums, 400, clusters=clusters)
+    once = compare_runs(runs[:1], ratio_of_sums, 400, clusters=clusters[:1])
+    assert (twice.difference, twice.low, twice.high, twice.n) == pytest.approx(
+        (once.difference, once.low, once.high, once.n)
+    )
+    holed = [(runs[0][0].copy(), runs[0][1]), runs[1]]
+    holed[0][0][0] = np.nan
+    made = compare_runs(holed, ratio_of_sums, 400)
+    wanted = (paired_bootstrap(*holed[0], ratio_of_sums).difference + once.difference) / 2
+    assert made.difference == pytest.approx(wanted)
+    holed[0][0][:] = np.nan
+    assert np.isnan(compare_runs(holed, ratio_of_sums, 50).difference)
+
+
+def test_every_run_has_its_row_and_one_run_has_none():
+    cells = {
+        "plots": [make_cell(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
+    }
+    rows = compare_by_run(cells, {}, 50)
+    known = rows[(rows["step"] == "known length") & (rows["metric"] == "exact_match")]
+    assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
+    assert compare_by_run({"plots": cells["plots"][:1]}, {}, 50).empty
+
+
+@pytest.fixture
+def runs():
+    rows = [
+        {"corpus": corpus, "step": step.name, "first": step.first, "second": step.second}
+        | {
+            "scope": scope,
+            "metric": metric,
+            "seed": seed,
+            "value": value,
+            "low": value - 0.2,
+            "high": value + 0.2,
+        }
+        | {"n": 10, "reason": ""}
+        for corpus in ("plots", "speeches")
+        for step in STEPS
+        for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
+        for seed, value in enumerate((0.5, -0.5, 1.5))
+    ]
+    rows[0] |= {"value": None, "low": None, "high": None, "reason": "not made: clm"}
+    return tidy.tidy("runs", pd.DataFrame(rows))
+
+
+def test_the_table_of_runs_has_their_mean_and_deviation_by_hand(runs):
+    (table,) = show_tables("runs", {"runs": runs}, "laptop")
+    assert "| +0.5 [0.3, 0.7] | -0.5 [-0.7, -0.3] | +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
+    assert "| AUC, as training data | +0.500 [0.300, 0.700] |" in table
+    assert "(a) not made: clm" in table and "not every run has the difference" in table
+    assert "exact match" not in table.lower()
+
+
+def test_the_figure_of_runs_tells_each_and_one_run_has_none(runs):
+    (made,) = draw("runs", {"runs": runs})
+    assert "run 2 speeches both contexts AUC, as training data +1.500" in made.alt and "missing" in made.alt
+    empty = tidy.tidy("runs", pd.DataFrame())
+    assert draw("runs", {"runs": empty}) == [] and show_tables("runs", {"runs": empty}, "smoke") == []
+
+
+def test_missing_is_a_row_with_its_reason():
+    rows = explain_gap("plots", [make_cell("mlm", [1, 2]), make_cell("clm", [1, 2], seed=1)], 50)
+    assert len(rows) == len(STEPS) * len(MEASURES) and all(list(row) == COLUMNS for row in rows)
+    assert all(row["value"] is None and row["reason"] for row in rows)
+    assert pick(rows, "as reported")["reason"] == "not made: mlm_leaky and seq2seq_kept"
+    assert pick(rows, "no leak")["reason"] == "not made: seq2seq_kept"
+    assert pick(rows, "known length")["reason"] == "the two arms share no seed"
+    one = explain_gap("plots", [make_cell("mlm", [1]), make_cell("clm", [1])], 50)
+    assert "1 of the units" in pick(one, "known length")["reason"]
+
+
+def test_bleu_is_of_the_corpus_and_not_a_mean():
+    texts = ["the captain saw the old boat", "a doctor gave two small tablets"]
+    rows = {("document", "bleu"): count_ngrams(texts, texts)}
+    worse = {("document", "bleu"): count_ngrams(["the captain", "a doctor gave two"], texts)}
+    cells = [Cell("mlm", 0, rows, ["a", "b"]), Cell("clm", 0, worse, ["a", "b"])]
+    row = pick(explain_gap("plots", cells, 50), "known length", ("document", "bleu"))
+    import sacrebleu
+
+    theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
+    assert row["value"] == pytest.approx(100 - theirs)
+
+
+@pytest.fixture
+def gap():
+    rng = np.random.default_rng(0)
+    cells = [
+        make_cell(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))
+    ]
+    return tidy.tidy("gap", pd.DataFrame(explain_gap("plots", cells, 100), columns=COLUMNS))
+
+
+def test_table_holds_every_step_and_says_why_one_is_missing(gap):
+    (table,) = show_tables("gap", {"gap": gap}, "smoke")
+    assert all(step.name in table for step in STEPS)
+    assert "| 30 |" in table and "nan" not in table and "not made: mlm_left" in table
+    assert "arm=clm,infill,mlm" in table and "masking=random" in table
+
+
+def test_figure_tells_every_step_and_an_empty_table_has_none(gap):
+    (made,) = draw("gap", {"gap": gap})
+    assert all(step.name in made.alt for step in STEPS) and "missing" in made.alt
+    empty = tidy.tidy("gap", pd.DataFrame())
+    assert draw("gap", {"gap": empty}) == [] and show_tables("gap", {"gap": empty}, "smoke") == []

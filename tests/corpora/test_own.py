@@ -1,0 +1,185 @@
+"""A corpus of the user's own, from the command's point of view: what a path tells, what names it, what a check says."""
+
+import json
+import os
+import shutil
+import zipfile
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from mlm_vs_clm.corpora.own import name_own
+from mlm_vs_clm.corpora.readers import READERS, RULES, infer
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline import command, recipes
+from mlm_vs_clm.pipeline.artifacts import Runtime
+from mlm_vs_clm.pipeline.config import register
+from mlm_vs_clm.pipeline.stages import make_corpus
+
+SECRET = "secretword"
+
+
+@pytest.fixture
+def choose():
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield lambda *overrides: command.to_config(compose("config", list(overrides)))
+    GlobalHydra.instance().clear()
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """Fifty texts with labels and an official split, in a folder."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    rows = ["id,labels,split"]
+    for n in range(50):
+        (folder / f"t{n}.txt").write_text(f"{SECRET} number {n} " + f"goes on from {n} " * 6)
+        rows.append(f"t{n},{'ab'[n % 2]},{'test' if n < 22 else 'train'}")
+    (folder / "labels.csv").write_text("\n".join(rows))
+    return folder
+
+
+PATHS = {
+    "folder": ["x/a.txt", "x/labels.csv"],
+    "brat": ["x/train/a.txt", "x/train/a.ann"],
+    "pan": ["x/truth.txt", "x/EN01/known01.txt", "x/EN01/unknown.txt"],
+    "pan_pairs": ["x/pairs.jsonl", "x/truth.jsonl"],
+    "mpst": ["x/mpst_full_data.csv", "x/readme.txt"],
+    "datasets": ["x/train/data-00000-of-00001.arrow", "x/train/state.json", "x/dataset_dict.json"],
+    "bio": ["x/train.conll", "x/test.conll"],
+    "csv": ["x.csv"],
+    "jsonl": ["x.jsonl.gz"],
+    "bioc": ["x.BioC.xml.gz"],
+}
+
+
+@pytest.mark.parametrize("reader", PATHS)
+def test_a_path_tells_its_reader(tmp_path, reader):
+    for name in PATHS[reader]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    path = tmp_path / PATHS[reader][0].split("/")[0]
+    assert infer(str(path)) == reader
+
+
+def test_a_zip_tells_its_reader_and_a_path_that_tells_nothing_is_asked_about(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("x/a.txt", "")
+        archive.writestr("x/a.ann", "")
+    assert infer(str(tmp_path / "x.zip")) == "brat"
+    assert infer("owner/name@main") == "datasets"
+    (tmp_path / "x.docx").write_text("")
+    with pytest.raises(StudyError, match="corpus.reader=<one of"):
+        infer(str(tmp_path / "x.docx"))
+
+
+def test_every_reader_states_its_rule():
+    assert RULES.keys() == READERS.keys()
+
+
+def test_a_folder_is_named_after_its_files_and_their_contents(texts, tmp_path):
+    named = lambda path: name_own("own", str(path), None, {}, "genres")["sha256"]  # noqa: E731
+    first = named(texts)
+    (texts / ".DS_Store").write_text("noise")
+    shutil.copytree(texts, tmp_path / "copy")
+    assert first == named(texts) == named(tmp_path / "copy")
+    (texts / "t0.txt").write_text("other")
+    assert named(texts) != first
+    shutil.move(tmp_path / "copy" / "t0.txt", tmp_path / "copy" / "t0b.txt")
+    assert named(tmp_path / "copy") != first
+
+
+def test_a_link_out_of_the_folder_is_refused_before_any_work(texts, tmp_path):
+    (tmp_path / "far.txt").write_text(SECRET)
+    os.symlink(tmp_path / "far.txt", texts / "near.txt")
+    with pytest.raises(StudyError, match="near.txt is a link that leaves the folder"):
+        name_own("own", str(texts), None, {}, "genres")
+
+
+BUILT_IN = {
+    "abstracts": "9b96420b908a51ff",
+    "plots": "4c640e9fff82fffb",
+    "speeches": "1fba526c96c46e65",
+}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_settings_for_own_corpora_leave_the_others_ids_alone(choose, name):
+    recipe = recipes.corpus(choose(f"corpus={name}"))
+    assert recipe.version > 1 or recipe.id == BUILT_IN[name]
+
+
+def test_own_corpus_is_made_by_its_official_split(choose, texts, tmp_path):
+    recipe = recipes.corpus(choose("corpus=own", f"corpus.path={texts}"))
+    assert recipe.settings["reader"] == "folder" and "columns" not in recipe.settings
+    out = tmp_path / "out"
+    out.mkdir()
+    make_corpus(recipe.settings, {}, out, Runtime())
+    card = json.loads((out / "card.json").read_text())
+    assert card["splits"]["test"]["documents"] == 20
+    assert card["dropped"] == {"not drawn": 2}
+    assert SECRET not in (out / "card.json").read_text() + (out / "dropped.csv").read_text()
+
+
+def test_check_prints_card_and_all_mistakes_without_text(choose, texts, capsys):
+    (texts / "labels.csv").write_text((texts / "labels.csv").read_text() + "\nt90,a,test\nt91,a,later")
+    (texts / "t0.txt").write_bytes(b"\xff" + SECRET.encode())
+    with pytest.raises(StudyError, match="mistakes in .*texts: 3, told above"):
+        recipes.check_corpus(choose("corpus=own", f"corpus.path={texts}"))
+    told = capsys.readouterr().out
+    assert "| test | 20 | 20 |" in told and SECRET not in told
+    for place in ("labels.csv, line 52:", "labels.csv, line 53:", "t0.txt: not UTF-8"):
+        assert place in told
+
+
+def test_check_of_a_sound_corpus_prints_the_card_alone(choose, texts, capsys):
+    recipes.check_corpus(choose("corpus=own", f"corpus.path={texts}"))
+    assert capsys.readouterr().out.startswith("## own")
+
+
+def test_check_tells_what_a_task_lacks_and_sizes_that_cannot_be_drawn(choose, texts, capsys):
+    overrides = ["corpus=own", f"corpus.path={texts}", "scale.sizes.own.generate=100"]
+    with pytest.raises(StudyError, match="mistakes"):
+        recipes.check_corpus(choose(*overrides, "corpus.task=ner"))
+    told = capsys.readouterr().out
+    assert "corpus.task=ner: no document has entities" in told
+    assert "asked for 100 documents in generate, found 28" in told and "| train | 28 |" in told
+
+
+@pytest.mark.parametrize(
+    "overrides, says",
+    [
+        (["corpus=abstracts", "corpus.path=."], "add corpus=own"),
+        (["corpus=own"], "give corpus.path="),
+        (["corpus=own", "corpus.path=/no/such"], "corpus.path=/no/such is missing"),
+        (["corpus=n2c2", "corpus.path=/no/such"], "missing: ask the DBMI data portal"),
+        (["corpus=mpst", "corpus.path=/no/such"], "missing: ask RiTUAL"),
+        (["corpus=pan", "corpus.path=/no/such"], "missing: ask PAN at CLEF"),
+        (["corpus=own", "corpus.path={texts}", "corpus.reader=excel"], "corpus.reader=excel is unknown"),
+        (["corpus=own", "corpus.path={texts}", "corpus.reader=brat", "corpus.columns.text=x"], "not brat"),
+        (["corpus=own", "corpus.path={texts}", "corpus.task=verification"], "sizes.own.per_group=2"),
+    ],
+)
+def test_settings_that_cannot_be_are_one_line(choose, texts, overrides, says):
+    config = choose(*(override.format(texts=texts) for override in overrides))
+    with pytest.raises(StudyError, match=says) as error:
+        recipes.corpus(config)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["own", "n2c2", "mpst", "pan"])
+def test_texts_of_a_users_corpus_are_shown_only_on_demand(choose, name):
+    config = choose(f"corpus={name}")
+    assert not config.corpus.show_examples
+    assert config.model.corpora == config.scale.grid.corpora == [name]
+
+
+def test_entities_are_gold_where_the_format_marks_them(choose, texts, tmp_path):
+    marked = tmp_path / "own.jsonl"
+    marked.write_text("")
+    for path, gold in ((texts, False), (marked, True)):
+        assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={path}")) == gold
+    overrides = ["corpus=own", f"corpus.path={texts}", "corpus.gold_entities=true"]
+    assert recipes.has_gold_entities(choose(*overrides))

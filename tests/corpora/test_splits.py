@@ -1,0 +1,176 @@
+"""A corpus from file to folder: disjoint, free of repeats, counted, and the same bytes every time."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from mlm_vs_clm.corpora import SOURCES, Corpus, Sizes, Source, build, card_markdown, load_split, save
+from mlm_vs_clm.documents import Document, Entity, hash_text
+from mlm_vs_clm.errors import StudyError
+
+OWN = Source(name="own", reader="jsonl")
+SMALL = Sizes(generate=4, dev=2, test=4)
+WINDOWS = {"max_words": 8, "min_words": 2, "seed": 0}
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def rows():
+    """Forty texts of two windows, by ten authors; each odd one bears a rare label, all of them a common one."""
+    return [
+        {
+            "id": f"d{n}",
+            "text": f"Text {n} begins with five words. Part {n} ends with as many.",
+            "labels": [f"rare{n}", "common"] if n % 2 else [f"rare{n}"],
+            "author": f"a{n % 10}",
+        }
+        for n in range(40)
+    ]
+
+
+def make(tmp_path, rows, source=OWN, sizes=SMALL, **settings):
+    return build(source, {"": write(tmp_path / "own.jsonl", rows)}, sizes, **WINDOWS | settings)
+
+
+def test_splits_are_disjoint_by_source_and_of_the_sizes_asked_for(tmp_path, rows):
+    corpus = make(tmp_path, rows)
+    sources = {split: {window.source for window in windows} for split, windows in corpus.splits.items()}
+    assert {split: len(ids) for split, ids in sources.items()} == {
+        "pretrain": 30,
+        "generate": 4,
+        "dev": 2,
+        "test": 4,
+    }
+    assert len(set.union(*sources.values())) == 40
+    assert all(
+        window.id.endswith("-0")
+        for split in SMALL.__dict__
+        if split in sources
+        for window in corpus.splits[split]
+    )
+    assert len(corpus.splits["pretrain"]) == 60
+
+
+def test_no_normalised_text_stands_twice(tmp_path, rows):
+    again = [
+        row | {"id": row["id"] + "again", "text": row["text"].upper().replace(".", " !")} for row in rows
+    ]
+    shared = [
+        row | {"id": row["id"] + "shared", "text": row["text"].split(".")[0] + ". Else."} for row in rows
+    ]
+    corpus = make(tmp_path, rows + again + shared, min_words=3)
+    hashes = [hash_text(window.text) for windows in corpus.splits.values() for window in windows]
+    assert len(hashes) == len(set(hashes))
+    assert corpus.card["dropped"]["repeated document"] == 40
+    assert corpus.card["dropped"]["repeated window"] == 40
+
+
+def test_authors_stay_together_and_give_equally_many(tmp_path, rows):
+    source = replace(OWN, group_by="author")
+    corpus = make(tmp_path, rows, source, replace(SMALL, per_group=2))
+    authors = {split: [window.author for window in windows] for split, windows in corpus.splits.items()}
+    assert sum(len(set(names)) for names in authors.values()) == len(set().union(*authors.values()))
+    assert all(
+        names.count(name) == 2 for split, names in authors.items() if split != "pretrain" for name in names
+    )
+
+
+def test_labels_are_counted_on_pretrain_and_drawn_documents_bear_one(tmp_path, rows):
+    corpus = make(tmp_path, rows, replace(OWN, n_labels=1))
+    labels = {split: {window.labels for window in windows} for split, windows in corpus.splits.items()}
+    assert labels.pop("pretrain") == {("common",), ()}
+    assert all(found == {("common",)} for found in labels.values())
+
+
+def test_official_parts_feed_their_own_splits(tmp_path, rows):
+    source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
+    files = {"train": write(tmp_path / "a", rows[:20]), "test": write(tmp_path / "b", rows[20:])}
+    corpus = build(source, files, SMALL, **WINDOWS)
+    of_test_file = {row["id"] for row in rows[20:]}
+    for split, windows in corpus.splits.items():
+        assert {window.source in of_test_file for window in windows} == {split == "test"}
+    assert corpus.card["dropped"]["not drawn"] == 2 * 16
+    with pytest.raises(StudyError, match="one file for each"):
+        build(source, {"train": files["train"]}, SMALL, **WINDOWS)
+
+
+def test_every_window_is_in_a_split_or_recorded(tmp_path, rows):
+    corpus = make(tmp_path, rows, sizes=replace(SMALL, pretrain_words=100))
+    ids = [window.id for windows in corpus.splits.values() for window in windows]
+    ids += [row["id"] for row in corpus.dropped]
+    assert sorted(ids) == sorted(f"d{n}-{k}" for n in range(40) for k in (0, 1))
+    assert 90 < corpus.card["splits"]["pretrain"]["words"] <= 100
+
+
+def test_seed_decides_and_order_of_settings_does_not(tmp_path, rows):
+    one, same, other = make(tmp_path, rows), make(tmp_path, rows), make(tmp_path, rows, seed=1)
+    assert one.splits == same.splits != other.splits
+
+
+@pytest.mark.parametrize(
+    "sizes, settings, says",
+    [
+        (replace(SMALL, generate=50), {}, "asked for 50 documents in generate, found 40"),
+        (replace(SMALL, min_drawn_words=9), {}, "found 0 of 9 words"),
+        (replace(SMALL, generate=34), {}, "no document is left for pretrain"),
+        (replace(SMALL, per_group=3), {}, "no positive multiple of 3"),
+        (replace(SMALL, dev=0), {}, "no positive multiple"),
+        (SMALL, {"max_words": 0}, "cannot be cut"),
+    ],
+)
+def test_sizes_that_cannot_be_met(tmp_path, rows, sizes, settings, says):
+    with pytest.raises(StudyError, match=says):
+        make(tmp_path, rows, sizes=sizes, **settings)
+
+
+def test_card_counts_and_renders(tmp_path, rows):
+    rows[0] |= {"text": " "}
+    card = make(tmp_path, rows).card
+    assert card["splits"]["generate"] == {
+        "documents": 4,
+        "sources": 4,
+        "authors": card["splits"]["generate"]["authors"],
+        "words": 28,
+        "words_median": 7,
+        "entities": 0,
+        "labels": card["splits"]["generate"]["labels"],
+    }
+    assert card["dropped"]["empty document"] == 1
+    markdown = card_markdown(card)
+    assert "| empty document | 1 |" in markdown and "own.jsonl" in markdown
+    assert markdown == card_markdown(json.loads(json.dumps(card)))
+
+
+def test_the_same_corpus_is_the_same_bytes_and_comes_back_equal(tmp_path):
+    full = Document("a-0", "Ann é.", ("x",), (Entity(0, 3, "P"),), "w", "2013-01-01", "a")
+    corpus = Corpus(
+        {"pretrain": [full, Document("b-0", "b")], "dev": []}, [{"id": "c", "reason": "r"}], {"k": 1}
+    )
+    save(corpus, tmp_path / "one")
+    save(corpus, tmp_path / "two")
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+    assert {split: load_split(tmp_path / "one", split) for split in corpus.splits} == corpus.splits
+    assert (tmp_path / "one" / "dropped.csv").read_text() == "id,reason\nc,r\n"
+
+
+def test_missing_or_damaged_split(tmp_path):
+    with pytest.raises(StudyError, match="no stored split"):
+        load_split(tmp_path, "dev")
+    save(Corpus({"dev": [Document("a", "a")]}, [], {}), tmp_path)
+    next((tmp_path / "dev").glob("*.arrow")).write_bytes(b"")
+    with pytest.raises(StudyError, match="no stored split"):
+        load_split(tmp_path, "dev")
+
+
+def test_the_three_sources_can_be_built():
+    assert list(SOURCES) == ["abstracts", "plots", "speeches"]
+    for source in SOURCES.values():
+        assert set(source.files) == set(source.feeds)
+        fed = [split for splits in source.feeds.values() for split in splits]
+        assert sorted(fed) == ["dev", "generate", "pretrain", "test"]

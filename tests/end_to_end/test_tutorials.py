@@ -1,0 +1,100 @@
+"""The tutorials as written: their code blocks run, in order, in a copy of the source tree, with tiny models."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_studies import write_corpus
+
+from mlm_vs_clm.models.starts import start_from_scratch
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TINY = "model=tiny scale.training.token_budget=1200 scale.resamples=20 scale.task_seeds.genres=1 scale.window_words=64"
+SMALL = "scoring.metrics=[bleu] scoring.encoder={root}/encoder scoring.layer=2 precision=fp32 workers=1"
+
+
+def blocks(tutorial, language):
+    """Return the code blocks of a language; ```sh is for what a reader does and a test does not."""
+    text = (ROOT / "docs" / tutorial).read_text()
+    return [code for found, code in BLOCK.findall(text) if found == language]
+
+
+@pytest.fixture
+def tree(tmp_path, tokenizer):
+    """Return a copy of what a clone holds, with a tiny encoder, and `python` that runs experiments with tiny models."""
+    for name in ("conf", "docs", "experiments", "src", "tests"):
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
+    shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
+    start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    return tmp_path
+
+
+def run_all(tree, commands, overrides=""):
+    """Run shell lines in the tree, each experiment with more overrides; return what all of them printed."""
+    python = tree / "bin" / "python"
+    python.parent.mkdir()
+    smaller = f"{TINY} {SMALL.format(root=tree)} {overrides}"
+    python.write_text(
+        f'#!/bin/sh\ncase "$1" in\nexperiments/*) exec {sys.executable} "$@" {smaller} ;;\n'
+        f'*) exec {sys.executable} "$@" ;;\nesac\n'
+    )
+    python.chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{python.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(tree / "src"),
+    }
+    script = "set -e\n" + "\n".join(commands)
+    done = subprocess.run(["sh", "-c", script], cwd=tree, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def write_texts(folder):
+    """Write the toy corpus as the tutorial asks: a .txt a text, and a table of labels."""
+    import json
+
+    folder.mkdir()
+    write_corpus(folder / "corpus.jsonl", 60)
+    rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    (folder / "corpus.jsonl").unlink()
+    for row in rows:
+        (folder / f"{row['id']}.txt").write_text(row["text"])
+    table = ["id,labels", *(f"{row['id']},{';'.join(row['labels'])}" for row in rows)]
+    (folder / "labels.csv").write_text("\n".join(table) + "\n")
+
+
+def test_own_corpus(tree):
+    write_texts(tree / "texts")
+    told = run_all(tree, blocks("tutorial-own-corpus.md", "bash"))
+    assert (tree / "results" / "own" / "report.html").is_file()
+    rows = (tree / "results" / "own" / "scores.csv").read_text()
+    assert all(f"\nown,{arm}," in rows for arm in ("mlm", "clm", "unfilled", "unigram", "oracle"))
+    assert "own,clm," in told and "sailor" not in told
+
+
+def test_masking_strategy(tree):
+    function, line = blocks("tutorial-masking-strategy.md", "python")
+    masking = tree / "src" / "mlm_vs_clm" / "masking.py"
+    head = "STRATEGIES: dict[str, Eligible] = {\n"
+    before = masking.read_text()
+    assert before.count(head) == 1
+    masking.write_text(before.replace(head, f"{function}\n\n{head}{line}"))
+    (settings,) = blocks("tutorial-masking-strategy.md", "yaml")
+    (tree / "conf" / "masking" / "numbers.yaml").write_text(settings)
+    write_corpus(tree / "corpus.jsonl")
+    told = run_all(
+        tree, blocks("tutorial-masking-strategy.md", "bash"), f"corpus=own corpus.path={tree}/corpus.jsonl"
+    )
+    summary = next((tree / "outputs" / "corrupt").glob("*/summary.json")).read_text()
+    assert (
+        '"strategy": "numbers"' in summary and '"blanks": 120' in summary
+    )  # six numbers in each of 20 texts
+    assert told.count("score: ") == 2 and "passed" in told

@@ -1,0 +1,236 @@
+"""The public face: blanks as spans or marks, the kind read off the model, one bad document apart from the rest."""
+
+import pytest
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from mlm_vs_clm.blanks import blank_out, find_marks, put_together
+from mlm_vs_clm.documents import find_words
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.fill import (
+    ORDERS,
+    BlankedText,
+    DocumentError,
+    Ledger,
+    Sampling,
+    fill,
+    fill_causal,
+    fill_infill,
+    fill_masked,
+    fill_seq2seq,
+    fill_what_fits,
+)
+
+
+@pytest.fixture(scope="module")
+def chosen(texts):
+    """Every third word of each text, as characters."""
+    return [find_words(text)[::3] for text in texts]
+
+
+@pytest.fixture(scope="module")
+def blanked(texts):
+    return [
+        BlankedText(str(i), text, words := find_words(text), list(range(0, len(words), 3)))
+        for i, text in enumerate(texts)
+    ]
+
+
+def test_the_class_of_the_model_says_how(
+    start, causal_model, seq2seq_model, tokenizer, texts, chosen, blanked
+):
+    ways = [
+        (
+            start,
+            {"order": "left_to_right", "per_pass": 2},
+            fill_masked,
+            {"order": "left_to_right", "per_pass": 2},
+        ),
+        (causal_model, {}, fill_causal, {}),
+        (causal_model, {"context": "both"}, fill_infill, {}),
+        (
+            seq2seq_model,
+            {"source": "kept", "max_new_tokens": 9},
+            fill_seq2seq,
+            {"source": "kept", "max_new_tokens": 9},
+        ),
+        (seq2seq_model, {"max_new_tokens": 9}, fill_seq2seq, {"source": "sentinel", "max_new_tokens": 9}),
+    ]
+    for model, axes, function, settings in ways:
+        filled = fill(texts, chosen, model, tokenizer, **axes)
+        expected, ledger = function(model, tokenizer, blanked, **settings)
+        assert filled.texts == [one.text for one in expected]
+        assert filled.fills == [one.fills for one in expected]
+        assert filled.spans == [
+            [one.spans[w] for w in text.blanks] for text, one in zip(blanked, expected, strict=True)
+        ]
+        assert filled.ledger == ledger and filled.skipped == {}
+
+
+def test_draws_are_keyed_by_seed_and_id(start, tokenizer, texts, chosen, blanked):
+    settings = {"temperature": 1.0, "top_k": 20, "top_p": 0.9, "seed": 7}
+    filled = fill(texts, chosen, start, tokenizer, **settings)
+    expected, _ = fill_masked(start, tokenizer, blanked, sampling=Sampling(1.0, 20, 0.9, 7), seed=7)
+    assert filled.texts == [one.text for one in expected]
+    assert filled.texts != fill(texts, chosen, start, tokenizer, **settings | {"seed": 8}).texts
+    renamed = fill(texts, chosen, start, tokenizer, ids=[f"x{i}" for i in range(len(texts))], **settings)
+    assert filled.texts != renamed.texts
+
+
+def test_marks_are_blanks_without_an_original(start, tokenizer):
+    text = "Take ___ tablets, ___ a day (___)."
+    filled = fill([text], "___", start, tokenizer, length="one")
+    written = iter(filled.fills[0])
+    assert filled.texts[0] == "".join(
+        part + next(written, "") for part in ("Take ", " tablets, ", " a day (", ").")
+    )
+    assert [filled.texts[0][slice(*span)] for span in filled.spans[0]] == filled.fills[0]
+    other = fill([text.replace("___", "[?]")], "[?]", start, tokenizer, length="one")
+    assert other.texts == filled.texts
+    free = fill([text], "___", start, tokenizer, length="free", order="confidence")
+    assert len(free.fills[0]) == 3 and all(free.fills[0])
+    with pytest.raises(StudyError, match="no original to count"):
+        fill([text], "___", start, tokenizer)
+
+
+def test_marks_by_hand():
+    assert find_marks("a ___ b ____", "___") == [(2, 5), (8, 11)]
+    assert find_marks("nothing", "___") == [] and find_marks("", "___") == []
+    with pytest.raises(StudyError, match="a mark such as"):
+        find_marks("a  b", " ")
+
+
+def test_a_blank_may_hold_several_words_or_part_of_one():
+    text = blank_out("d", "The old captain-cook sailed", [(4, 15), (17, 20)])
+    assert [text.text[slice(*word)] for word in text.words] == [
+        "The",
+        "old captain",
+        "-",
+        "c",
+        "ook",
+        "sailed",
+    ]
+    assert text.blanks == [1, 4] and text.originals() == ["old captain", "ook"]
+
+
+@pytest.mark.parametrize(
+    "spans", [[(0, 2), (1, 4)], [(5, 6), (0, 2)], [(3, 3)], [(20, 30)], [(-1, 2)], [(3, 6)], [(0, 4)]]
+)
+def test_wrong_blanks_name_the_document_and_never_its_text(spans, start, tokenizer):
+    with pytest.raises(DocumentError, match="^document d9: the blank ") as error:
+        fill(["the secret"], [spans], start, tokenizer, ids=["d9"])
+    assert "secret" not in str(error.value)
+
+
+def test_documents_that_cannot_be_filled_are_left_out_and_the_rest_goes_on(start, tokenizer, texts, chosen):
+    long = " ".join(texts * 10)
+    mixed = [texts[0], long, texts[1], "short", texts[2], long]
+    blanks = [chosen[0], find_words(long)[:2], chosen[1], [(2, 99)], chosen[2], []]
+    names = ["a", "long", "b", "wrong", "c", "long too"]
+    filled = fill(mixed, blanks, start, tokenizer, ids=names, on_error="skip", temperature=1.0)
+    assert list(filled.skipped) == ["wrong", "long", "long too"]
+    assert "do not fit" in filled.skipped["long"] and "runs past" in filled.skipped["wrong"]
+    good = fill(
+        [mixed[i] for i in (0, 2, 4)],
+        [blanks[i] for i in (0, 2, 4)],
+        start,
+        tokenizer,
+        ids=["a", "b", "c"],
+        temperature=1.0,
+    )
+    assert [filled.texts[i] for i in (0, 2, 4)] == good.texts and filled.ledger == good.ledger
+    assert filled.texts[1] == " " + long[len("The old") :] and filled.fills[1] == ["", ""]
+    assert filled.texts[3] == "short" and filled.fills[3] == [] and filled.texts[5] == long
+    assert filled.ledger.documents == 3 and filled.n_unanswered == 0
+    with pytest.raises(DocumentError, match="document long: .* do not fit"):
+        fill(mixed[:3], blanks[:3], start, tokenizer, ids=names[:3])
+
+
+def test_what_fits_is_filled_once_and_other_errors_are_raised():
+    texts = [BlankedText(str(i), "a b", [(0, 1), (2, 3)], [0]) for i in range(9)]
+
+    def write(given):
+        for text in given:
+            if text.id in ("2", "3", "8"):
+                raise DocumentError(text.id, "too long")
+        return [put_together(text, [text.id]) for text in given], Ledger(
+            documents=len(given), passes=len(given)
+        )
+
+    filled, ledger, skipped = fill_what_fits(write, texts)
+    assert [one.id for one in filled] == ["0", "1", "4", "5", "6", "7"]
+    assert ledger == Ledger(documents=6, passes=6)
+    assert skipped == {i: f"document {i}: too long" for i in ("2", "3", "8")}
+    assert fill_what_fits(write, []) == ([], Ledger(), {})
+
+    def refuse(given):
+        raise StudyError("order=up is unknown")
+
+    with pytest.raises(StudyError, match="order=up"):
+        fill_what_fits(refuse, texts)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"order": "upwards"}, "upwards is unknown"),
+        ({"source": "kept"}, "a masked model has no axis source: it has context, length, order"),
+        ({"colour": "red"}, "no axis colour"),
+        ({"temperature": -1}, "sampling"),
+        ({"top_k": 5}, "temperature=0 draws nothing"),
+        ({"on_error": "hide"}, "on_error=hide is unknown: choose raise or skip"),
+        ({"ids": ["a"]}, "ids: 6 texts need as many different ids"),
+        ({"ids": ["a"] * 6}, "as many different ids, these are 1"),
+        ({"blanks": [[]]}, "blanks: 6 texts need as many lists of blanks, these are 1"),
+    ],
+)
+def test_wrong_settings_are_refused_in_one_line(settings, message, start, tokenizer, texts, chosen):
+    settings = {"blanks": chosen, "on_error": "skip"} | settings
+    with pytest.raises(StudyError, match=message) as error:
+        fill(texts, model=start, tokenizer=tokenizer, **settings)
+    assert "\n" not in str(error.value)
+
+
+def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer, texts, chosen):
+    with pytest.raises(StudyError, match="a causal model has no axis order"):
+        fill(texts, chosen, causal_model, tokenizer, order="random")
+    with pytest.raises(StudyError, match="context=leaky is not one of a causal model: left, both"):
+        fill(texts, chosen, causal_model, tokenizer, context="leaky")
+    with pytest.raises(StudyError, match="decoded greedily"):
+        fill(texts, chosen, seq2seq_model, tokenizer, temperature=0.5)
+    with pytest.raises(StudyError, match="BertModel writes no text"):
+        fill(texts, chosen, causal_model.bert, tokenizer)
+
+
+def test_a_causal_model_in_a_masked_class_is_refused(start, causal_model, tokenizer, texts, chosen):
+    from transformers import BertForMaskedLM
+
+    dressed = BertForMaskedLM(causal_model.config)
+    with pytest.raises(StudyError, match="a causal checkpoint .* where a masked one is needed"):
+        fill(texts, chosen, dressed, tokenizer)
+
+
+def test_the_callers_tokenizer_and_texts_are_left_as_they_are(tokenizer, texts, chosen):
+    from copy import deepcopy
+
+    bare = deepcopy(tokenizer)
+    bare.pad_token = None
+    bare.eos_token = "[SEP]"
+    model = GPT2LMHeadModel(
+        GPT2Config(vocab_size=len(bare), n_positions=128, n_embd=16, n_layer=1, n_head=1)
+    ).eval()
+    before = [list(spans) for spans in chosen]
+    assert fill(texts, chosen, model, bare).n_unanswered == 0
+    assert bare.pad_token is None and chosen == before
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_order_is_open_to_the_public_face(order, start, tokenizer, texts, chosen):
+    axes = {"gibbs": {"temperature": 1.0}, "mask_predict": {"passes": 3}}.get(order, {})
+    filled = fill(texts[:2], chosen[:2], start, tokenizer, order=order, **axes)
+    assert all(all(fills) for fills in filled.fills)
+
+
+def test_no_texts(start, causal_model, seq2seq_model, tokenizer):
+    for model in (start, causal_model, seq2seq_model):
+        filled = fill([], [], model, tokenizer)
+        assert filled.texts == [] and filled.ledger == Ledger()

@@ -1,0 +1,296 @@
+"""Infilling: one layout for training and writing, both sides in sight, and no care for how work is batched."""
+
+import json
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from mlm_vs_clm.blanks import BlankedText
+from mlm_vs_clm.documents import Document, find_words
+from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.fill.causal import fill_causal
+from mlm_vs_clm.fill.infill import fill_infill
+from mlm_vs_clm.fill.rows import to_rows
+from mlm_vs_clm.fill.sampling import Sampling
+from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
+from mlm_vs_clm.fill.walking import make_cache
+from mlm_vs_clm.masking import hide_words
+from mlm_vs_clm.models.objectives import (
+    IGNORE,
+    OBJECTIVES,
+    OPENING,
+    Marks,
+    Noise,
+    Subwords,
+    lay_out_answers,
+)
+from mlm_vs_clm.models.starts import as_kind, start_from_scratch
+from mlm_vs_clm.models.training.batches import pad_examples, tokenize
+from mlm_vs_clm.models.training.loop import Training, train
+from mlm_vs_clm.pipeline.arms import check_arm
+from mlm_vs_clm.pipeline.config import LATER_AXES, ArmConfig
+
+LEFT, MASK, RIGHT = 1, 9, 2
+TOKENS = Noise(0.5, "token", 0.8, 0.1)
+
+
+def blank(text, blanks, id="d"):
+    return BlankedText(id, text, find_words(text), blanks)
+
+
+@pytest.fixture(scope="module")
+def blanked(texts):
+    """Random halves, no blanks, all blanks, neighbours, odd characters, nothing at all."""
+    corruptions = [hide_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
+    odd = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  spaces! "
+    return [
+        *(blank(t, c.blanks, c.id) for t, c in zip(texts, corruptions, strict=True)),
+        blank(texts[0], [], "none"),
+        blank(texts[1], list(range(len(find_words(texts[1])))), "all"),
+        blank(texts[2], [3, 4, 5], "neighbours"),
+        blank(odd, list(range(0, len(find_words(odd)), 2)), "odd"),
+        blank("", [], "empty"),
+    ]
+
+
+def test_layout_by_hand():
+    sources, positions = lay_out_answers([2, 3, 6], [True, False, True])
+    assert sources.tolist() == [OPENING, 2, 3, OPENING, 6]
+    assert positions.tolist() == [1, 2, 3, 5, 6]
+
+
+def test_objective_by_hand(monkeypatch):
+    """[CLS] un ##able to go [SEP] with `##able` and `go` and `to` hidden: three words, so three answers."""
+    from mlm_vs_clm.models import objectives
+
+    document = Subwords(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
+    hidden = np.array([False, False, True, True, True, False])
+    monkeypatch.setattr(objectives, "_hide", lambda *_: hidden)
+    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), None)
+    assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, RIGHT, 11, RIGHT, 12, RIGHT, 13]
+    assert made["position_ids"].tolist() == [0, 1, 2, 3, 4, 5, 1, 2, 2, 3, 3, 4]
+    assert made["labels"].tolist() == [*[IGNORE] * 6, 11, IGNORE, 12, IGNORE, 13, IGNORE]
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit, texts, tokenizer):
+    for number, document in enumerate(tokenize(texts, tokenizer, 64)):
+        noise = Noise(0.5, unit, 0.8, 0.1)
+        made = OBJECTIVES["infill"].make_example(document, noise, Marks(MASK, 400), keyed_rng(number))
+        n, predicted = len(document.ids), made["labels"] != IGNORE
+        hidden = np.flatnonzero(made["input_ids"][:n] == MASK)
+        assert (made["position_ids"][predicted] + 1).tolist() == hidden.tolist()
+        assert made["labels"][predicted].tolist() == document.ids[hidden].tolist()
+        assert len(made["input_ids"]) <= 2 * n + len(hidden) and made["position_ids"].max() < n
+
+
+def test_it_hides_what_the_masked_objective_hides(texts, tokenizer):
+    document = tokenize(texts, tokenizer, 64)[0]
+    masked = OBJECTIVES["mlm"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
+    infill = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
+    hidden = infill["input_ids"][: len(document.ids)] == MASK
+    assert (hidden == (masked["labels"] != IGNORE)).all()
+
+
+def test_nothing_to_hide_leaves_nothing_to_predict():
+    document = Subwords(np.array([LEFT, RIGHT]), np.array([-1, -1]))
+    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), np.random.default_rng(0))
+    assert made["input_ids"].tolist() == [LEFT, RIGHT] and (made["labels"] == IGNORE).all()
+
+
+def test_filling_equals_a_loop_over_the_training_layout_without_a_cache(causal_model, tokenizer, blanked):
+    """What is written in turn, laid out as in training, must be what each step of the loop would choose."""
+    bias = slot_bias(tokenizer, causal_model.config.vocab_size)
+    filled, _ = fill_infill(causal_model, tokenizer, blanked)
+    for text, made in zip(blanked, filled, strict=True):
+        row = to_rows([text], tokenizer, 128)[0]
+        marked = list(row.ids)
+        for place in row.slots:
+            marked[place] = tokenizer.mask_token_id
+        sources, positions = lay_out_answers(row.slots, [not inside for inside in row.inside])
+        for number, place in enumerate(row.slots):
+            end = sources.tolist().index(place)
+            read = [tokenizer.sep_token_id if s == OPENING else row.ids[s] for s in sources[:end]]
+            ids = torch.tensor([marked + read])
+            where = torch.tensor([[*range(len(marked)), *positions[:end]]])
+            with torch.no_grad():
+                logits = causal_model(
+                    input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids)
+                ).logits
+            row.ids[place] = int((logits[0, -1] + bias[row.kinds[number]]).argmax())
+        assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_batching_and_order_of_documents_change_nothing(causal_model, tokenizer, blanked, temperature):
+    sampling = Sampling(temperature, seed=5)
+    together, cost = fill_infill(causal_model, tokenizer, blanked, sampling=sampling)
+    apart = [
+        fill_infill(causal_model, tokenizer, [text], sampling=sampling, batch_tokens=1)[0][0]
+        for text in blanked
+    ]
+    backwards, same_cost = fill_infill(
+        causal_model, tokenizer, blanked[::-1], sampling=sampling, batch_tokens=200
+    )
+    assert together == apart == backwards[::-1] and cost == same_cost
+
+
+def test_every_blank_is_filled_and_the_rest_is_kept(causal_model, tokenizer, blanked):
+    filled, ledger = fill_infill(causal_model, tokenizer, blanked)
+    for text, made in zip(blanked, filled, strict=True):
+        assert len(made.fills) == len(text.blanks) and all(made.fills)
+        kept = [text.text[slice(*text.words[i])] for i in text.kept_words()]
+        assert [made.text[slice(*made.spans[i])] for i in text.kept_words()] == kept
+    assert ledger.documents == len(blanked) and ledger.blanks == sum(len(t.blanks) for t in blanked)
+    slots = [row.slots for row in to_rows(blanked, tokenizer, 128)]
+    assert ledger.tokens_filled == sum(map(len, slots))
+
+
+def test_the_original_is_never_seen(causal_model, tokenizer):
+    texts = [blank(f"the {word} saw the state", [1]) for word in ("captain", "doctor", "people")]
+    for seed in range(5):
+        filled, _ = fill_infill(causal_model, tokenizer, texts, sampling=Sampling(1.0, seed=seed))
+        assert len({tuple(made.fills) for made in filled}) == 1
+
+
+def test_cost_by_hand(causal_model, tokenizer):
+    """[CLS] the [MASK] s ##a ##w the [MASK] [SEP], then [SEP] x [SEP]: the last sub-word is never read."""
+    text = blank("the captain saw the people", [1, 4])
+    assert to_rows([text], tokenizer, 128)[0].slots == [2, 7]
+    ledger = fill_infill(causal_model, tokenizer, [text])[1]
+    assert (ledger.token_forwards, ledger.passes, ledger.tokens_filled) == (9 + 3, 1 + 3, 2)
+
+
+def test_tokenizer_without_marks_is_refused(causal_model, tokenizer, texts):
+    bare = deepcopy(tokenizer)
+    bare.mask_token = None
+    with pytest.raises(StudyError, match="mask"):
+        fill_infill(causal_model, bare, [blank(texts[0], [0])])
+
+
+def test_model_without_positions_is_refused(tokenizer, texts):
+    from transformers import BloomConfig, BloomForCausalLM
+
+    bloom = BloomForCausalLM(BloomConfig(vocab_size=400, hidden_size=8, n_layer=1, n_head=1))
+    with pytest.raises(StudyError, match="bloom"):
+        fill_infill(bloom, tokenizer, [blank(texts[0], [0])])
+
+
+def test_arm_names_a_later_axis_once_it_is_set():
+    assert not set(LATER_AXES) & ArmConfig(name="mlm", writer="masked").to_settings().keys()
+    assert ArmConfig(name="x", writer="masked", passes=8).to_settings()["passes"] == 8
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"),
+    [
+        (("causal", "both", "left_to_right"), "arm.context=both"),
+        (("infill", "both", "random"), "arm.order=random"),
+        (("infill", "both", "left_to_right", "some"), "arm.length=some"),
+        (("gpt", "both", "random"), "arm.writer=gpt"),
+    ],
+)
+def test_axis_that_a_writer_lacks_is_refused(arm, told):
+    with pytest.raises(StudyError, match=told):
+        check_arm(*arm)
+
+
+@pytest.mark.parametrize(
+    ("arm", "axes", "told"),
+    [
+        (("seq2seq", "kept", "left_to_right"), {"temperature": 0.7}, "arm.temperature"),
+        (("seq2seq", "kept", "left_to_right"), {"top_k": 5}, "top_k=5"),
+        (("masked", "both", "mask_predict"), {"passes": 4, "schedule": "cosine"}, "arm.schedule=cosine"),
+        (("masked", "both", "random"), {"training": "some"}, "arm.training=some"),
+    ],
+)
+def test_setting_that_would_change_nothing_is_refused(arm, axes, told):
+    with pytest.raises(StudyError, match=told):
+        check_arm(*arm, **axes)
+
+
+def test_roomy_cache_equals_the_library_s(causal_model):
+    from transformers import DynamicCache
+
+    ids = torch.arange(5, 17).reshape(2, 6)
+    caches = [make_cache(6), DynamicCache(config=causal_model.config)]
+    with torch.inference_mode():
+        for chunk in (ids[:, :3], ids[:, 3:4], ids[:, 4:]):
+            roomy, plain = (
+                causal_model.base_model(
+                    input_ids=chunk, past_key_values=cache, use_cache=True
+                ).last_hidden_state
+                for cache in caches
+            )
+            assert torch.equal(roomy, plain)
+    assert caches[0].get_seq_length() == 6
+
+
+def test_budget_counts_a_document_once_and_work_as_done(texts, tokenizer, tmp_path):
+    """All objectives see the same sub-words; infilling reads more of them and says so in its FLOPs."""
+    shape = {"layers": 1, "width": 32, "heads": 2, "positions": 64}
+    training = Training(600, 4, 1e-3, 1e-3, 0.1, 0.01, 1.0, 60, 1, 0, 1e9, "fp32")
+    documents, told = tokenize(texts, tokenizer, 60), {}
+    for name in OBJECTIVES:
+        (tmp_path / name).mkdir()
+        model = as_kind(start_from_scratch(shape, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
+        train(
+            model,
+            tokenizer,
+            documents,
+            ["a"] * 6,
+            documents[:1],
+            name,
+            TOKENS,
+            training,
+            0,
+            tmp_path / name,
+            "cpu",
+            False,
+        )
+        told[name] = json.loads((tmp_path / name / "training.json").read_text())
+    assert len({about["tokens_seen"] for about in told.values()}) == 1
+    assert told["infill"]["tokens_predicted"] == told["mlm"]["tokens_predicted"]
+    assert told["infill"]["flops"] > 1.4 * told["mlm"]["flops"]
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_one_document_reads_what_stands_between_two_slots_at_once(causal_model, tokenizer, attention):
+    """Both packed (sdpa) and in step (any other network)."""
+    model, calls = deepcopy(causal_model), []
+    model.set_attn_implementation(attention)
+    layer = model.base_model.encoder.layer[0].attention.self.query
+    layer.register_forward_hook(lambda module, args, out: calls.append(args[0].numel() // args[0].shape[-1]))
+    fill_causal(model, tokenizer, [blank("the captain saw the people", [1, 4])])
+    assert calls == [2, 5]
+
+
+def test_the_right_side_decides_once_learned(tokenizer):
+    """After a short training on two sentences, the word behind the blank decides what is written into it."""
+    texts = ["the captain gave the boat", "the doctor gave the patient"] * 8
+    shape = {"layers": 1, "width": 32, "heads": 2, "positions": 32}
+    torch.manual_seed(0)
+    model = as_kind(start_from_scratch(shape, tokenizer, 1), "causal", tokenizer)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    documents, noise = tokenize(texts, tokenizer, 32), Noise(0.4, "word", 1.0, 0.0)
+    for step in range(150):
+        examples = [
+            OBJECTIVES["infill"].make_example(
+                d, noise, Marks(tokenizer.mask_token_id, 400), keyed_rng(step, i)
+            )
+            for i, d in enumerate(documents)
+        ]
+        batch = pad_examples(examples, tokenizer.pad_token_id)
+        labels = batch.pop("labels")
+        logits = model(**batch).logits
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    asked = [blank(text, [1], str(i)) for i, text in enumerate(texts[:2])]
+    assert [made.fills for made in fill_infill(model.eval(), tokenizer, asked)[0]] == [
+        ["captain"],
+        ["doctor"],
+    ]

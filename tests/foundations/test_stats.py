@@ -1,0 +1,210 @@
+"""Intervals, tests and correlations agree with scipy, statsmodels and sacrebleu, or with a hand."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
+
+from mlm_vs_clm.analysis.correlation_measures import CORRELATIONS, correlations, partial_spearman
+from mlm_vs_clm.metrics.bleu import make_bleu
+from mlm_vs_clm.metrics.metric import mean_statistics
+from mlm_vs_clm.stats import (
+    bootstrap,
+    draw_weights,
+    equivalence,
+    gather_units,
+    holm,
+    normalised_gain,
+    paired_bootstrap,
+    paired_randomisation,
+    point,
+    ratio_of_sums,
+    smallest_detectable_effect,
+)
+
+VALUES = np.random.default_rng(0).normal(0.5, 0.2, size=80)
+
+
+def test_ratio_of_sums_by_hand():
+    rows = np.array([[1, 3], [1, 1], [np.nan, np.nan]])
+    assert point(rows, ratio_of_sums) == 0.5
+    assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
+
+
+def test_bootstrap_agrees_with_scipy():
+    ours = bootstrap(mean_statistics(VALUES), ratio_of_sums, n_resamples=4000)
+    theirs = scipy.stats.bootstrap((VALUES,), np.mean, method="percentile", n_resamples=4000, rng=1)
+    assert ours == pytest.approx(tuple(theirs.confidence_interval), abs=0.004)
+
+
+def test_bootstrap_repeats_and_ignores_undefined_documents():
+    rows = mean_statistics(VALUES)
+    holed = np.insert(rows, 5, np.nan, axis=0)
+    assert bootstrap(rows, ratio_of_sums) == bootstrap(holed, ratio_of_sums)
+    assert bootstrap(rows, ratio_of_sums) != bootstrap(rows, ratio_of_sums, seed=1)
+
+
+def test_bootstrap_needs_two_units():
+    assert np.isnan(bootstrap(mean_statistics([0.3]), ratio_of_sums)).all()
+    assert np.isnan(bootstrap(np.full((4, 2), np.nan), ratio_of_sums)).all()
+    assert np.isnan(bootstrap(mean_statistics([0.3, 0.4]), ratio_of_sums, clusters=["x", "x"])).all()
+
+
+def test_clusters_are_summed_and_drawn_whole():
+    rows = mean_statistics([1, 2, np.nan, 4])
+    assert gather_units(rows, ["b", "a", "a", "b"]).tolist() == [[2, 1], [5, 2]]
+    copies = mean_statistics(np.repeat(VALUES, 4))
+    names = np.repeat(np.arange(80), 4)
+    whole = bootstrap(copies, ratio_of_sums, clusters=names)
+    assert whole == pytest.approx(bootstrap(mean_statistics(VALUES), ratio_of_sums), abs=1e-12)
+
+
+def test_gain_by_hand_and_at_its_ends():
+    arm, low, high = (mean_statistics(np.full(5, value)) for value in (0.5, 0.2, 0.8))
+    gain = normalised_gain(arm, low, high, ratio_of_sums)
+    assert (gain.value, gain.low, gain.high, gain.n) == pytest.approx((0.5, 0.5, 0.5, 5))
+    assert normalised_gain(low, low, high, ratio_of_sums).value == 0
+    assert normalised_gain(high, low, high, ratio_of_sums).value == pytest.approx(1)
+
+
+def test_gain_says_why_it_is_missing():
+    rows = mean_statistics(VALUES)
+    assert normalised_gain(rows, None, rows, ratio_of_sums).reason == "unfilled missing"
+    assert normalised_gain(rows, rows, rows, ratio_of_sums).reason == "oracle equals unfilled"
+    undefined = normalised_gain(rows, np.full((80, 2), np.nan), rows, ratio_of_sums)
+    assert np.isnan(undefined.value) and "all scored" in undefined.reason
+
+
+def write_systems(n=60, seed=3, better=0.55, worse=0.45):
+    rng = np.random.default_rng(seed)
+    words = np.array([f"w{i}" for i in range(30)])
+    references = [rng.choice(words, size=20) for _ in range(n)]
+
+    def damage(share):
+        return [" ".join(np.where(rng.random(20) < share, r, rng.choice(words, size=20))) for r in references]
+
+    return damage(better), damage(worse), [" ".join(r) for r in references]
+
+
+def _test_with_sacrebleu(kind, first, second, references):
+    named = [("baseline", second), ("system", first)]
+    tested = PairedTest(named, {"BLEU": BLEU()}, [references], test_type=kind, n_samples=2000)()[1]["BLEU"]
+    return tested[1], tested[1].score - tested[0].score
+
+
+@pytest.mark.parametrize("better", [0.38, 0.42, 0.44, 0.48])
+def test_paired_randomisation_agrees_with_sacrebleu(better):
+    *texts, references = write_systems(better=better)
+    rows = [make_bleu().statistics(system, references) for system in texts]
+    theirs, _ = _test_with_sacrebleu("ar", *texts, references)
+    ours = paired_randomisation(*rows, make_bleu().aggregate, n_trials=2000)
+    assert ours == pytest.approx(theirs.p_value, abs=0.04)
+
+
+def test_paired_bootstrap_agrees_with_sacrebleu():
+    """sacrebleu counts one tail: its p is half of ours where the sign is not in doubt."""
+    *texts, references = write_systems(better=0.44)
+    rows = [make_bleu().statistics(system, references) for system in texts]
+    theirs, difference = _test_with_sacrebleu("bs", *texts, references)
+    ours = paired_bootstrap(*rows, make_bleu().aggregate, n_resamples=2000)
+    low, high = bootstrap(rows[0], make_bleu().aggregate, n_resamples=2000)
+    assert ours.difference == pytest.approx(difference)
+    assert ours.p == pytest.approx(2 * theirs.p_value, abs=0.01)
+    assert (high - low) / 2 == pytest.approx(theirs.ci, rel=0.1)
+
+
+def test_paired_tests_agree_with_scipy_on_means():
+    first, second = VALUES, VALUES + np.random.default_rng(1).normal(0.015, 0.08, size=80)
+    rows = [mean_statistics(values) for values in (first, second)]
+    t = scipy.stats.ttest_rel(first, second)
+    compared = paired_bootstrap(*rows, ratio_of_sums, n_resamples=4000)
+    assert compared.p == pytest.approx(t.pvalue, abs=0.03)
+    assert (compared.low, compared.high) == pytest.approx(tuple(t.confidence_interval()), abs=0.004)
+    theirs = scipy.stats.permutation_test(
+        (first - second,), np.mean, permutation_type="samples", n_resamples=4000, rng=2
+    )
+    assert paired_randomisation(*rows, ratio_of_sums, n_trials=4000) == pytest.approx(theirs.pvalue, abs=0.03)
+
+
+def test_equal_systems_are_not_told_apart():
+    rows = mean_statistics(VALUES)
+    assert paired_randomisation(rows, rows, ratio_of_sums, n_trials=200) == 1
+    assert paired_bootstrap(rows, rows, ratio_of_sums).p == 1
+
+
+def test_paired_tests_swap_whole_clusters():
+    """Two authors who agree leave four ways to swap, two of them as extreme: p near one half, not near zero."""
+    first, second = mean_statistics(np.ones(40)), mean_statistics(np.zeros(40))
+    p = paired_randomisation(first, second, ratio_of_sums, n_trials=2000, clusters=[0, 1] * 20)
+    assert p == pytest.approx(0.5, abs=0.05)
+
+
+def test_holm_equals_statsmodels():
+    p_values = np.array([0.01, 0.04, 0.03, 0.005, 0.6])
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+    with_hole = holm(np.insert(p_values, 2, np.nan))
+    assert np.isnan(with_hole[2]) and np.delete(with_hole, 2) == pytest.approx(holm(p_values))
+    assert holm([]).size == 0
+
+
+@pytest.mark.parametrize("n", [20, 150])
+def test_detectable_effect_agrees_with_statsmodels(n):
+    theirs = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
+    assert smallest_detectable_effect(1 / np.sqrt(n), n) == pytest.approx(theirs, rel=0.02)
+    assert np.isnan(smallest_detectable_effect(0.1, 1))
+
+
+def test_equivalence_is_decided_by_the_whole_interval():
+    cases = {(-0.3, 0.4): "inside", (-0.3, 0.6): "spans", (0.55, 0.9): "outside", (-0.9, -0.5): "outside"}
+    assert {case: equivalence(*case, bound=0.5) for case in cases} == cases
+    assert equivalence(float("nan"), 0.1, 0.5) == "undefined"
+
+
+SCIPY = {
+    "pearson": lambda x, y: scipy.stats.pearsonr(x, y).statistic,
+    "spearman": lambda x, y: scipy.stats.spearmanr(x, y).statistic,
+    "kendall": lambda x, y: scipy.stats.kendalltau(x, y).statistic,
+}
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlations_equal_scipy_on_every_resample(name):
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 6, size=(2, 15)).astype(float)
+    weights = draw_weights(15, 30, 0)
+    ours = CORRELATIONS[name](weights, x, y)
+    for row, value in zip(weights.astype(int), ours, strict=True):
+        assert value == pytest.approx(SCIPY[name](np.repeat(x, row), np.repeat(y, row)))
+    assert correlations(x, y)[name].value == pytest.approx(SCIPY[name](x, y))
+
+
+def test_partial_spearman_is_the_correlation_of_rank_residuals():
+    rng = np.random.default_rng(5)
+    given = rng.normal(size=40)
+    x, y = given + rng.normal(size=40), given + rng.normal(size=40)
+    ranks = [scipy.stats.rankdata(values) for values in (x, y, given)]
+    left = [values - np.polyval(np.polyfit(ranks[2], values, 1), ranks[2]) for values in ranks[:2]]
+    expected = np.corrcoef(*left)[0, 1]
+    assert partial_spearman(np.ones((1, 40)), x, y, given)[0] == pytest.approx(expected)
+    assert correlations(x, y, given)["partial_spearman"].value == pytest.approx(expected)
+
+
+def test_correlations_agree_with_fishers_interval():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=200)
+    y = 0.6 * x + 0.8 * rng.normal(size=200)
+    ours = correlations(x, y, n_resamples=2000)["pearson"]
+    theirs = scipy.stats.pearsonr(x, y).confidence_interval()
+    assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.03)
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_a_constant_has_no_correlation_and_degenerate_resamples_are_counted(name):
+    constant = correlations([0.1] * 5, [1, 2, 3, 4, 5])[name]
+    assert np.isnan(constant.value) and constant.reason == "a variable does not vary"
+    few = correlations([1, 2, 3, np.nan], [2, 1, 3, 4], n_resamples=900)[name]
+    assert few.n == 3 and few.n_degenerate == pytest.approx(900 / 9, abs=40)
+    assert correlations([1, 2], [1, 2])[name].reason == "fewer than three cells"

@@ -1,0 +1,243 @@
+"""What each objective reads and predicts, worked by hand, and what holds for every draw of spans."""
+
+import numpy as np
+import pytest
+from tiny_models import make_networks, make_tokenizers
+
+from mlm_vs_clm.blanks import BlankedText
+from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.fill.rows import to_rows
+from mlm_vs_clm.fill.seq2seq import marked_text
+from mlm_vs_clm.models import objectives
+from mlm_vs_clm.models.objectives import (
+    IGNORE,
+    OBJECTIVES,
+    Marks,
+    Noise,
+    Subwords,
+    check_marks,
+    check_objective,
+)
+from mlm_vs_clm.models.spans import (
+    draw_poisson_spans,
+    draw_spans,
+    find_runs,
+    replace_spans,
+    shuffle_sentences,
+)
+from mlm_vs_clm.models.training.batches import find_marks, tokenize
+
+NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
+BERT = Marks(mask=3, n_vocabulary=100, start=1)
+T5 = Marks(mask=None, n_vocabulary=100, start=0, answers=(90, 91, 92, 93))
+BART = Marks(mask=3, n_vocabulary=100, start=2)
+EIGHT = Subwords(np.array([1, 10, 11, 12, 13, 14, 15, 16, 17, 2]), np.array([-1, *range(8), -1]), (4,))
+
+
+def make(name, document, noise=NOISE, marks=BERT, seed=0):
+    made = OBJECTIVES[name].make_example(document, noise, marks, np.random.default_rng(seed))
+    return {key: values.tolist() for key, values in made.items()}
+
+
+@pytest.fixture
+def two_spans(monkeypatch):
+    """Of the text's eight sub-words, hide the second and third, and the last."""
+    monkeypatch.setattr(objectives, "draw_spans", lambda *_: [(1, 2), (7, 1)])
+    monkeypatch.setattr(objectives, "draw_poisson_spans", lambda *_: [(1, 2), (4, 0), (7, 1)])
+
+
+def test_masked_objective_by_hand():
+    document = Subwords(np.arange(10, 30), np.array([-1, *range(18), -1]))
+    noise = Noise(0.5, "token", mask_share=1.0, random_share=0.0)
+    made = OBJECTIVES["mlm"].make_example(document, noise, BERT, np.random.default_rng(0))
+    hidden = made["labels"] != IGNORE
+    assert hidden.sum() == 9 and not hidden[0] and not hidden[-1]
+    assert (made["input_ids"][hidden] == 3).all()
+    assert (made["input_ids"][~hidden] == document.ids[~hidden]).all()
+    assert (made["labels"][hidden] == document.ids[hidden]).all()
+
+
+def test_masking_splits_80_10_10():
+    document = Subwords(np.full(10002, 7), np.array([-1, *range(10000), -1]))
+    made = OBJECTIVES["mlm"].make_example(document, NOISE, Marks(3, 1000), np.random.default_rng(0))
+    hidden = made["labels"] != IGNORE
+    shares = [(made["input_ids"][hidden] == value).mean() for value in (3, 7)]
+    assert shares == pytest.approx([0.8, 0.1], abs=0.02)
+
+
+def test_causal_objective_predicts_the_next():
+    made = make("clm", Subwords(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1])))
+    assert made["labels"] == [5, 6, 2, IGNORE]
+
+
+def test_kept_objective_hides_whole_words_and_leaves_no_mark():
+    document = Subwords(np.array([1, 5, 6, 7, 8, 2]), np.array([-1, 0, 0, 1, 1, -1]))
+    made = make("seq2seq", document, Noise(0.5, "word", 0.8, 0.1))
+    assert made["input_ids"] in ([1, 5, 6, 2], [1, 7, 8, 2])
+    assert made["decoder_input_ids"] == [1, 5, 6, 7, 8, 2]
+    assert made["labels"] == [5, 6, 7, 8, 2, IGNORE]
+
+
+def test_kept_objective_writes_from_the_start_of_each_family():
+    """BERT's decoder starts with the mark that opens the text; BART's with </s> and T5's with <pad>, before the text."""
+    document = Subwords(np.array([5, 6, 9]), np.array([0, 1, -1]))
+    assert make("seq2seq", document, marks=T5)["decoder_input_ids"] == [0, 5, 6, 9]
+    assert make("seq2seq", document, marks=T5)["labels"] == [5, 6, 9, IGNORE]
+    opened = Subwords(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1]))
+    assert make("seq2seq", opened, marks=BART)["decoder_input_ids"] == [2, 1, 5, 6, 2]
+    assert make("seq2seq", opened, marks=BART)["labels"] == [1, 5, 6, 2, IGNORE]
+
+
+def test_span_corruption_has_the_published_layout_of_t5(two_spans):
+    """Read: 10 <0> 13 14 15 16 <1> </s>; written: <0> 11 12 <1> 17 <2> </s>."""
+    document = Subwords(np.array([10, 11, 12, 13, 14, 15, 16, 17, 9]), np.array([*range(8), -1]))
+    made = make("span_corruption", document, marks=T5)
+    assert made["input_ids"] == [10, 90, 13, 14, 15, 16, 91, 9]
+    assert made["labels"] == [90, 11, 12, 91, 17, 92, 9, IGNORE]
+    assert made["decoder_input_ids"] == [0, 90, 11, 12, 91, 17, 92, 9]
+
+
+def test_span_corruption_with_a_mask_alone_writes_the_whole_text(two_spans):
+    made = make("span_corruption", EIGHT)
+    assert made["input_ids"] == [1, 10, 3, 13, 14, 15, 16, 3, 2]
+    assert made["labels"] == [*EIGHT.ids[1:], IGNORE]
+    assert made["decoder_input_ids"] == EIGHT.ids.tolist()
+
+
+def test_denoising_puts_a_mask_for_an_empty_span_too(two_spans):
+    made = make("denoise", EIGHT, marks=BART)
+    assert made["input_ids"] == [1, 10, 3, 13, 3, 14, 15, 16, 3, 2]
+    assert made["decoder_input_ids"] == [2, *EIGHT.ids] and made["labels"] == [*EIGHT.ids, IGNORE]
+
+
+def test_denoising_reads_sentences_in_another_order_and_writes_them_in_theirs():
+    noise = Noise(0.0, "token", 0.8, 0.1, permute_sentences=True)
+    orders = [make("denoise", EIGHT, noise, BART, seed) for seed in range(8)]
+    assert {tuple(made["input_ids"]) for made in orders} == {
+        tuple(EIGHT.ids.tolist()),
+        (1, 13, 14, 15, 16, 17, 10, 11, 12, 2),
+    }
+    assert all(made["labels"][:-1] == EIGHT.ids.tolist() for made in orders)
+
+
+def test_sentinel_objective_marks_the_runs_of_what_seq2seq_hides():
+    for seed in range(5):
+        noise = Noise(0.5, "word", 0.8, 0.1)
+        kept, marked = make("seq2seq", EIGHT, noise, seed=seed), make("sentinel", EIGHT, noise, seed=seed)
+        assert [token for token in marked["input_ids"] if token != BERT.mask] == kept["input_ids"]
+        assert marked["labels"] == kept["labels"]
+        assert (3, 3) not in zip(marked["input_ids"], marked["input_ids"][1:], strict=False)
+
+
+def test_runs_beyond_the_marks_stay_in_the_text(monkeypatch):
+    hidden = np.array([False, True, False, True, False, True, False, True, False, False])
+    monkeypatch.setattr(objectives, "_hide", lambda *_: hidden)
+    made = make("sentinel", EIGHT, marks=T5)
+    assert made["input_ids"] == [1, 90, 11, 91, 13, 92, 15, 16, 17, 2]
+    assert made["labels"] == [90, 10, 91, 12, 92, 14, 93, 2, IGNORE]
+
+
+@pytest.mark.parametrize("family", ["wordpiece", "roberta"])
+def test_training_reads_what_the_arm_will_read(family, texts, tokenizer, monkeypatch):
+    """The words 1, 2 and 5 hidden: the arm's text with its marks is, but for spaces, what training reads."""
+    text = "The old captain sailed the small boat."
+    words = [(0, 3), (4, 7), (8, 15), (16, 22), (23, 26), (27, 32), (33, 37), (37, 38)]
+    each = make_tokenizers(texts, tokenizer)[family]
+    asked = marked_text(BlankedText("d", text, words, [1, 2, 5]), [each.mask_token] * 2)
+    document = tokenize([text], each, 64)[0]
+    monkeypatch.setattr(objectives, "_hide", lambda *_: np.isin(document.word_of, [1, 2, 5]))
+    made = make("sentinel", document, marks=Marks(each.mask_token_id, len(each), each.cls_token_id))
+    read = [each.decode(ids).replace(" ", "") for ids in (each(asked)["input_ids"], made["input_ids"])]
+    assert read[0] == read[1]
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.15, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("n", [1, 7, 200])
+def test_spans_hide_the_share_and_lie_apart(ratio, n):
+    for seed in range(20):
+        drawn = draw_spans(n, ratio, 3.0, None, keyed_rng(seed))
+        assert sum(length for _, length in drawn) == round(ratio * n)
+        assert all(a + length < b for (a, length), (b, _) in zip(drawn, drawn[1:], strict=False))
+        assert all(length > 0 and start >= 0 and start + length <= n for start, length in drawn)
+        assert len(draw_spans(n, ratio, 3.0, 2, keyed_rng(seed))) <= 2
+
+
+def test_spans_are_three_long_on_average_and_reach_both_ends():
+    drawn = [draw_spans(200, 0.15, 3.0, None, keyed_rng(seed)) for seed in range(300)]
+    assert all(len(each) == 10 for each in drawn)
+    assert min(each[0][0] for each in drawn) == 0 and max(sum(each[-1]) for each in drawn) == 200
+    starts = np.concatenate([[start for start, _ in each] for each in drawn])
+    assert np.mean(starts) == pytest.approx(98.5, abs=3)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.3, 1.0])
+def test_poisson_spans_hide_the_share_in_order(ratio):
+    lengths = []
+    for seed in range(200):
+        drawn = draw_poisson_spans(100, ratio, 3.0, keyed_rng(seed))
+        assert sum(length for _, length in drawn) == round(100 * ratio)
+        assert all(a + length <= b for (a, length), (b, _) in zip(drawn, drawn[1:], strict=False))
+        lengths += [length for _, length in drawn[:-1]]
+    if ratio == 1.0:  # the last is cut to fit
+        assert np.mean(lengths) == pytest.approx(3.0, abs=0.1)
+        assert np.mean(np.array(lengths) == 0) == pytest.approx(np.exp(-3), abs=0.02)
+
+
+def test_runs_replacement_and_sentences_by_hand():
+    assert find_runs(np.array([True, True, False, True])) == [(0, 2), (3, 1)]
+    assert find_runs(np.zeros(3, dtype=bool)) == []
+    assert replace_spans(np.arange(5), [(0, 2), (3, 1)], [8, 9]).tolist() == [8, 2, 9, 4]
+    shuffled = {
+        tuple(shuffle_sentences(np.arange(4), [1, 3], keyed_rng(seed)).tolist()) for seed in range(50)
+    }
+    assert len(shuffled) == 6 and (3, 1, 2, 0) in shuffled
+
+
+def test_sentences_are_found_among_the_subwords(texts, tokenizer):
+    """`Mr.` ends none; the fourth text's second sentence begins with `The`."""
+    documents = tokenize(texts, tokenizer, 64)
+    assert [len(document.sentences) for document in documents] == [0, 0, 0, 1, 0, 1]
+    place = documents[3].sentences[0]
+    assert tokenizer.decode(documents[3].ids[place:]).startswith("the captain")
+
+
+def test_a_causal_model_trains_on_the_marks_that_filling_sets(texts, tokenizer):
+    for name, each in make_tokenizers(texts, tokenizer).items():
+        if name == "t5":
+            continue
+        text = "The old captain sailed."
+        row = to_rows([BlankedText("d", text, [(0, 3)], [])], each, None)[0]
+        document = tokenize([text], each, 64, "causal")[0]
+        assert document.ids.tolist() == row.ids and len(document.word_of) == len(row.ids)
+        assert document.word_of[0] == document.word_of[-1] == -1
+        assert len(tokenize(texts, each, 9, "causal")[0].ids) == 9
+
+
+def test_marks_of_every_family(texts, tokenizer):
+    networks = make_networks(make_tokenizers(texts, tokenizer))
+    made = {name: find_marks(each, model) for name, (model, each) in networks.items()}
+    assert made["bert"].start is None and made["bert"].mask == tokenizer.mask_token_id
+    assert made["t5"].start == 0 and len(made["t5"].answers) == 10 and made["t5"].mask is None
+    assert made["bart"].start == networks["bart"][1].eos_token_id and not made["bart"].answers
+    check_marks("span_corruption", made["t5"])
+    check_marks("clm", made["gpt2"])
+    for name, family in (("infill", "gpt2"), ("denoise", "t5"), ("mlm", "llama")):
+        with pytest.raises(StudyError, match=f"objective {name} needs a tokenizer with a mask token"):
+            check_marks(name, made[family])
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"name": "mtl"}, "objective.name=mtl is unknown: choose one of mlm"),
+        ({"name": "mlm", "ratio": 1.5}, "objective.ratio=1.5"),
+        ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
+        ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span means nothing to objective mlm"),
+        ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences means nothing"),
+        ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0 is too short"),
+    ],
+)
+def test_settings_that_no_objective_takes_are_one_line(settings, told):
+    with pytest.raises(StudyError, match=told):
+        check_objective(**{"ratio": 0.5, "unit": "token"} | settings)

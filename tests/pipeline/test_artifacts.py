@@ -1,0 +1,186 @@
+"""A result appears whole or not at all, once, under the name of what made it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
+from mlm_vs_clm.pipeline.inventory import main as inventory
+
+
+def write_words(settings, inputs, folder, runtime):
+    read = "".join(path.joinpath("words").read_text() for path in inputs.values())
+    (folder / "words").write_text(read + settings["words"])
+
+
+def store(root):
+    return Store(root, {"write": write_words})
+
+
+LEAF = Recipe("write", 1, {"words": "a", "seed": 3})
+TREE = Recipe("write", 1, {"words": "b"}, {"leaf": LEAF})
+
+
+def test_what_is_needed_is_made_first(tmp_path):
+    folder = store(tmp_path).ensure(TREE)
+    assert (folder / "words").read_text() == "ab"
+    assert read_record(folder)["inputs"] == {"leaf": f"write/{LEAF.id}"}
+
+
+def test_linear_algebra_has_one_thread_while_a_result_is_made(tmp_path):
+    seen = []
+
+    def look(settings, inputs, folder, runtime):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+
+    with threadpool_limits(2, user_api="blas"):
+        Store(tmp_path, {"look": look}).ensure(Recipe("look", 1, {}))
+    assert seen and set(seen) == {1}
+
+
+def test_id_follows_settings_inputs_and_version():
+    changed = [
+        Recipe("write", 2, {"words": "b"}, {"leaf": LEAF}),
+        Recipe("write", 1, {"words": "c"}, {"leaf": LEAF}),
+        Recipe("write", 1, {"words": "b"}, {"leaf": Recipe("write", 1, {"words": "z"})}),
+    ]
+    assert len({TREE.id, *(recipe.id for recipe in changed)}) == 4
+    assert Recipe("write", 1, {"seed": 3, "words": "a"}).id == LEAF.id
+
+
+def test_content_with_a_hash_is_the_same_wherever_its_folder_stands():
+    def own(path, **rest):
+        return [
+            Recipe("write", 1, {"path": path} | rest).id,
+            Recipe("write", 1, {"own": {"path": path} | rest}).id,
+        ]
+
+    assert own("/here/notes.txt", sha256="a") == own("there/notes.txt", sha256="a")
+    different = [
+        ("/here/notes.txt", "b"),
+        ("/here/letters.txt", "a"),
+        ("/here/notes.txt", ""),
+        ("there/notes.txt", ""),
+    ]
+    ids = {id for path, sha256 in [("/here/notes.txt", "a"), *different] for id in own(path, sha256=sha256)}
+    assert len(ids) == 10
+
+
+def test_record_tells_what_made_it(tmp_path):
+    record = read_record(store(tmp_path).ensure(LEAF))
+    assert record["seed"] == 3 and record["seconds"] >= 0 and record["libraries"]["torch"]
+    assert set(record) >= {"stage", "settings", "inputs", "commit", "version", "files", "finished"}
+
+
+def test_stored_result_is_not_made_again(tmp_path):
+    store(tmp_path).ensure(LEAF)
+    Store(tmp_path, {"write": None}).ensure(LEAF)
+
+
+@pytest.mark.parametrize("harm", [lambda p: p.write_text("x"), Path.unlink], ids=["changed", "missing"])
+def test_damaged_result_is_made_again(tmp_path, harm, capsys):
+    folder = store(tmp_path).ensure(LEAF)
+    harm(folder / "words")
+    assert damaged_files(folder) == ["words"]
+    assert (store(tmp_path).ensure(LEAF) / "words").read_text() == "a"
+    assert "damaged" in capsys.readouterr().out
+
+
+def test_failed_stage_leaves_no_result_and_no_leftovers_in_the_next(tmp_path):
+    def fail(settings, inputs, folder, runtime):
+        (folder / "half").write_text("half")
+        raise StudyError("no")
+
+    with pytest.raises(StudyError):
+        Store(tmp_path, {"write": fail}).ensure(LEAF)
+    assert not store(tmp_path).has(LEAF)
+    folder = store(tmp_path).ensure(LEAF)
+    assert not (folder / "half").exists()
+
+
+SCRIPT = textwrap.dedent("""
+    import os, sys, time
+    from pathlib import Path
+    from mlm_vs_clm.pipeline.artifacts import Recipe, Store
+    def write(settings, inputs, folder, runtime):
+        with open(Path(sys.argv[1]) / "made", "a") as log:
+            log.write("x")
+        for i in range(20):
+            (folder / f"{i}").write_text("text" * 1000)
+            if sys.argv[2] == "slow":
+                print("started", flush=True)
+                time.sleep(0.05)
+    Store(Path(sys.argv[1]) / "store", {"write": write}).ensure(Recipe("write", 1, {}))
+""")
+
+
+def start_process(root, pace):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(root), pace], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_killed_process_leaves_nothing_that_counts_and_the_next_one_finishes(tmp_path):
+    first = start_process(tmp_path, "slow")
+    first.stdout.readline()
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    assert [state for state, _ in list_artifacts(tmp_path / "store")] == ["unfinished"]
+    assert start_process(tmp_path, "fast").wait() == 0
+    assert [state for state, _ in list_artifacts(tmp_path / "store")] == ["whole"]
+
+
+def test_one_process_makes_it_and_the_others_wait(tmp_path):
+    processes = [start_process(tmp_path, "slow") for _ in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert (tmp_path / "made").read_text() == "x"
+
+
+def test_unwritable_folder_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="cannot read or write"):
+        store(tmp_path / "file").ensure(LEAF)
+
+
+def test_full_disk_is_one_line(tmp_path):
+    def fill_up(settings, inputs, folder, runtime):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(StudyError, match="No space left on device.*free space") as error:
+        Store(tmp_path, {"write": fill_up}).ensure(LEAF)
+    assert "\n" not in str(error.value)
+
+
+def test_disk_that_fills_up_while_weights_are_saved_is_one_line(tmp_path):
+    from safetensors import SafetensorError
+
+    def fill_up(settings, inputs, folder, runtime):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    with pytest.raises(StudyError, match="No space left on device.*free space"):
+        Store(tmp_path, {"write": fill_up}).ensure(LEAF)
+
+
+def test_broken_record_counts_as_damage(tmp_path):
+    folder = store(tmp_path).ensure(LEAF)
+    (folder / "artifact.json").write_text("{")
+    assert damaged_files(folder) == ["artifact.json"]
+    assert not store(tmp_path).has(LEAF)
+
+
+def test_inventory_lists_and_removes(tmp_path, capsys):
+    store(tmp_path).ensure(TREE)
+    assert inventory(["list", "--store", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("whole") == 2
+    assert inventory(["remove", f"write/{LEAF.id}", "--store", str(tmp_path)]) == 0
+    assert [folder.name for _, folder in list_artifacts(tmp_path)] == [TREE.id]
+    assert inventory(["remove", "nothing", "--store", str(tmp_path)]) == 1
+    assert json.loads((tmp_path / "write" / TREE.id / "artifact.json").read_text())["id"] == TREE.id

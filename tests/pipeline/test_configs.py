@@ -1,0 +1,275 @@
+"""Every choice composes, and every mistake in the settings is one line before any work."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.fill import BASELINES, ORDERS
+from mlm_vs_clm.masking import STRATEGIES
+from mlm_vs_clm.models.objectives import OBJECTIVES
+from mlm_vs_clm.pipeline import command, recipes, study
+from mlm_vs_clm.pipeline.arms import MODEL_WRITERS
+from mlm_vs_clm.pipeline.config import register
+from mlm_vs_clm.tasks import TASKS
+
+ROOT = Path(__file__).parents[2]
+CHOICES = [
+    (group.name, choice.stem)
+    for group in sorted((ROOT / "conf").iterdir())
+    if group.is_dir()
+    for choice in sorted(group.glob("*.yaml"))
+]
+
+
+@pytest.fixture
+def choose():
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield lambda *overrides: command.compose(list(overrides))
+    GlobalHydra.instance().clear()
+
+
+@pytest.mark.parametrize(("group", "name"), CHOICES)
+def test_every_choice_composes(choose, group, name):
+    config = choose(f"{group}={name}")
+    assert config.masking.strategy in STRATEGIES
+    assert config.arm.writer in (*MODEL_WRITERS, *BASELINES)
+    assert config.arm.order in (*ORDERS, "none")
+    assert config.objective.name in OBJECTIVES
+    assert config.corpus.task in TASKS
+    assert group == "objective" or config.arm.objective in (None, config.objective.name)
+
+
+@pytest.fixture
+def licensed(tmp_path):
+    """Return a data folder in which the corpora that only a user can bring seem to lie."""
+    for name in ("n2c2", "mpst", "pan"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.txt").write_text(name)
+    return f"data_dir={tmp_path}"
+
+
+def cells_of(choose, *asked):
+    return study.cells(
+        choose(*asked), lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items()))
+    )
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "gpu", "paper"])
+def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
+    config, cells = choose(f"scale={scale}", licensed), cells_of(choose, f"scale={scale}", licensed)
+    grid = config.scale.grid
+    scored = [name for name in cells if name.startswith("score/")]
+    n_cells = len(grid.maskings) * len(grid.arms) + len(grid.also)
+    assert len(scored) == len(grid.corpora) * n_cells * len(grid.seeds)
+    assert len({cells[name].id for name in scored}) == len(scored)
+    assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()
+
+
+SCALES, TRACKS, MODELS = (
+    [name for group, name in CHOICES if group == wanted] for wanted in ("scale", "track", "model")
+)
+
+
+ONE_CELL = ["scale.grid.seeds=[0]", "scale.grid.maskings=[{strategy: random, ratio: 0.5}]"]
+
+
+@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_track_composes_at_every_scale(choose, scale, track):
+    config = choose(f"scale={scale}", f"track={track}")
+    assert config.scale.grid.arms and config.model.name == config.track.models.get("mlm", config.model.name)
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_every_track_names_its_results_and_trains_its_models_without_making_any(choose, track, licensed):
+    asked = ["scale=paper", f"track={track}", licensed, *ONE_CELL]
+    track, models = choose(*asked).track, {}
+    for name, recipe in cells_of(choose, *asked).items():
+        if name.startswith("pretrain/"):
+            models[name.split("/")[-1]] = recipe.inputs["start"].settings["name"]
+    assert models and all(asked == used for asked, used in models.items())
+    assert not track.models or set(models) <= set(track.models.values())
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_model_can_be_asked_for_at_every_scale(choose, scale, model):
+    source = ["model.source=org/name"] if model == "checkpoint" else []
+    corpora = ["corpus=own", "corpus.path=README.md", "corpus.reader=folder"]
+    config = choose(f"scale={scale}", f"model={model}", *source, *corpora)
+    recipe = recipes.pretrain(config)
+    assert recipe.inputs["start"].settings["name"] == model
+    share = config.model.training.get("budget_share", 1)
+    assert recipe.settings["training"]["token_budget"] == share * config.scale.training.token_budget
+
+
+def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_word(choose):
+    assert choose("track=pretrained", "arm=clm").model.name == "smollm2"
+    assert choose("track=pretrained", "arm=mlm").model == choose("arm=mlm").model
+    assert choose("track=pretrained", "arm=mlm_distilbert").model.name == "distilbert"
+    assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"
+
+
+def test_what_is_typed_wins_over_what_a_model_changes_of_training(choose):
+    rate = "scale.training.body_learning_rate=1e-4"
+    typed = recipes.pretrain(choose("model=gpt2", rate)).settings["training"]
+    assert (typed["body_learning_rate"], typed["head_learning_rate"]) == (1e-4, 5e-5)
+    both = choose("model=gpt2", rate, "model.training.body_learning_rate=2e-4")
+    assert recipes.pretrain(both).settings["training"]["body_learning_rate"] == 2e-4
+
+
+def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choose):
+    asked = ["scale=gpu", "track=ettin", "scale.grid.arms=[infill]", "scale.grid.corpora=[plots]"]
+    cells = cells_of(choose, *asked)
+    alone = choose("scale=gpu", "track=ettin", "corpus=plots", "arm=infill")
+    assert alone.model.name == "scratch"
+    assert cells["pretrain/plots/infill/scratch"].id == recipes.pretrain(alone).id
+
+
+def test_runs_train_every_model_anew_and_the_first_is_the_matched_one(choose):
+    asked = ["scale=laptop", "track=runs"]
+    cells, matched = cells_of(choose, *asked), cells_of(choose, "scale=laptop")
+    trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
+    assert sorted(trained) == [f"pretrain/plots/mlm/{seed}/minilm" for seed in (0, 1, 2)]
+    assert len({recipe.id for recipe in trained.values()}) == 3
+    first = {name: recipe.id for name, recipe in cells.items() if "/random-0.5/0/" in name}
+    assert len(first) > 20 and first == {name: matched[name].id for name in first}
+    for name, recipe in cells.items():
+        if "/random-0.5/2/clm" in name and name.startswith("score/"):
+            text = recipe.inputs["generation"]
+            assert text.inputs["model"].id == cells["pretrain/plots/clm/2/minilm"].id
+            assert text.inputs["corruption"].settings["seed"] == 2
+
+
+def test_a_study_needs_a_worker(choose):
+    with pytest.raises(StudyError, match="workers=0"):
+        study.make_all(None, choose("workers=0"), choose)
+
+
+def test_an_own_corpus_without_sizes_is_one_line(choose, tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    config = choose("corpus=own", "corpus.name=mine", f"corpus.path={tmp_path}")
+    with pytest.raises(StudyError, match="scale.sizes.mine is missing"):
+        recipes.check_corpus(config)
+
+
+def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choose):
+    asked = ["track=pretrained", "corpus=plots"]
+    general, domain = (recipes.generate(choose(*asked, f"arm={arm}")) for arm in ("clm_general", "clm"))
+    assert general.inputs["model"].id == domain.inputs["model"].inputs["start"].id
+    with pytest.raises(StudyError, match="arm=clm_general writes with a checkpoint as it comes"):
+        recipes.generate(choose("arm=clm_general"))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["++model.training.epochs=3"], "model.training.epochs is unknown"),
+        (["model=checkpoint"], "model.source is missing"),
+        (["model.start=warm"], "model.start=warm is unknown"),
+        (["model=checkpoint", "model.source=./nowhere"], "nowhere is not there"),
+        (["model.revision=main"], "model.revision is for model.start=checkpoint"),
+        (["model=tiny", "model.opening=x"], "model.opening is for model.start=checkpoint"),
+        (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),
+        (["scale.training.patience=-1"], "patience=-1: give 0"),
+    ],
+)
+def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):
+    with pytest.raises(StudyError, match=told):
+        recipes.pretrain(choose(*overrides))
+
+
+def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):
+    made = {arm: recipes.generate(choose(f"arm={arm}")) for arm in ("mlm", "clm", "seq2seq_kept", "unigram")}
+    assert len({recipe.inputs["corruption"].id for recipe in made.values()}) == 1
+    models = [recipe.inputs["model"] for recipe in made.values() if "model" in recipe.inputs]
+    assert len({model.inputs["start"].id for model in models}) == 1
+    assert len({model.id for model in models}) == 3
+    assert len({str(model.settings["training"]) for model in models}) == 1
+
+
+def test_device_store_and_workers_are_in_no_id(choose):
+    plain = recipes.score(choose())
+    elsewhere = recipes.score(choose("store=/tmp/x", "workers=7", "threads=3", "results=r", "data_dir=/d"))
+    assert plain.id == elsewhere.id
+
+
+MISTAKES = [
+    ("masking.ratoi=0.5", "ratoi"),
+    ("masking.ratio=half", "half"),
+    ("masking.ratio=1.5", "masking.ratio=1.5"),
+    ("masking.strategy=nouns", "choose one of random"),
+    ("masking=nouns", "masking/nouns"),
+    ("arm=gpt", "arm/gpt"),
+    ("arm.writer=gpt", "arm.writer=gpt"),
+    ("arm.order=zigzag", "arm.order=zigzag"),
+    ("corpus=tweets", "corpus/tweets"),
+    ("scale=huge", "scale/huge"),
+    ("precision=fp8", "precision=fp8"),
+    ("device=cuda:9", "device=cuda:9"),
+    ("corpus=own", "corpus.path"),
+    ("scale.sizes.abstracts.generate=100000", "100000"),
+]
+
+# All in one child process, as each import of torch takes seconds: override -> [exit message, what stderr got besides].
+CHILD = """
+import contextlib, io, json, runpy, sys
+told, overrides, store = {}, json.loads(sys.argv[1]), sys.argv[2]
+for override in overrides:
+    sys.argv = ["experiments/generate.py", "scale=smoke", f"store={store}", override]
+    stderr = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(stderr):
+            runpy.run_path("experiments/generate.py", run_name="__main__")
+    except SystemExit as stopped:
+        told[override] = [stopped.code, stderr.getvalue()]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Return what the generate stage answers to each mistake, and the store that it was given."""
+    store = tmp_path_factory.mktemp("store")
+    overrides = json.dumps([override for override, _ in MISTAKES])
+    command = [sys.executable, "-c", CHILD, overrides, str(store)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), store
+
+
+@pytest.mark.parametrize(("override", "told"), MISTAKES)
+def test_mistake_is_one_line_before_any_work(override, told, answers):
+    message, besides = answers[0][override]
+    assert isinstance(message, str) and message.startswith("error: ") and told in message
+    assert "\n" not in message and besides == ""
+    assert not list(answers[1].glob("generate/*"))
+
+
+def test_mistake_leaves_one_line_on_stderr_and_exit_code_1(tmp_path):
+    command = [sys.executable, "experiments/corrupt.py", f"store={tmp_path}", "masking.ratoi=0.5"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "ratoi" in done.stderr
+
+
+def test_own_encoder_and_corpora_of_a_model_are_named_by_what_they_hold(choose, tmp_path):
+    def score(folder, text):
+        (tmp_path / folder / "encoder").mkdir(parents=True)
+        (tmp_path / folder / "encoder" / "config.json").write_text(text)
+        return recipes.score(choose(f"scoring.encoder={tmp_path / folder / 'encoder'}"))
+
+    one, moved, other = score("a", "{}"), score("b", "{}"), score("c", "[]")
+    assert one.id == moved.id != other.id and "sha256" in one.settings
+    assert "sha256" not in recipes.score(choose()).settings
+    orders = ("[plots,abstracts]", "[abstracts,plots]")
+    first, second = (
+        recipes.pretrain(choose("model=smollm2", "objective=clm", f"model.corpora={o}")) for o in orders
+    )
+    assert first.id == second.id and list(first.inputs) == list(second.inputs)

@@ -1,0 +1,216 @@
+"""Sweeps under every launcher, with a job that fails in the middle; and a study with a cell that fails."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_studies import ROOT, contents, settings, write_corpus
+
+from mlm_vs_clm.errors import StudyError, describe_error, tell_stack
+from mlm_vs_clm.pipeline import study, workers
+from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
+
+TIMES = ("seconds", "finished", "measured", "commit")
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    write_corpus(folder / "corpus.jsonl", 50)
+    (folder / "encoder").mkdir()  # named in the settings, and read by no metric here
+    for name in ("config.json", "model.safetensors"):
+        (folder / "encoder" / name).write_text("{}")
+    return folder
+
+
+def sweep(toy, store, *overrides):
+    """Run four jobs, of which the two of an impossible ratio fail."""
+    command = [sys.executable, "experiments/score.py", "-m", *settings(toy, store), "scoring.metrics=[bleu]"]
+    command += ["masking.ratio=0.5,1.5", "arm=unigram,unfilled", *overrides]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def stored(folder):
+    """Return the bytes of every artifact, its record without what times and places differ in."""
+    kept = {}
+    for name, content in contents(folder / "store").items():
+        if not name.startswith(("logs", ".locks")):
+            kept[name] = content
+        if name.endswith("artifact.json"):
+            record = json.loads(content)
+            kept[name] = {key: value for key, value in record.items() if key not in TIMES}
+    return kept
+
+
+LAUNCHERS = {
+    "basic": (),
+    "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
+    "submitit_local": ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"),
+}
+
+
+@pytest.fixture(scope="module")
+def swept(toy, tmp_path_factory):
+    """Return what each launcher said, and the folder that it filled."""
+    made = {}
+    for name, overrides in LAUNCHERS.items():
+        folder = tmp_path_factory.mktemp(name)
+        made[name] = sweep(toy, folder, *overrides), folder
+    return made
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
+    done, folder = swept[launcher]
+    end = done.stderr[done.stderr.rindex("error: ") :].strip().split("\n")
+    assert done.returncode == 1 and end[0].startswith("error: 2 jobs failed, the others are done")
+    assert len(end) == 3
+    for line, arm in zip(end[1:], ("unigram", "unfilled"), strict=True):
+        assert f"arm={arm}" in line and "masking.ratio=1.5 is not a share" in line
+    assert len(list((folder / "store" / "generate").glob("*/artifact.json"))) == 3
+
+
+@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher):
+    expected, found = stored(swept["basic"][1]), stored(swept[launcher][1])
+    assert expected.keys() == found.keys() and len(expected) > 20
+    assert [name for name in expected if expected[name] != found[name]] == []
+
+
+def test_the_same_sweep_again_makes_nothing(toy, swept):
+    folder = swept["basic"][1]
+    before = {path: path.stat().st_mtime_ns for path in (folder / "store").glob("*/*/*")}
+    assert sweep(toy, folder, "masking.ratio=0.5").returncode == 0
+    after = {path: path.stat().st_mtime_ns for path in (folder / "store").glob("*/*/*")}
+    assert {path: time for path, time in after.items() if "logs" not in path.parts} == {
+        path: time for path, time in before.items() if "logs" not in path.parts
+    }
+
+
+def test_an_unknown_choice_stops_a_sweep_before_any_work(toy, tmp_path):
+    done = sweep(toy, tmp_path, "arm=unigram,gpt")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "arm/gpt" in done.stderr
+    assert not list((tmp_path / "store").glob("*/*/artifact.json"))
+
+
+def recipe(name, **inputs):
+    return Recipe("stage", 1, {"name": name}, inputs)
+
+
+def make_or_fail(settings, inputs, folder: Path, runtime):
+    if settings["name"].startswith("bad"):
+        raise StudyError(f"{settings['name']} cannot be made")
+    if settings["name"].startswith("bug"):
+        raise KeyError("a word of the corpus")
+    (folder / "made").write_text(settings["name"])
+
+
+class Here:
+    """Stands in for the pool of processes: work is done at once, in this one."""
+
+    def __init__(self, *args, **kwargs): ...
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args): ...
+    def submit(self, call, *args):
+        from concurrent.futures import Future
+
+        future = Future()
+        future.set_result(call(*args))
+        return future
+
+
+def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, capsys):
+    store = Store(tmp_path, {"stage": make_or_fail}, Runtime(show_progress=False))
+    monkeypatch.setattr(study, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
+    bad, good = recipe("bad corpus"), recipe("good corpus")
+    waves = [
+        {"corpus/a": bad, "corpus/b": good},
+        {"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
+        {"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
+    ]
+    failed = study._share_out(store, waves, 1)
+    assert list(failed) == ["corpus/a", "downstream/b"]
+    assert failed["corpus/a"] == "bad corpus cannot be made"
+    assert "KeyError" in failed["downstream/b"] and "a word of the corpus" not in failed["downstream/b"]
+    assert store.has(waves[1]["score/b"]) and not store.has(waves[1]["score/a"])
+    with pytest.raises(StudyError, match="2 cells failed, so no report was written"):
+        study._stop_if_any(failed)
+    assert capsys.readouterr().err.startswith("KeyError") is False
+
+
+def test_a_text_that_fails_is_tried_once_for_all_that_read_it(tmp_path, monkeypatch):
+    tries = []
+
+    def make(settings, inputs, folder, runtime):
+        tries.append(settings["name"])
+        make_or_fail(settings, inputs, folder, runtime)
+
+    monkeypatch.setattr(
+        "mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: Store(root, {"stage": make})
+    )
+    text = recipe("bad text")
+    group = [recipe("score", generation=text), recipe("utility", generation=text)]
+    reasons = study._ensure(tmp_path, Runtime(), group)
+    assert reasons == {each.id: "bad text cannot be made" for each in group} and tries == ["bad text"]
+
+
+def test_a_surprise_is_told_by_type_and_place():
+    try:
+        {}["secret"]
+    except KeyError as error:
+        told = describe_error(error)
+    assert told.startswith("unexpected KeyError in test_sweeps.py, line") and "secret" not in told
+
+
+def test_a_stack_is_told_without_the_words_of_the_surprise(capsys):
+    words = "a word of the corpus"
+    try:
+        raise ValueError(words)
+    except ValueError as error:
+        tell_stack(error)
+    told = capsys.readouterr().err
+    assert "test_sweeps.py" in told and "unexpected ValueError" in told and words not in told
+
+
+def test_a_starter_that_works_itself_goes_on():
+    """As joblib with n_jobs=1: its own end is not to be watched."""
+    code = "import os, time; from mlm_vs_clm.pipeline.workers import begin_work; begin_work('cpu', os.getpid()); time.sleep(1.5)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0
+
+
+def test_each_process_keeps_a_gpu_of_its_own(tmp_path):
+    """Three processes on two GPUs: two have one each, the third shares."""
+    code = (
+        "import os, sys; from mlm_vs_clm.pipeline.workers import take_gpu; take_gpu(); take_gpu();"
+        "print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.read()"
+    )
+    environment = {"PATH": "", "CUDA_VISIBLE_DEVICES": "4,7", "TMPDIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen([sys.executable, "-c", code], env=environment, **pipes) for _ in range(3)]
+    told = [process.stdout.readline().strip() for process in running]
+    for process in running:
+        process.communicate()
+    assert set(told) == {"4", "7"}
+
+
+def test_gpus_are_those_that_the_machine_lends(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+    assert workers.visible_gpus() == ["3", "5"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert workers.visible_gpus() == []
+
+
+def test_a_worker_ends_when_its_parent_is_killed():
+    """The parent starts a worker and is killed at once, as a sweep under kill -9."""
+    worker = "import sys, time; from mlm_vs_clm.pipeline.workers import begin_work; begin_work('cpu', int(sys.argv[1])); time.sleep(60)"
+    parent = (
+        f"import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', {worker!r}, str(os.getpid())]);"
+        "os.kill(os.getpid(), 9)"
+    )
+    process = subprocess.run([sys.executable, "-c", parent], stderr=subprocess.PIPE, timeout=30)
+    assert process.returncode == -9  # and run() came back: no worker holds its pipe any more

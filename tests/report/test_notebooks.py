@@ -1,0 +1,44 @@
+"""The notebooks run from top to bottom on any results folder and are committed without outputs."""
+
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+from fake_tables import fake_tables
+from nbclient import NotebookClient
+
+from mlm_vs_clm.analysis import tables as tidy
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    fakes = fake_tables(corpora=("abstracts",))
+    for name in tidy.COLUMNS:
+        tidy.write_csv(tidy.tidy(name, fakes.get(name, pd.DataFrame())), folder / f"{name}.csv")
+    return folder
+
+
+def test_there_are_four_notebooks():
+    assert len(NOTEBOOKS) == 4
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_committed_without_outputs(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, results, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("MLM_VS_CLM_RESULTS", str(results))
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(path.parent)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any("missing: no rows" in str(output.get("data", "")) for output in outputs)
