@@ -9,6 +9,7 @@ from fake_tables import fake_tables
 from nbclient import NotebookClient
 
 from mlm_vs_clm.analysis import tables as tidy
+from mlm_vs_clm.files import write_csv
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -19,7 +20,7 @@ def results(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     fakes = fake_tables(corpora=("abstracts",))
     for name in tidy.COLUMNS:
-        tidy.write_csv(tidy.tidy(name, fakes.get(name, pd.DataFrame())), folder / f"{name}.csv")
+        write_csv(tidy.tidy(name, fakes.get(name, pd.DataFrame())), folder / f"{name}.csv")
     return folder
 
 

@@ -11,8 +11,9 @@ import pytest
 from fake_tables import fake_tables
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 
+from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.report import commands, drawing, headline_table, reading, style, tidy, write_between_markers
+from mlm_vs_clm.report import commands, drawing, headline_table, sentences, style, write_between_markers
 from mlm_vs_clm.report.build import FIGURES, draw
 from mlm_vs_clm.report.rendering import escape_latex, letter_of, to_latex, to_markdown
 from mlm_vs_clm.report.tables import Entry, Table, quality_tables, strategy_tables
@@ -63,7 +64,7 @@ def test_the_main_ratio_is_the_random_one_nearest_to_a_half():
 
 
 def test_known_names_come_first_and_unknown_ones_sorted():
-    assert tidy.ordered(["z", "clm", "a", "mlm", np.nan], style.ARMS) == ["mlm", "clm", "a", "z"]
+    assert style.ordered(["z", "clm", "a", "mlm", np.nan], style.ARMS) == ["mlm", "clm", "a", "z"]
 
 
 def test_no_two_arms_look_alike_whatever_their_names():
@@ -90,24 +91,24 @@ def test_the_alternative_text_holds_the_numbers_of_the_figure():
 
 def test_intervals_decide_what_the_reading_says():
     cell = lambda low, high: pd.Series({"low": low, "high": high})  # noqa: E731
-    assert reading.compare(cell(0.3, 0.4), cell(0.1, 0.2)) == "above"
-    assert reading.compare(cell(0.1, 0.2), cell(0.3, 0.4)) == "below"
-    assert reading.compare(cell(0.1, 0.3), cell(0.2, 0.4)) == "not separated from"
-    assert reading.compare(cell(np.nan, np.nan), cell(0.2, 0.4)) == "not separated from"
+    assert sentences.compare(cell(0.3, 0.4), cell(0.1, 0.2)) == "above"
+    assert sentences.compare(cell(0.1, 0.2), cell(0.3, 0.4)) == "below"
+    assert sentences.compare(cell(0.1, 0.3), cell(0.2, 0.4)) == "not separated from"
+    assert sentences.compare(cell(np.nan, np.nan), cell(0.2, 0.4)) == "not separated from"
 
 
 @pytest.mark.parametrize(("first", "second", "verdict"), [("mlm", "clm", "above"), ("clm", "mlm", "below")])
 def test_the_reading_follows_the_rows_and_not_the_names(first, second, verdict):
     tables = tidy_fakes()
     scores = tables["scores"].assign(arm=tables["scores"]["arm"].replace({"mlm": first, "clm": second}))
-    found = reading.read_main_comparison(scores, tables["downstream"], tables["correlation"])[0]
+    found = sentences.read_main_comparison(scores, tables["downstream"], tables["correlation"])[0]
     assert f"mlm is {verdict} clm" in found.sentences[0]
 
 
 def test_a_floor_that_is_missing_is_not_guessed():
     tables = tidy_fakes()
     scores = tables["scores"][tables["scores"]["arm"] != "unigram"]
-    found = reading.read_main_comparison(
+    found = sentences.read_main_comparison(
         scores, tables["downstream"].iloc[:0], tables["correlation"].iloc[:0]
     )[0]
     assert found.sentences[0] == "Blanks restored exactly: missing for unigram."

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis import tables as tidy
+from ..files import write_csv
 from . import (
     bench_tables,
     compute_figures,
@@ -101,7 +102,7 @@ def build(
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
     for name, table in {**rows, **({} if claims.empty else {"claims": claims})}.items():
-        tidy.write_csv(table, folder / f"{name}.csv")
+        write_csv(table, folder / f"{name}.csv")
     verdicts = outcomes.claim_table(claims, about["scale"], {table.name for table in behind})
     sections = [make_section(rows, id, title, about, folder) for id, title in SECTIONS.items()]
     sections += bench_tables.speed_section(tables.get("bench", pd.DataFrame()))
