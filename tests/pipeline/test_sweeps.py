@@ -1,11 +1,14 @@
 """Sweeps under every launcher, with a job that fails in the middle; and a study with a cell that fails."""
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from tiny_studies import ROOT, contents, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError, describe_error, tell_stack
@@ -214,3 +217,23 @@ def test_a_worker_ends_when_its_parent_is_killed():
     )
     process = subprocess.run([sys.executable, "-c", parent], stderr=subprocess.PIPE, timeout=30)
     assert process.returncode == -9  # and run() came back: no worker holds its pipe any more
+
+
+def test_the_commands_for_a_cluster_name_every_cell_of_the_scale():
+    page = (ROOT / "docs" / "sweeps.md").read_text()
+    grid = yaml.safe_load((ROOT / "conf" / "scale" / "gpu.yaml").read_text())["scale"]["grid"]
+    ratios = {
+        name: yaml.safe_load((ROOT / f"conf/masking/{name}.yaml").read_text())["ratio"]
+        for name in ("stopwords", "punctuation", "entities")
+    }
+    named = set()
+    for line in re.findall(r"^python experiments/score.py -m (.*)$", page, re.MULTILINE):
+        given = {key: value.split(",") for key, value in (word.split("=", 1) for word in line.split())}
+        for corpus, masking, arm, seed in itertools.product(
+            *(given[k] for k in ("corpus", "masking", "arm", "seed"))
+        ):
+            for ratio in given.get("masking.ratio") or [ratios[masking]]:
+                named.add((corpus, masking, float(ratio), arm, int(seed)))
+    maskings = [(masking["strategy"], masking["ratio"]) for masking in grid["maskings"]]
+    wanted = itertools.product(grid["corpora"], maskings, grid["arms"], grid["seeds"])
+    assert {(corpus, *masking, arm, seed) for corpus, masking, arm, seed in wanted} == named
