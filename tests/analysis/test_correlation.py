@@ -18,10 +18,9 @@ from mlm_vs_clm.analysis.correlation import (
     correlate_tables,
     describe_corpus,
 )
-from mlm_vs_clm.analysis.correlation_measures import draw_cells, raw_less_partial, spearman
 from mlm_vs_clm.analysis.pooling import FORMULAS, describe_fit, fit_mixed_model, leave_each_out, pool
 from mlm_vs_clm.analysis.power import MISSING, NOT_STRONG, STRONG, UNDECIDED, count_cells_needed
-from mlm_vs_clm.stats import Estimate
+from mlm_vs_clm.stats import Estimate, draw_cells, raw_minus_partial, spearman
 
 REPEATS = 20
 
@@ -110,12 +109,12 @@ def test_a_share_that_is_constant_leaves_the_raw_correlation_alone():
     assert rows["partial_spearman"]["decision"] == rows["ratio_drives_both"]["decision"] == MISSING
 
 
-def test_raw_less_partial_is_the_difference_of_the_two():
+def test_raw_minus_partial_is_the_difference_of_the_two():
     rng = np.random.default_rng(3)
     x, y, z = rng.normal(size=(3, 30))
     r_xy, r_xz, r_yz = (scipy.stats.spearmanr(*pair).statistic for pair in ((x, y), (x, z), (y, z)))
     partial = (r_xy - r_xz * r_yz) / np.sqrt((1 - r_xz**2) * (1 - r_yz**2))
-    assert raw_less_partial(np.ones((1, 30)), x, y, z)[0] == pytest.approx(r_xy - partial)
+    assert raw_minus_partial(np.ones((1, 30)), x, y, z)[0] == pytest.approx(r_xy - partial)
 
 
 def test_the_seeds_of_a_cell_are_drawn_together():

@@ -5,7 +5,6 @@ import patsy
 import pytest
 import statsmodels.api as sm
 
-from mlm_vs_clm.analysis.correlation_measures import draw_cells
 from mlm_vs_clm.analysis.correlation_shapes import (
     SHAPES,
     explain,
@@ -16,6 +15,7 @@ from mlm_vs_clm.analysis.correlation_shapes import (
     fit_curve,
     why_not,
 )
+from mlm_vs_clm.stats import draw_cells
 
 QUALITY = np.random.default_rng(0).uniform(0, 1, 60)
 TRUTHS = {

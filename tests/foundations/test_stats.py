@@ -8,11 +8,12 @@ from sacrebleu.significance import PairedTest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from mlm_vs_clm.analysis.correlation_measures import CORRELATIONS, correlations, partial_spearman
 from mlm_vs_clm.metrics.bleu import make_bleu
 from mlm_vs_clm.metrics.metric import mean_statistics
 from mlm_vs_clm.stats import (
+    CORRELATIONS,
     bootstrap,
+    correlations,
     draw_weights,
     equivalence,
     gather_units,
@@ -20,6 +21,7 @@ from mlm_vs_clm.stats import (
     normalised_gain,
     paired_bootstrap,
     paired_randomisation,
+    partial_spearman,
     point,
     ratio_of_sums,
     smallest_detectable_effect,

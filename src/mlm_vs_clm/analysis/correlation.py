@@ -11,9 +11,17 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..stats import NOT_DEFINED, Estimate, equivalence, holm
+from ..stats import (
+    NOT_DEFINED,
+    Estimate,
+    correlations,
+    equivalence,
+    estimate,
+    holm,
+    raw_minus_partial,
+    spearman,
+)
 from ..tasks.outcome import UNTRAINED
-from .correlation_measures import correlations, estimate, raw_less_partial, spearman
 from .correlation_shapes import find_sufficient_quality, find_threshold, fit_curve, why_not
 from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
 from .power import MISSING, NOT_STRONG, STRONG, UNDECIDED, _row, count_cells_needed
@@ -122,7 +130,7 @@ def describe_corpus(
         "share_quality": estimate(spearman, [share, quality], resamples, clusters=clusters),
         "share_utility": estimate(spearman, [share, utility], resamples, clusters=clusters),
     }
-    lost = estimate(raw_less_partial, [quality, utility, share], resamples, clusters=clusters)
+    lost = estimate(raw_minus_partial, [quality, utility, share], resamples, clusters=clusters)
     left_out = {f"{LEFT_OUT}{arm}": part for arm, part in _leave_arms_out(cells, resamples).items()}
     rows = [_decide(name, one, bound, told) for name, one in (found | with_share | left_out).items()]
     rows.append(warn_of_ratio(found, with_share, lost))

@@ -13,8 +13,7 @@ import statsmodels.api as sm
 from scipy.interpolate import CubicSpline
 from statsmodels.regression.linear_model import RegressionResultsWrapper
 
-from ..stats import NOT_DEFINED, Estimate, percentile_interval
-from .correlation_measures import draw_cells
+from ..stats import NOT_DEFINED, Estimate, draw_cells, percentile_interval
 
 N_KNOTS = 4
 FEWEST_CELLS = 8

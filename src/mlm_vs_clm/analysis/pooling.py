@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 
-from ..stats import NOT_DEFINED, Estimate, draw_weights, percentile_interval
-from .correlation_measures import partial_spearman, spearman
+from ..stats import NOT_DEFINED, Estimate, draw_weights, partial_spearman, percentile_interval, spearman
 
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
 FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}

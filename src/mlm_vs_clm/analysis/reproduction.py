@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from .correlation_measures import kendall
+from ..stats import kendall
 from .tables import CELL
 
 RANKED = {"scores": "arm", "downstream": "trained_on"}

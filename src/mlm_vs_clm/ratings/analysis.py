@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..analysis.correlation_measures import correlations
 from ..errors import StudyError
-from ..stats import draw_weights, holm, percentile_interval
+from ..stats import correlations, draw_weights, holm, percentile_interval
 from .questions import POINTS
 
 ALL = "all"
