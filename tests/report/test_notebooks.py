@@ -9,9 +9,8 @@ from fake_tables import fake_tables
 from nbclient import NotebookClient
 
 from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.files import write_csv
+from mlm_vs_clm.files import ROOT, write_csv
 
-ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 

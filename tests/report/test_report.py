@@ -11,6 +11,7 @@ from fake_tables import fake_about, fake_cards, fake_examples, fake_tables
 
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.build import OPTIONAL, build, show_bench
 
 ONE = ("abstracts",)
@@ -29,6 +30,15 @@ def report(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(report):
     return (report / "report.html").read_text()
+
+
+def test_the_page_is_html(page):
+    assert page.startswith("<!DOCTYPE html>\n<html")
+
+
+@pytest.mark.parametrize("name", ["laptop", "laptop-pretrained", "laptop-runs"])
+def test_the_committed_pages_are_html(name):
+    assert (ROOT / "results" / name / "report.html").read_text().startswith("<!DOCTYPE html>\n<html")
 
 
 def test_shuffled_rows_give_the_same_bytes(report, tmp_path):
@@ -163,6 +173,7 @@ def test_a_new_benchmark_is_shown_as_if_the_report_were_made_anew(tmp_path):
     before = {path: path.read_bytes() for path in without.rglob("*") if path.is_file()}
     pages = [tmp_path / folder / "report.html" for folder in ("new", "old", "other")]
     assert show_bench(pd.DataFrame(lines), tmp_path) == pages
+    assert all(page.read_text().startswith("<!DOCTYPE html>\n<html") for page in pages)
     for path in sorted((tmp_path / "new").rglob("*")):
         again = tmp_path / "old" / path.relative_to(tmp_path / "new")
         assert path.is_dir() or path.read_bytes() == again.read_bytes(), path
