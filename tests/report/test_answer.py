@@ -54,9 +54,10 @@ def test_a_claim_is_told_over_all_corpora():
 
 
 @pytest.mark.parametrize("name", publishing.BLOCKS)
-def test_the_readme_says_what_the_committed_results_say(name):
-    results = publishing.README.parent / "results" / name
+def test_the_pages_say_what_the_committed_results_say(name):
+    results = publishing.ROOT / "results" / name
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
-    readme = publishing.README.read_text(encoding="utf-8")
+    pages = [page.read_text(encoding="utf-8") for page in publishing.PAGES]
     for marker, text in publishing.BLOCKS[name](read_tables(results), claims).items():
-        assert write_between_markers(readme, marker, text) == readme
+        page = next(page for page in pages if f"<!-- begin: {marker} -->" in page)
+        assert write_between_markers(page, marker, text) == page

@@ -1,4 +1,4 @@
-"""The report's way out of the store: into `results/<scale>/` and, between markers, into the README."""
+"""The report's way out of the store: into `results/<study>/` and, between markers, into README and docs/results.md."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from ..report.rendering import to_markdown
 from ..report.sentences import read_main_comparison, tell_main_cell
 from .artifacts import RECORD
 
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
 
 
 def name_folder(scale: str, track: str) -> str:
@@ -37,8 +37,8 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if name in BLOCKS and Path(results).resolve() == README.parent / "results":
-            _write_readme(target, BLOCKS[name])
+        if name in BLOCKS and Path(results).resolve() == ROOT / "results":
+            _write_pages(target, BLOCKS[name])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print(
@@ -58,17 +58,21 @@ def _copy(source: Path, target: Path) -> None:
 Tables = dict[str, pd.DataFrame]
 
 
-def _write_readme(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], dict[str, str]]) -> None:
-    before = after = README.read_text(encoding="utf-8")
+def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], dict[str, str]]) -> None:
+    """Write each block between its markers, in whichever of PAGES has them."""
+    before = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    after = dict(before)
     claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
     for name, text in make_blocks(read_tables(results), claims).items():
-        after = write_between_markers(after, name, text)
-    if after != before:
-        write_whole(README, after)
+        page = next((page for page in PAGES if f"<!-- begin: {name} -->" in before[page]), PAGES[0])
+        after[page] = write_between_markers(after[page], name, text)
+    for page, text in after.items():
+        if text != before[page]:
+            write_whole(page, text)
 
 
 def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what the README says of the matched run, by marker."""
+    """Return what README and docs/results.md say of the matched run, by marker."""
     return {
         "answer": tell_answer(tables["gap"], tables["utility_gap"], claims),
         "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
@@ -80,13 +84,13 @@ def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
 
 
 def tell_pretrained(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what the README says of the run with real weights, by marker: its answer, what training brought, its rows."""
+    """Return what README and docs/results.md say of the run with real weights, by marker: its answer, what training brought, its rows."""
     answer = tell_answer(tables["gap"], tables["utility_gap"], claims)
     return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}\n\n{headline_table(tables)}"}
 
 
 def tell_three_runs(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what the README says of the matched comparison over several runs, by marker: its answer, and every run."""
+    """Return what README and docs/results.md say of the matched comparison over several runs, by marker: its answer, and every run."""
     answer = tell_answer(tables["gap"], tables["utility_gap"], claims.iloc[:0])
     every_run = "\n".join(show_tables("runs", tables, "laptop track=runs"))
     known = tell_step(tables["gap"], "known length", "With the same blanks and lengths")

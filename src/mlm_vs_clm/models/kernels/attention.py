@@ -1,7 +1,7 @@
 """Attention as a CPU computes it fastest when nothing is learned, for any model with transformers' attention interface.
 
 torch's own kernel reads keys in bf16 one query at a time, so that a step of one sub-word a document spends most of its
-time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/speed.md has what each way costs.
+time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/performance.md has what each way costs.
 """
 
 import math

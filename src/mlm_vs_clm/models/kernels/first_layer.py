@@ -2,7 +2,7 @@
 
 Before a sub-word reads others, its state, query, key and value hang on the sub-word and its place alone, and a pass
 changes a few. The same bits as the whole layer where a product's rows do not depend on each other, as oneDNN's do not.
-docs/speed.md has what it gains.
+docs/performance.md has what it gains.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Matrix products as a CPU computes them fastest when nothing is learned: weights laid out once, activations within.
 
 torch's own product leaves half of an AVX-512 processor unused in float32 where MKL takes it for another maker's, and
-lays the weights out anew at each call in bf16; oneDNN, which comes with torch, does neither. docs/speed.md has what it
+lays the weights out anew at each call in bf16; oneDNN, which comes with torch, does neither. docs/performance.md has what it
 gains.
 """
 

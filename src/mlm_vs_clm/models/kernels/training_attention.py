@@ -1,7 +1,7 @@
 """Attention that a CPU learns fastest, for any model with transformers' attention interface, and how a model takes it up.
 
 torch's own backward pass takes five times as long in bf16 as its forward pass; the eager way keeps every layer's
-weights in memory. docs/speed.md has what each costs.
+weights in memory. docs/performance.md has what each costs.
 """
 
 from collections.abc import Iterator

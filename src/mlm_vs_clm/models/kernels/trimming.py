@@ -3,7 +3,7 @@
 The other positions of the last layer are keys and values alone: their queries, their attention and their feed-forward
 block are left out. Where a document has few slots, keys and values are left out too: a query is turned into the space
 of the layer's input, q (W h) = (q W) h, and the mix of values is made from the mix of inputs. Equal to the whole network
-up to rounding; docs/speed.md has what it gains.
+up to rounding; docs/performance.md has what it gains.
 """
 
 from collections.abc import Callable, Iterable
