@@ -196,9 +196,8 @@ def test_the_command_of_a_task_names_arms_and_references():
 
 
 def test_verification_is_judged_by_auc_though_it_has_an_f1():
-    rows = pd.DataFrame({"corpus": ["speeches"] * 3, "metric": ["f1", "auc", "share_kept"]})
-    assert style.main_utility(rows, "speeches") == "auc"
-    assert style.main_utility(rows[2:], "speeches") is None
+    rows = pd.DataFrame({"corpus": ["speeches"], "task": ["verification"]})
+    assert tidy.find_utility(rows, "speeches") == "auc" and tidy.find_utility(rows, "plots") == ""
 
 
 def test_the_headline_holds_every_arm_of_every_corpus_but_the_oracle():

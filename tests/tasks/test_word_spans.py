@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from seqeval.scheme import IOB2, Entities
 
-from mlm_vs_clm.tasks import word_clusters, word_spans
+from mlm_vs_clm.tasks import word_spans, word_vectors
 from mlm_vs_clm.tasks.word_clusters import learn_word_clusters
 
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
@@ -103,13 +103,13 @@ def test_the_last_bits_of_another_processor_move_no_word(seed, monkeypatch):
         rng.choice(words[:60], 4) for _ in range(30)
     ]  # in which several words stand: alike up to last bits
     texts = tuple(f"{a} {b} {word} {c} {d}" for word, (a, b, c, d) in zip(words, frames * 17, strict=False))
-    here, shorten = learn_word_clusters(texts).names, word_clusters.shorten
+    here, shorten = learn_word_clusters(texts).names, word_vectors.shorten
     learn_word_clusters.cache_clear()
 
     def shorten_elsewhere(matrix):
         made = shorten(matrix)
         return made + 1e-12 * rng.standard_normal(made.shape)
 
-    monkeypatch.setattr(word_clusters, "shorten", shorten_elsewhere)
+    monkeypatch.setattr(word_vectors, "shorten", shorten_elsewhere)
     assert learn_word_clusters(texts).names == here
     learn_word_clusters.cache_clear()

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tasks import genres, ner, verification
-
 CELL = ("random", 0.5)
 
 
@@ -42,13 +40,6 @@ class Cell:
     seed: int
     statistics: Statistics
     units: Sequence[str]
-
-
-MAIN = {
-    "ner": ("f1", ner.MEASURES),
-    "genres": ("micro_f1", genres.MEASURES),
-    "verification": ("auc", verification.MEASURES),
-}
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from ..tasks.outcome import UNTRAINED
 from .correlation_shapes import find_sufficient_quality, find_threshold, fit_curve, why_not
 from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
 from .power import MISSING, NOT_STRONG, STRONG, UNDECIDED, _row, count_cells_needed
+from .tables import find_utility
 
 QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match"), ("fills", "bleu")]
-UTILITY = {"ner": "f1", "genres": "micro_f1", "verification": "auc"}
 COLUMNS = [
     "corpus",
     "quality_metric",
@@ -86,12 +86,6 @@ def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
         "quality_scope": scope,
         "utility_metric": utility,
     }
-
-
-def find_utility(downstream: pd.DataFrame, corpus: str) -> str:
-    """Return the metric that stands for a corpus's task; nothing for a corpus without results."""
-    tasks = downstream.loc[downstream["corpus"] == corpus, "task"]
-    return UTILITY.get(tasks.iloc[0], "") if len(tasks) else ""
 
 
 def pair_cells(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StudyError
+from ..tasks import TASKS
 
 COLUMNS = {
     "scores": (
@@ -177,6 +178,12 @@ def join_reasons(reasons: pd.Series) -> str:
     n_missing = sum(bool(reason) for reason in reasons)
     text = "; ".join(told)
     return text if n_missing == len(reasons) else f"{n_missing} of {len(reasons)} seeds missing: {text}"
+
+
+def find_utility(downstream: pd.DataFrame, corpus: str) -> str:
+    """Return the main metric of a corpus's task; nothing for a corpus without results."""
+    tasks = downstream.loc[downstream["corpus"] == corpus, "task"]
+    return TASKS[tasks.iloc[0]].main_metric if len(tasks) else ""
 
 
 def main_ratio(table: pd.DataFrame) -> float | None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..draws import keyed_rng
 from ..stats import draw_runs, percentile_interval, share_as_extreme
+from ..tasks import TASKS
 from ..tasks.outcome import draw_weights
-from .cells import MAIN, STEPS, Step, Trained
+from .cells import STEPS, Step, Trained
 from .gap import missing, share_seeds
 
 COLUMNS = "corpus step first second task metric value low high p n reason".split()
@@ -23,7 +24,7 @@ def explain_utility(corpus: str, task: str, trained: list[Trained], resamples: i
 
     A step that cannot be measured, for want of an arm or of any model, is missing with its reason.
     """
-    about = {"corpus": corpus, "task": task, "metric": MAIN[task][0]}
+    about = {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
     return [
         about
         | {"step": step.name, "first": step.first, "second": step.second}
@@ -40,13 +41,11 @@ def _compare(step: Step, task: str, trained: list[Trained], resamples: int) -> d
     pairs = [(found[step.first, seed], found[step.second, seed]) for seed in seeds]
     if reasons := sorted({f"{one.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
         return missing("; ".join(reasons))
-    name, measures = MAIN[task]
+    measure = TASKS[task].measures[TASKS[task].main_metric]
     clusters = [unit["cluster"] for unit in pairs[0][0].units if unit["task_seed"] == 0]
     weights = draw_weights(clusters, resamples, keyed_rng("utility gap"))
     weights = np.vstack([np.ones(len(clusters)), weights])  # the first draw is the test set as it is
-    sides = [
-        [_score(one.units, measures[name], weights) for one in side] for side in zip(*pairs, strict=True)
-    ]
+    sides = [[_score(one.units, measure, weights) for one in side] for side in zip(*pairs, strict=True)]
     if len({len(scores) for side in sides for scores in side}) > 1:
         return missing("not trained with as many task seeds")
     differences = np.array(sides[0]) - np.array(sides[1])  # (text seeds, task seeds, 1 + draws)

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..analysis.cells import CELL, MAIN, Cell, Trained
+from ..analysis.cells import CELL, Cell, Trained
 from ..analysis.claim_evidence import Stored
 from ..blanks import BlankedText, Corruption, FilledText
 from ..corpora import load_split
 from ..files import read_lines, write_lines
+from ..tasks import TASKS
 from ..tasks.outcome import UNTRAINED
 from .artifacts import inputs_of, read_record
 
@@ -87,7 +88,7 @@ def read_trained(inputs: dict[str, Path]) -> dict[tuple[str, str], list[Trained]
         about = _describe_task(path)
         if (about["strategy"], about["ratio"]) == CELL:
             found = pd.read_csv(path / "scores.csv", keep_default_na=False).set_index("metric")
-            reason = found.loc[MAIN[about["task"]][0], "reason"]
+            reason = found.loc[TASKS[about["task"]].main_metric, "reason"]
             reason = reason if reason.startswith(UNTRAINED) else ""
             trained = Trained(
                 about["trained_on"], about["seed"], list(read_lines(path / "units.jsonl")), reason

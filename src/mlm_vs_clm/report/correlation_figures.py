@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ..analysis.correlation import BENT, CEILING_SHARE, OVERALL, find_utility, pair_cells, set_goal
+from ..analysis.correlation import BENT, CEILING_SHARE, OVERALL, pair_cells, set_goal
 from ..analysis.correlation_shapes import fit_curve, fit_line, why_not
 from ..analysis.pooling import average_seeds
+from ..analysis.tables import find_utility
 from . import style
 from .correlation_reading import Rows, decision_of, name_quality
 from .drawing import Drawing, add_legend, panels, say_missing

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..analysis.tables import at_main_cell, find_utility, main_ratio, over_seeds
 from . import style
 from .style import ordered
 from .tables import enter, markdown_row
@@ -35,7 +35,7 @@ def headline_table(tables: dict[str, pd.DataFrame]) -> str:
 def corpus_lines(scores: pd.DataFrame, downstream: pd.DataFrame, corpus: str) -> list[str]:
     """Return a corpus's rows: its arms, then training on real text and the floors."""
     qualities = [pick_entries(scores, scope, metric) for scope, metric, _ in QUALITIES]
-    metric = style.main_utility(downstream, corpus)
+    metric = find_utility(downstream, corpus)
     main = downstream[downstream["metric"] == metric].rename(columns={"trained_on": "arm"})
     utilities = entries(pd.concat([main[main["strategy"].isna()], at_main_cell(main)]))
     utility_name = f"{style.name_metric(metric)} " if metric else ""

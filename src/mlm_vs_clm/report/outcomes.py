@@ -5,6 +5,7 @@ from collections.abc import Collection
 import pandas as pd
 
 from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..tasks import TASKS
 from . import commands, style
 from .evidence_tables import name_evidence
 from .style import ordered
@@ -37,7 +38,7 @@ def downstream_tables(downstream: pd.DataFrame, scale: str) -> list[Table]:
     """Return one table a task: what it was trained on down, its measures across, ceiling and floors beside."""
     return [
         utility_table(downstream[downstream["task"] == task], task, scale)
-        for task in ordered(downstream["task"], ("ner", "genres", "verification"))
+        for task in ordered(downstream["task"], TASKS)
     ]
 
 
@@ -93,7 +94,7 @@ def ceiling_table(downstream: pd.DataFrame, scale: str) -> list[Table]:
         return []
     keys = ["task", "corpus", "metric"]
     columns = ordered(rows["trained_on"], REFERENCE_ORDER)
-    lines = order_lines(rows, keys, [("ner", "genres", "verification"), style.CORPORA, style.UTILITIES])
+    lines = order_lines(rows, keys, [TASKS, style.CORPORA, style.UTILITIES])
     body = cross(over_seeds(rows, [*keys, "trained_on"]), keys, lines, "trained_on", columns)
     names = style.REFERENCES | {"unfilled": "unfilled (floor)"}
     return [

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..analysis.tables import at_main_cell, find_utility, main_ratio, over_seeds
 from . import style
 from .style import ordered
 
@@ -96,7 +96,7 @@ def read_utility(rows: pd.DataFrame) -> str:
     """Return the utility of the pair's text beside that of real text, and the floors."""
     if rows.empty:
         return "Utility as training data: missing."
-    metric = style.main_utility(rows, rows["corpus"].iloc[0])
+    metric = find_utility(rows, rows["corpus"].iloc[0])
     main = rows[rows["metric"] == metric]
     cells = pick(pd.concat([main[main["strategy"].isna()], at_main_cell(main)]), "trained_on")
     task = f"{rows['task'].iloc[0]}, {style.name_metric(metric)}"

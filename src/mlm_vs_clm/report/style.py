@@ -12,15 +12,6 @@ CORPORA = ("abstracts", "plots", "speeches")
 STRATEGIES = ("random", "stopwords", "punctuation", "entities", "content_words", "spans")
 SCOPES = {"document": "whole document", "fills": "fills alone"}
 OBJECTIVES = ("mlm", "clm", "seq2seq", "infill")
-UTILITIES = (
-    "auc",
-    "micro_f1",
-    "strict_f1",
-    "f1",
-    "macro_f1",
-    "lenient_f1",
-    "lenient_macro_f1",
-)  # a task may have several: the first stands for it
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {
     "exact_match": "blanks restored exactly",
@@ -36,19 +27,18 @@ METRICS = {
     "repetition": "repetition (share)",
     "longest_repeat": "longest repeat (words)",
 }
-UTILITY_NAMES = {
-    "f1": "F1",
-    "strict_f1": "strict F1",
+UTILITIES = {
+    "auc": "AUC",
     "micro_f1": "micro-F1",
+    "f1": "F1",
     "macro_f1": "macro-F1",
     "lenient_f1": "lenient F1",
     "lenient_macro_f1": "lenient macro-F1",
-    "lenient_precision": "lenient precision",
-    "lenient_recall": "lenient recall",
-    "auc": "AUC",
+    "brier": "Brier",
     "c_at_1": "c@1",
     "f05u": "F0.5u",
-    "brier": "Brier",
+    "lenient_precision": "lenient precision",
+    "lenient_recall": "lenient recall",
 }
 
 LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: colour-blind readers can tell them apart; each has its own marker
@@ -88,7 +78,7 @@ def looks(arms: Iterable[str]) -> dict[str, dict]:
 def name_metric(metric: str) -> str:
     """Return a metric's name for people: `rougeL_gain` becomes "ROUGE-L, normalised gain"."""
     base = metric.removesuffix("_gain")
-    name = (METRICS | UTILITY_NAMES | COPYING).get(base, base.replace("_", " "))
+    name = (METRICS | UTILITIES | COPYING).get(base, base.replace("_", " "))
     return name if base == metric else f"{name}, normalised gain"
 
 
@@ -122,13 +112,6 @@ def kind_of(metric: str) -> str:
 def preferred_metrics() -> list[str]:
     """Return the metrics in reading order, gains in the same order after them."""
     return [*METRICS, *(f"{metric}_gain" for metric in METRICS)]
-
-
-def main_utility(downstream: pd.DataFrame, corpus: str) -> str | None:
-    """Return the metric that stands for a corpus's task: the first preferred one, None without rows."""
-    metrics = downstream.loc[downstream["corpus"] == corpus, "metric"]
-    found = ordered((metric for metric in metrics if metric not in COPYING), UTILITIES)
-    return found[0] if found else None
 
 
 def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:

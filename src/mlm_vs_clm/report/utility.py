@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..analysis.tables import at_main_cell, find_utility, main_ratio, over_seeds
 from . import style
 from .drawing import Drawing, add_legend, draw_points, mark_decades, panels, say_missing, tell_values
 from .style import ordered
@@ -25,7 +25,7 @@ def quality_cells(scores: pd.DataFrame, scope: str, metric: str) -> pd.DataFrame
 
 def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
     """Return one row a cell with each corpus's main utility: columns of CELL, utility, utility_low, utility_high."""
-    metrics = {corpus: style.main_utility(downstream, corpus) for corpus in downstream["corpus"].unique()}
+    metrics = {corpus: find_utility(downstream, corpus) for corpus in downstream["corpus"].unique()}
     main = downstream[downstream["metric"] == downstream["corpus"].map(metrics)]
     cells = over_seeds(main[main["value"].notna()].rename(columns={"trained_on": "arm"}), CELL)
     names = {"value": "utility", "low": "utility_low", "high": "utility_high"}
@@ -49,7 +49,7 @@ def draw_quality_against_utility(scores: pd.DataFrame, downstream: pd.DataFrame)
             draw_references(axes[i, j], utilities[utilities["corpus"] == corpus])
             axes[i, j].set_title(f"{corpus}, {style.SCOPES.get(scope, scope)}")
             axes[i, j].set_xlabel(style.label_axis(metric, cells[i]["value"]))
-            utility = style.main_utility(downstream, corpus)
+            utility = find_utility(downstream, corpus)
             axes[i, j].set_ylabel(f"utility: {style.name_metric(utility)}")
     drawn = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
     dots = {arm: look | {"linestyle": "none"} for arm, look in looks.items()}

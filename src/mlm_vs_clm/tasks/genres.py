@@ -7,12 +7,10 @@ threshold for all genres (micro), one threshold a genre (macro). A seed leaves o
 import math
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from ..documents import Document, split_words
 from ..errors import StudyError
 from .outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
-from .word_vectors import learn_word_vectors
 
 PENALTY = 3.0
 N_THRESHOLDS = 101
@@ -27,6 +25,8 @@ def evaluate(
     The genres are those of the test documents. A genre that no training document has is never answered; when
     none has any, or `train` is empty, the answer is `majority`'s. Raises StudyError without dev documents.
     """
+    from .word_vectors import learn_word_vectors
+
     if not dev:
         raise StudyError("task genres: no dev documents to set thresholds on; give the corpus a dev split")
     genres, chosen = list_genres(test), draw_training_set(train, seed)
@@ -73,6 +73,8 @@ def mark_labels(documents: list[Document], genres: list[str]) -> np.ndarray:
 
 def estimate_chances(train: np.ndarray, labels: np.ndarray, others: list[np.ndarray]) -> list[np.ndarray]:
     """Return for each set of vectors the chance of each genre, shape (n documents, n genres)."""
+    from sklearn.linear_model import LogisticRegression
+
     chances = [np.empty((len(vectors), labels.shape[1])) for vectors in others]
     for genre, column in enumerate(labels.T):
         if column.min() == column.max():

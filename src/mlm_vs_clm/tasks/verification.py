@@ -7,18 +7,19 @@ the same. Test problems of one author are resampled together, since they share i
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, cross_val_predict
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from ..documents import Document
 from .outcome import UNTRAINED, Outcome, draw_training_set
 from .pan import NO_ANSWER, PAN, compute_overall
 from .problems import Problem, draw_problems, place_problems
-from .similarity import Space, compare, learn_spaces
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from .similarity import Space
 
 PENALTY = 0.1
 N_FOLDS = 5
@@ -41,6 +42,8 @@ def evaluate(
     answer (0.5), and so does one with problems of fewer than five authors; a note says so.
     `dev` is not needed. Raises StudyError for too little background.
     """
+    from .similarity import compare, learn_spaces
+
     asked, skipped = choose_test_problems(test, given)
     if not asked:
         return score(asked, test, NO_ANSWER, skipped, ("no test problem",))
@@ -96,9 +99,11 @@ def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]
 
 @lru_cache(maxsize=2)
 def compare_test(
-    spaces: tuple[Space, ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
+    spaces: tuple["Space", ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
 ) -> np.ndarray:
     """Return the likenesses of the test problems, once a process."""
+    from .similarity import compare
+
     return compare(spaces, tuple(document.text for document in test), list(asked))
 
 
@@ -113,13 +118,18 @@ def move(problem: Problem, rows: list[int]) -> Problem:
     return replace(problem, known=tuple(rows[i] for i in problem.known), unknown=rows[problem.unknown])
 
 
-def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple[Pipeline, bool]:
+def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple["Pipeline", bool]:
     """Return the fitted model, and whether it gains over knowing nothing on held-out authors.
 
     The gain is in nats a problem, of the ln 2 that there are to gain. Without this question, likenesses that all
     point one way would turn chance into a sure sign: trained on shuffled authors, such a model ranks test
     problems well or badly by the toss of a coin (AUC 0.25 to 0.77). Real training gains about 0.1.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     same = np.array([problem.same for problem in problems], dtype=int)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=500))
     authors = [problem.author for problem in problems]

@@ -6,15 +6,14 @@ The background is the same for every arm, so the groups favour none of them.
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.preprocessing import normalize
-from threadpoolctl import threadpool_limits
 
 from ..documents import split_words
-from .word_vectors import shorten, weigh
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 REACH, N_CONTEXTS = 2, 2000
 SIZES = (50, 200)
@@ -41,6 +40,12 @@ def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
     The last two are remembered. One thread computes them and vectors are rounded, since words that stand in the same
     places differ in a last bit that hangs on the order of sums, on another processor too, and one word moved moves others.
     """
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import normalize
+    from threadpoolctl import threadpool_limits
+
+    from .word_vectors import shorten, weigh
+
     placed, words = place_all(texts)
     if len(words) < MIN_WORDS or max(map(len, placed)) <= REACH:
         return WordClusters({})
@@ -66,11 +71,13 @@ def place_all(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
     return [np.array([places[word] for word in words], dtype=int) for words in split], words
 
 
-def count_sides(placed: list[np.ndarray], n_words: int) -> sparse.coo_matrix:
+def count_sides(placed: list[np.ndarray], n_words: int) -> "sparse.coo_matrix":
     """Return how often each frequent word stands one or two places before and after each word.
 
     Shape (n words, 4 n contexts): every distance and side has contexts of its own.
     """
+    from scipy import sparse
+
     n_contexts = min(n_words, N_CONTEXTS)
     rows, columns = [], []
     for step in range(1, REACH + 1):
