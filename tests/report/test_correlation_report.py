@@ -14,7 +14,7 @@ from mlm_vs_clm.pipeline.command import CONF
 from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.correlation import correlation_tables
 from mlm_vs_clm.report.correlation_reading import Rows, tell_change, tell_decisions
-from mlm_vs_clm.report.rendering import to_latex, to_markdown
+from mlm_vs_clm.report.rendering import to_markdown
 
 ROUGE = ("document", "rougeL")
 
@@ -73,7 +73,7 @@ def test_the_tables_render_and_hold_every_estimate(tables):
     ]
     assert len(made["correlation_decisions"].rows) == 3 * 4
     assert "pooled, without plots" in to_markdown(made["correlation_overall"])
-    assert "holds up to a bound of $\\pm$0." in to_latex(made["correlation_decisions"])
+    assert "holds up to a bound of ±0." in to_markdown(made["correlation_decisions"])
 
 
 def test_every_figure_is_drawn_and_told_in_words(tables):

@@ -15,7 +15,7 @@ from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report import commands, drawing, headline_table, sentences, style, write_between_markers
 from mlm_vs_clm.report.build import FIGURES, draw
-from mlm_vs_clm.report.rendering import escape_latex, letter_of, to_latex, to_markdown
+from mlm_vs_clm.report.rendering import letter_of, to_markdown
 from mlm_vs_clm.report.tables import Entry, Table, quality_tables, strategy_tables
 
 
@@ -134,24 +134,6 @@ def test_markdown_by_hand():
         "",
         "Nothing.",
     ]
-
-
-def test_latex_by_hand():
-    assert to_latex(TABLE).splitlines()[1:] == [
-        "\\begin{tabular}{lr}",
-        "\\hline",
-        "arm\\_name & BLEU $|$ 100 \\% \\\\",
-        "\\hline",
-        "a\\&b & 1.0 {[}0.5, 1.5] \\\\",
-        "c & missing (a) \\\\",
-        "\\hline",
-        "\\multicolumn{2}{l}{(a) no \\$ left} \\\\",
-        "\\end{tabular}",
-    ]
-
-
-def test_latex_keeps_to_ascii():
-    assert escape_latex("naïve – ±5 漢\\") == "naive -- $\\pm$5 ?\\textbackslash{}"
 
 
 def test_footnotes_go_on_after_z():

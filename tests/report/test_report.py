@@ -81,9 +81,6 @@ def test_the_embedded_figures_are_the_files_and_have_an_alternative_text(report,
     figures = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]*)" alt="([^"]+)"', page)
     files = {path.read_bytes() for path in (report / "figures").glob("*.svg")}
     assert {base64.b64decode(data) for data, _ in figures} == files
-    assert {path.stem for path in (report / "figures").glob("*.png")} == {
-        path.stem for path in (report / "figures").glob("*.svg")
-    }
 
 
 def test_every_tag_of_the_page_is_closed(page):

@@ -108,7 +108,8 @@ def build(
     sections += bench_tables.speed_section(tables.get("bench", pd.DataFrame()))
     if behind:
         sections.append(page.Section("evidence", "The rows behind the verdicts", (), tuple(behind), ""))
-    write_tables([*verdicts, *(table for section in sections for table in section.tables)], folder / "tables")
+    for table in [*verdicts, *(table for section in sections for table in section.tables)]:
+        write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
         sections,
@@ -136,7 +137,7 @@ def show_bench(bench: pd.DataFrame, results: Path) -> list[Path]:
 def remove_old(folder: Path) -> None:
     """Remove the tables and figures of an earlier report, of which the new one may hold fewer."""
     for path in sorted(folder.iterdir()):
-        if path.suffix in {".md", ".tex", ".svg", ".png"}:
+        if path.suffix in {".md", ".svg"}:
             path.unlink()
 
 
@@ -178,15 +179,6 @@ def show_tables(name: str, rows: dict[str, pd.DataFrame], scale: str) -> list[st
     return [rendering.to_markdown(table) for table in make(rows[source], scale)]
 
 
-def write_tables(built: list[tables.Table], folder: Path) -> None:
-    """Write every table as Markdown and LaTeX, and the LaTeX document that shows them all."""
-    for table in built:
-        write_table(table, folder)
-    document = rendering.latex_document(built)
-    (folder / "all_tables.tex").write_text(document, encoding="utf-8", newline="\n")
-
-
 def write_table(table: tables.Table, folder: Path) -> None:
-    """Write one table as Markdown and LaTeX."""
+    """Write one table in Markdown."""
     (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")
-    (folder / f"{table.name}.tex").write_text(rendering.to_latex(table), encoding="utf-8", newline="\n")

@@ -46,12 +46,8 @@ class Drawing:
 
 
 def save(drawing: Drawing, folder: Path) -> None:
-    """Write `<name>.svg` and `<name>.png`, without dates or program versions in them."""
+    """Write `<name>.svg`, without a date or a program version in it."""
     drawing.figure.savefig(folder / f"{drawing.name}.svg", metadata={"Date": None, "Creator": None})
-    drawing.figure.set_layout_engine(
-        "none"
-    )  # keeps the places that were just found, which cost most of the time
-    drawing.figure.savefig(folder / f"{drawing.name}.png", dpi=100, metadata={"Software": None})
 
 
 def panels(n_rows: int, n_columns: int, height: float = 2.7, **shared) -> tuple[Figure, np.ndarray]:

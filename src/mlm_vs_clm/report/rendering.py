@@ -1,31 +1,9 @@
-"""From a table to Markdown and LaTeX; a missing entry carries a letter, its reason stands below."""
+"""From a table to Markdown: a missing entry carries a letter, and its reason stands below."""
 
-import unicodedata
 from string import ascii_lowercase
 
 from ..errors import StudyError
 from .tables import Entry, Table, markdown_row
-
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "[": "{[}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    "–": "--",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "\n": " ",
-}
 
 
 def letter_reasons(table: Table) -> dict[str, str]:
@@ -62,61 +40,6 @@ def to_markdown(table: Table) -> str:
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
     parts = [f"### {table.title}", "\n".join(lines), table.caption, *notes, "\n".join(command)]
     return "\n\n".join(parts) + "\n"
-
-
-def to_latex(table: Table) -> str:
-    """Return a `tabular` that needs no package, to be read with `\\input`; caption and command as comments."""
-    letters = letter_reasons(table)
-    columns = "".join(latex_column(table, i) for i in range(len(table.header)))
-    lines = [f"% {table.title}. {table.caption}", f"\\begin{{tabular}}{{{columns}}}", "\\hline"]
-    lines += [latex_row(table.header), "\\hline"]
-    lines += [latex_row(write_entry(entry, letters) for entry in row) for row in table.rows]
-    lines.append("\\hline")
-    for reason, letter in letters.items():
-        note = escape_latex(f"({letter}) {reason}")
-        lines.append(f"\\multicolumn{{{len(table.header)}}}{{l}}{{{note}}} \\\\")
-    return "\n".join([*lines, "\\end{tabular}", ""])
-
-
-def latex_column(table: Table, column: int) -> str:
-    """Return how a column is set: numbers to the right, words to the left, long text in lines of its own."""
-    if is_numeric(table, column):
-        return "r"
-    return "p{100mm}" if any(len(row[column].text) > 60 for row in table.rows) else "l"
-
-
-def latex_row(texts) -> str:
-    """Return one row of a LaTeX table."""
-    return " & ".join(escape_latex(text) for text in texts) + " \\\\"
-
-
-def escape_latex(text: str) -> str:
-    """Return text that LaTeX prints as it stands; letters beyond ASCII lose their accents."""
-    return "".join(LATEX.get(letter) or to_ascii(letter) for letter in text)
-
-
-def to_ascii(letter: str) -> str:
-    """Return the nearest ASCII letters, a question mark where there is none."""
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or "?"
-
-
-def latex_document(tables: list[Table]) -> str:
-    """Return a document that compiles on its own and shows every table of its folder."""
-    parts = [
-        "% pdflatex all_tables.tex",
-        "\\documentclass{article}",
-        "\\usepackage[paperwidth=520mm,paperheight=420mm,margin=10mm]{geometry}",
-        "\\begin{document}",
-        "\\scriptsize",
-    ]
-    for table in tables:
-        title = f"\\section*{{{escape_latex(table.title)}}}"
-        parts += [
-            title,
-            f"\\noindent {escape_latex(table.caption)}\\par\\medskip",
-            f"\\noindent\\input{{{table.name}}}\\clearpage",
-        ]
-    return "\n".join([*parts, "\\end{document}", ""])
 
 
 def write_between_markers(readme_text: str, name: str, table: str) -> str:

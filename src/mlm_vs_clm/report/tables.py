@@ -1,4 +1,4 @@
-"""The tables that people read: built once from the tidy rows, rendered as Markdown, LaTeX and HTML elsewhere."""
+"""The tables that people read: built once from the tidy rows, rendered in Markdown and HTML elsewhere."""
 
 from dataclasses import dataclass
 
