@@ -1,4 +1,4 @@
-# make help tells what there is. `make reproduce` and `make test` work as the first command after a clone.
+# `make help` lists the commands. `make reproduce` and `make test` work as the first command after a clone.
 SCALE ?= laptop
 TRACK ?= $(if $(filter paper,$(SCALE)),bert_t5,matched)
 PYTHON ?= python3
@@ -14,7 +14,7 @@ export TOKENIZERS_PARALLELISM := false
 .DEFAULT_GOAL := help
 .PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean own
 
-help: ## what there is
+help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
 
@@ -23,18 +23,18 @@ install: $(READY) ## make the virtual environment with the exact versions of con
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is older: make PYTHON=python3.11 ..."; exit 1; }
 	@$(PY) -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
-	@echo "installing into $(VENV) (once; one to three minutes; pip's own words: $(VENV)/install.log)"
+	@echo "installing into $(VENV) (once; one to three minutes; log: $(VENV)/install.log)"
 	@$(PY) -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 250 MB)
-	@$(PY) -m mlm_vs_clm.corpora --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
+	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(STUDY) $(ARGS)
 
 own: data ## compare two models on your own texts: make own CORPUS=<folder or file>
-	@test -n "$(CORPUS)" || { echo "error: say where your texts are: make own CORPUS=<folder or file>"; exit 1; }
+	@test -n "$(CORPUS)" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
 	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=$(CORPUS)" $(ARGS)
 
 smoke: data ## the same path on a few documents, into outputs/smoke
@@ -47,24 +47,24 @@ check: $(READY) ## lint and formatting
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
 notebooks: $(READY) ## execute the notebooks on results/SCALE
-	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm.pipeline.notebooks $(ARGS)
+	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
 bench: data ## time filling against a plain fill-mask loop, in one process
-	@$(PY) -m mlm_vs_clm.pipeline.bench $(ARGS)
+	@$(PY) -m mlm_vs_clm bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
-	@$(PY) -m mlm_vs_clm.ratings.sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm rating-sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
 
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
-	@test -n "$(RATINGS)" || { echo "error: say where the raters' files are: make ratings RATINGS=<folder>"; exit 1; }
-	@$(PY) -m mlm_vs_clm.ratings.answers "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
+	@test -n "$(RATINGS)" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
+	@$(PY) -m mlm_vs_clm ratings "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
 	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
-	@$(PY) -m mlm_vs_clm.pipeline.verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
-	@$(PY) experiments/store.py $(or $(ARGS),list)
+	@$(PY) -m mlm_vs_clm store $(or $(ARGS),list)
 
 clean: ## remove the virtual environment and everything stored (data stays)
 	@rm -rf $(VENV) outputs

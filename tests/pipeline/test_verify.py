@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.analysis.reproduction import rank_agreement, vary
 from mlm_vs_clm.pipeline import verify
 
@@ -49,7 +50,7 @@ def compare(tmp_path, change):
     fresh = write_results(tmp_path / "fresh", change)
     compared = verify.compare_folders(fresh, committed)
     wrong = compared[compared["status"] != "OK"]
-    code = verify.main(["--fresh", str(fresh), "--committed", str(committed)])
+    code = main(["verify", "--fresh", str(fresh), "--committed", str(committed)])
     return code, {(row.file, row.measure): row.status for row in wrong.itertuples()}
 
 
@@ -141,7 +142,7 @@ def test_folders_that_cannot_be_compared_get_one_line(tmp_path, capsys, broken):
     if broken == "damaged":
         write_results(fresh)
         (fresh / "scores.csv").write_text("a,b\n1,2,3\n")
-    assert verify.main(["--fresh", str(fresh), "--committed", str(committed)]) == 1
+    assert main(["verify", "--fresh", str(fresh), "--committed", str(committed)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1
 

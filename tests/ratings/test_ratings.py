@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import rating_files
+from mlm_vs_clm.pipeline.rating_sheet import read_texts
 from mlm_vs_clm.ratings import answers as reading
 from mlm_vs_clm.ratings import sheet
 from mlm_vs_clm.ratings.analysis import agree, average, compare_arms, measure_agreement, rate_arms
@@ -52,9 +53,7 @@ def study(tmp_path_factory):
 def draw_sheet(study, texts=3, seed=0):
     results, store = study
     cells = sheet.choose_cells(results, ARMS, 0.5, 0)
-    return sheet.draw_sheet(
-        cells, partial(rating_files.read_texts, store), texts, np.random.default_rng(seed)
-    )
+    return sheet.draw_sheet(cells, partial(read_texts, store), texts, np.random.default_rng(seed))
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +105,7 @@ def test_no_more_documents_are_drawn_than_there_are(study):
 def test_the_page_tells_no_arm_and_the_key_no_text(study, tmp_path, capsys):
     results, store = study
     settings = ["--results", str(results), "--store", str(store), "--out", str(tmp_path), "--texts", "2"]
-    assert rating_files.draw_main(settings) == 0
+    assert main(["rating-sheet", *settings]) == 0
     assert "infill" in capsys.readouterr().out  # a default arm that these results lack is told
     [page], [secret] = tmp_path.glob("*.html"), tmp_path.glob("key/*.json")
     html = page.read_text()
@@ -115,7 +114,7 @@ def test_the_page_tells_no_arm_and_the_key_no_text(study, tmp_path, capsys):
     assert "<b>&" not in html  # a text cannot end the script that holds it
     assert "Text " not in secret.read_text()
     before = html, secret.read_bytes()
-    assert rating_files.draw_main(settings) == 0
+    assert main(["rating-sheet", *settings]) == 0
     assert (page.read_text(), secret.read_bytes()) == before
 
 
@@ -131,7 +130,7 @@ def test_the_page_tells_no_arm_and_the_key_no_text(study, tmp_path, capsys):
 )
 def test_a_sheet_that_cannot_be_drawn_says_so_in_a_line(study, tmp_path, capsys, settings, told):
     base = ["--results", str(study[0]), "--store", str(study[1]), "--out", str(tmp_path)]
-    assert rating_files.draw_main(base + settings) == 1
+    assert main(["rating-sheet", *base, *settings]) == 1
     error = capsys.readouterr().err
     assert told in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())
@@ -140,7 +139,7 @@ def test_a_sheet_that_cannot_be_drawn_says_so_in_a_line(study, tmp_path, capsys,
 def test_the_sheet_never_goes_among_results(study, capsys):
     out = study[0].parent / "ratings"
     assert (
-        rating_files.draw_main(["--results", str(study[0]), "--store", str(study[1]), "--out", str(out)]) == 1
+        main(["rating-sheet", "--results", str(study[0]), "--store", str(study[1]), "--out", str(out)]) == 1
     )
     assert "corpus text" in capsys.readouterr().err and not out.exists()
 
@@ -212,7 +211,7 @@ def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
     folder = save(tmp_path / "answers", *[simulate(key, rater) for rater in range(3)])
     out = tmp_path / "out"
     settings = [str(folder), "--key", str(tmp_path / "key.json"), "--store", str(study[1]), "--out", str(out)]
-    assert rating_files.read_main(settings) == 0
+    assert main(["ratings", *settings]) == 0
     assert "3 raters, 108 ratings of 108" in capsys.readouterr().out
     tables = {path.stem: pd.read_csv(path) for path in out.iterdir()}
     assert set(tables) == {"ratings", "means", "agreement", "comparisons", "metrics"}
@@ -224,7 +223,7 @@ def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
     )
     assert set(tables["metrics"]["metric"]) == {"rouge1"} and set(tables["metrics"]["n"]) == {6, 12}
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert rating_files.read_main(settings) == 0
+    assert main(["ratings", *settings]) == 0
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -260,11 +259,10 @@ def test_with_a_problem_nothing_is_written(key, tmp_path, capsys):
     (tmp_path / "key.json").write_text(json.dumps(key))
     folder = save(tmp_path / "answers", simulate(key, 0) | {"sheet": "another"})
     settings = ["--key", str(tmp_path / "key.json"), "--out", str(tmp_path / "out")]
-    assert rating_files.read_main([str(folder), *settings]) == 1
-    assert rating_files.read_main([str(tmp_path / "nowhere"), *settings]) == 1
+    assert main(["ratings", str(folder), *settings]) == 1
+    assert main(["ratings", str(tmp_path / "nowhere"), *settings]) == 1
     assert (
-        rating_files.read_main([str(folder), "--key", str(folder / "0.json"), "--out", str(tmp_path / "out")])
-        == 1
+        main(["ratings", str(folder), "--key", str(folder / "0.json"), "--out", str(tmp_path / "out")]) == 1
     )
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 3 and all(line.startswith("error: ") for line in errors)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.tasks import pan_files as pan_answers
 
 TRUTH = [("p1", True), ("p2", True), ("p3", True), ("p4", False), ("p5", False)]
@@ -23,7 +24,7 @@ def write(folder, truth=TRUTH, answers=None):
 
 def test_scores_by_hand_and_in_another_order(tmp_path, capsys):
     truth, answers = write(tmp_path, truth=TRUTH[::-1])
-    assert pan_answers.main(["--truth", str(truth), "--answers", str(answers)]) == 0
+    assert main(["score-pan", "--truth", str(truth), "--answers", str(answers)]) == 0
     # tp 1, fp 1, fn 1, one without answer: c@1 = (2 + 2/5) / 5; F0.5u = 1.25 / (1.25 + 0.25 * 2 + 1).
     expected = {"AUC": 0.667, "c@1": 0.48, "F0.5u": 0.455, "F1": 0.5, "Brier": 0.72, "overall": 0.564}
     assert json.loads(capsys.readouterr().out) == expected | {"problems": 5, "unanswered": 1}
@@ -63,7 +64,7 @@ def test_scores_equal_scikit_learn_with_ties_at_no_answer(tmp_path):
 )
 def test_a_mistake_is_one_line_with_file_and_number(tmp_path, capsys, lines, told):
     truth, answers = write(tmp_path, answers=lines)
-    assert pan_answers.main(["--truth", str(truth), "--answers", str(answers)]) == 1
+    assert main(["score-pan", "--truth", str(truth), "--answers", str(answers)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith("error: ")
     import re
@@ -74,7 +75,7 @@ def test_a_mistake_is_one_line_with_file_and_number(tmp_path, capsys, lines, tol
 def test_a_missing_file_is_one_line(tmp_path, capsys):
     truth, answers = write(tmp_path)
     answers.unlink()
-    assert pan_answers.main(["--truth", str(truth), "--answers", str(answers)]) == 1
+    assert main(["score-pan", "--truth", str(truth), "--answers", str(answers)]) == 1
     assert "answers.jsonl cannot be read" in capsys.readouterr().err
 
 

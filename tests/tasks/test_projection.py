@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.blanks import BlankedText, FilledText, put_together
 from mlm_vs_clm.corpora import Corpus, save
 from mlm_vs_clm.documents import Document, Entity, find_words
@@ -100,11 +101,11 @@ def make_store(folder):
 
 def test_the_command_writes_a_generate_artifact_and_tells_what_was_lost(tmp_path, capsys):
     generation, out = make_store(tmp_path), tmp_path / "brat"
-    assert standoff.main([str(generation), "--out", str(out)]) == 0
+    assert main(["export-brat", str(generation), "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == {"documents": 1, "entities": 2, "entity left out of the new text": 1}
     assert [held for _, _, held in read_standoff(out)["d%2F1"][1]] == ["mild fevers", "mild fevers in"]
-    assert standoff.main([str(tmp_path), "--out", str(out)]) == 1
+    assert main(["export-brat", str(tmp_path), "--out", str(out)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "outputs/generate/<id>" in error
 

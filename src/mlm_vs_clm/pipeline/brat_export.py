@@ -1,6 +1,6 @@
 """Generated documents as a brat folder, a .txt and a .ann each, for any tool that reads brat standoff.
 
-python -m mlm_vs_clm.pipeline.brat_export outputs/generate/<id> --out <folder>
+python -m mlm_vs_clm export-brat outputs/generate/<id> --out <folder>
 
 The folder is the user's choice, since the text may be clinical; nothing writes one by itself.
 """
@@ -8,7 +8,6 @@ The folder is the user's choice, since the text may be clinical; nothing writes 
 import argparse
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
@@ -84,24 +83,17 @@ def describe_entity(document: Document, entity: Entity) -> str:
     return f"{kind} {places}\t{' '.join(piece.group() for piece in pieces)}"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the folder and tell what it holds and what was lost; 1 and one line if something must be mended."""
-    parser = argparse.ArgumentParser(description="Write generated documents as a brat folder.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm export-brat`."""
     parser.add_argument(
         "generation", type=Path, help="outputs/generate/<id>, as experiments/generate.py prints"
     )
     parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
-    chosen = parser.parse_args(arguments)
-    try:
-        documents, lost = load_generated(chosen.generation)
-        write_standoff(documents, chosen.out)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    told = {"documents": len(documents), "entities": sum(len(d.entities) for d in documents)}
-    print(json.dumps(told | dict(sorted(lost.items()))))
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(chosen: argparse.Namespace) -> None:
+    """Write the folder; print what it holds and the entities lost, by reason."""
+    documents, lost = load_generated(chosen.generation)
+    write_standoff(documents, chosen.out)
+    counts = {"documents": len(documents), "entities": sum(len(d.entities) for d in documents)}
+    print(json.dumps(counts | dict(sorted(lost.items()))))

@@ -1,43 +1,41 @@
-"""What is stored, and how to be rid of it."""
+"""List and remove stored artifacts."""
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from ..errors import StudyError
 from .artifacts import list_artifacts, read_record
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 and one line on a mistake that a user can mend."""
-    parser = argparse.ArgumentParser(description="List or remove stored artifacts.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm store`."""
     parser.add_argument("action", choices=["list", "remove"])
     parser.add_argument("names", nargs="*", help="stage, stage/id, `unfinished`, `damaged` or `all`")
     parser.add_argument("--store", type=Path, default=Path("outputs"))
-    chosen = parser.parse_args(arguments)
-    try:
-        if chosen.action == "list":
-            show(chosen.store)
-        else:
-            remove(chosen.store, chosen.names)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """List what is stored, or remove some of it."""
+    if chosen.action == "list":
+        show(chosen.store)
+    else:
+        remove(chosen.store, chosen.names)
 
 
 def show(root: Path) -> None:
-    """Print state, name, size, seconds and the telling settings of every artifact."""
+    """Print state, name, size, seconds and the main settings of every artifact."""
     total = 0
     for state, folder in list_artifacts(root):
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         total += size
-        print(f"{state:10}  {folder.relative_to(root)!s:32}  {size / 2**20:8.1f} MB  {_tell(folder, state)}")
+        print(
+            f"{state:10}  {folder.relative_to(root)!s:32}  {size / 2**20:8.1f} MB  {_describe(folder, state)}"
+        )
     print(f"{total / 2**20:.1f} MB in {root}")
 
 
-def _tell(folder: Path, state: str) -> str:
+def _describe(folder: Path, state: str) -> str:
     if state != "whole":
         return ""
     record = read_record(folder)
@@ -51,12 +49,12 @@ def _tell(folder: Path, state: str) -> str:
 def remove(root: Path, names: list[str]) -> None:
     """Remove the artifacts of a stage, one by its name, or all in a state; StudyError if nothing has that name."""
     if not names:
-        raise StudyError("store remove: say what: a stage, stage/id, unfinished, damaged or all")
+        raise StudyError("store remove: name a stage, stage/id, unfinished, damaged or all")
     stored = list(list_artifacts(root))
     for name in names:
         chosen = [folder for state, folder in stored if _matches(name, state, folder)]
         if not chosen:
-            raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see store list")
+            raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see `make store`")
         for folder in chosen:
             shutil.rmtree(folder)
         print(f"removed {len(chosen)} artifacts ({name})")

@@ -1,13 +1,13 @@
 """Run every notebook from top to bottom on one folder of results; the executed copies go beside the artifacts."""
 
 import argparse
-import sys
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from ..errors import StudyError
 from ..files import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -22,19 +22,15 @@ def execute(notebook: Path, target: Path) -> None:
     print(f"executed {target / notebook.name}")
 
 
-def main() -> int:
-    """Execute all notebooks; 1 and the failing cell's last line if one breaks."""
-    parser = argparse.ArgumentParser(description=execute.__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm notebooks`."""
     parser.add_argument("--target", type=Path, default=Path("outputs/notebooks"))
-    arguments = parser.parse_args()
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Execute all notebooks; StudyError with the failing cell's last line if one breaks."""
     for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
         try:
-            execute(notebook, arguments.target)
+            execute(notebook, chosen.target)
         except CellExecutionError as error:
-            print(f"error: {notebook.name}: {str(error).strip().splitlines()[-1]}", file=sys.stderr)
-            return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            raise StudyError(f"{notebook.name}: {str(error).strip().splitlines()[-1]}") from error

@@ -6,7 +6,6 @@ rerun: both folders hold CSV files that the report stage wrote.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -174,20 +173,14 @@ def tell(compared: pd.DataFrame, folders: tuple[Path, Path]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 0 if nothing differs or is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm verify`."""
     parser.add_argument("--fresh", type=Path, required=True, help="results folder of a fresh report")
     parser.add_argument("--committed", type=Path, required=True, help="results folder to compare with")
-    chosen = parser.parse_args(arguments)
-    try:
-        compared = compare_folders(chosen.fresh, chosen.committed)
-        print(tell(compared, (chosen.fresh, chosen.committed)))
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Print the comparison; return 0 if nothing differs or is missing, else 1."""
+    compared = compare_folders(chosen.fresh, chosen.committed)
+    print(tell(compared, (chosen.fresh, chosen.committed)))
     return int(compared["status"].isin(["differs", "missing"]).any())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,11 +1,10 @@
 """PAN's files of answers and of the truth, JSON Lines of {"id", "value"} and {"id", "same"}: written, read and scored.
 
-python -m mlm_vs_clm.tasks.pan_files --truth truth.jsonl --answers answers.jsonl
+python -m mlm_vs_clm score-pan --truth truth.jsonl --answers answers.jsonl
 """
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,21 +98,13 @@ def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, proble
         )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print the scores as one JSON object, to three decimals; 1 and one line if a file must be mended."""
-    parser = argparse.ArgumentParser(description="Score answers to authorship problems as PAN does.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm score-pan`."""
     parser.add_argument("--truth", type=Path, required=True, help='lines of {"id", "same"}')
     parser.add_argument("--answers", type=Path, required=True, help='lines of {"id", "value"}')
-    chosen = parser.parse_args(arguments)
-    try:
-        found = score_files(chosen.truth, chosen.answers)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    rounded = {name: None if np.isnan(value) else round(value, 3) for name, value in found.items()}
-    print(json.dumps(rounded))
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(chosen: argparse.Namespace) -> None:
+    """Print the scores as one JSON object, to three decimals."""
+    found = score_files(chosen.truth, chosen.answers)
+    print(json.dumps({name: None if np.isnan(value) else round(value, 3) for name, value in found.items()}))

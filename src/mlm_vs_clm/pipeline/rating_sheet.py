@@ -1,0 +1,74 @@
+"""`python -m mlm_vs_clm rating-sheet`: a blinded sheet for raters, drawn from stored texts."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import StudyError
+from ..ratings.sheet import (
+    ARMS,
+    TEXTS,
+    choose_cells,
+    draw_sheet,
+    make_key,
+    name_items,
+    name_sheet,
+    render_sheet,
+    write_sheet,
+)
+from .artifacts import RECORD, inputs_of
+from .cells import load_filled
+
+
+def read_texts(store: Path, artifact: str) -> list:
+    """Return the generated texts behind a score artifact; StudyError where they are not stored."""
+    folder = store / artifact
+    if not (folder / RECORD).is_file():
+        raise StudyError(f"{artifact} is not in {store}: run `make reproduce`, or name its --store")
+    generation = inputs_of(folder)["generation"]
+    if not (generation / "fills.jsonl").is_file():
+        raise StudyError(f"{generation} holds no texts: run `make reproduce`, which makes it again")
+    return load_filled(generation)
+
+
+def refuse_results(out: Path, results: Path) -> None:
+    """Raise StudyError where the page, which shows corpus text, would stand among results."""
+    if out.resolve().is_relative_to(results.resolve().parent):
+        raise StudyError(
+            f"--out {out} is among results, and the sheet shows corpus text: choose outputs/ratings"
+        )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the tool."""
+    parser.add_argument("--results", type=Path, default=Path("results/laptop"))
+    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
+    parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
+    parser.add_argument("--ratio", type=float, default=0.5)
+    parser.add_argument(
+        "--texts", type=int, default=TEXTS, help="documents of each corpus, each shown once per arm"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws another sheet")
+    parser.add_argument("--cell-seed", type=int, default=0, help="the seed of the study's cells")
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Write one sheet and its key; print where they are."""
+    if chosen.texts < 1:
+        raise StudyError(f"--texts {chosen.texts}: ask for at least one document of each corpus")
+    refuse_results(chosen.out, chosen.results)
+    cells = choose_cells(chosen.results, chosen.arms, chosen.ratio, chosen.cell_seed)
+    absent = [arm for arm in chosen.arms if arm not in set(cells["arm"])]
+    if absent and (chosen.arms != ARMS or cells.empty):
+        raise StudyError(f"{chosen.results} has no arm {absent[0]} at this ratio: leave it out of --arms")
+    rng = np.random.default_rng(chosen.seed)
+    named = name_items(draw_sheet(cells, partial(read_texts, chosen.store), chosen.texts, rng))
+    key = make_key(name_sheet(named), named, chosen.ratio, chosen.cell_seed)
+    html, secret = write_sheet(chosen.out, render_sheet(key["sheet"], named), key)
+    if absent:
+        print(f"not in {chosen.results} and therefore skipped: {', '.join(absent)}")
+    print(f"sheet:  {html} ({len(named)} texts; send this to the raters)")
+    print(f"key:    {secret} (keep it away from the raters; `make ratings` reads it)")
