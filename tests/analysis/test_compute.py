@@ -18,7 +18,7 @@ from mlm_vs_clm.analysis.equal_compute import (
     fit_growth,
     name_family,
 )
-from mlm_vs_clm.analysis.gap import MEASURES, explain_gap
+from mlm_vs_clm.analysis.gap import MEASURES, compare_text
 from mlm_vs_clm.analysis.tables import COLUMNS, tidy
 from mlm_vs_clm.fill import fill_causal, fill_infill, fill_masked
 from mlm_vs_clm.models.sizes import count_parameters
@@ -102,7 +102,7 @@ def test_at_equal_documents_the_interval_is_that_of_the_gap():
         one.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
     made = exact(compare_at_equal_compute("abstracts", runs, 300), "known length", BASES[0])
     cells = [Cell(one.arm, 0, one.statistics, one.units) for one in runs]
-    gap = exact([row | {"basis": ""} for row in explain_gap("abstracts", cells, 300)], "known length", "")
+    gap = exact([row | {"basis": ""} for row in compare_text("abstracts", cells, 300)], "known length", "")
     assert [made[key] for key in ("value", "low", "high", "n")] == pytest.approx(
         [gap[key] for key in ("value", "low", "high", "n")]
     )

@@ -6,8 +6,7 @@ import pytest
 
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.analysis.cells import STEPS, Cell
-from mlm_vs_clm.analysis.gap import COLUMNS, MEASURES, explain_gap
-from mlm_vs_clm.analysis.runs import compare_by_run
+from mlm_vs_clm.analysis.gap import MEASURES, compare_by_seed, compare_text
 from mlm_vs_clm.metrics.bleu import count_ngrams
 from mlm_vs_clm.report.build import draw, show_tables
 from mlm_vs_clm.stats import compare_runs, paired_bootstrap, ratio_of_sums
@@ -27,7 +26,7 @@ def pick(rows, step, measure=FILLS):
 
 def test_difference_by_hand():
     cells = [make_cell("mlm", [5, 7, 6]), make_cell("clm", [2, 4, 3])]
-    row = pick(explain_gap("plots", cells, 200), "known length")
+    row = pick(compare_text("plots", cells, 200), "known length")
     assert row["value"] == pytest.approx(0.3) and (row["low"], row["high"]) == pytest.approx((0.3, 0.3))
     assert (row["corpus"], row["first"], row["second"], row["n"], row["reason"]) == (
         "plots",
@@ -42,7 +41,7 @@ def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 10, (2, 40))
     row = pick(
-        explain_gap("plots", [make_cell("mlm", first), make_cell("infill", second)], 300),
+        compare_text("plots", [make_cell("mlm", first), make_cell("infill", second)], 300),
         "both contexts",
     )
     rows = [np.stack([m, np.full(40, 10.0)], axis=1) for m in (first, second)]
@@ -53,20 +52,20 @@ def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
 def test_authors_who_repeat_are_one_unit():
     units = ["a", "a", "b", "b"]
     cells = [make_cell(arm, [1, 2, 3, 4], units=units) for arm in ("mlm", "clm")]
-    assert pick(explain_gap("speeches", cells, 50), "known length")["n"] == 2
+    assert pick(compare_text("speeches", cells, 50), "known length")["n"] == 2
 
 
 def test_seeds_are_put_together_and_unshared_ones_left_out():
     cells = [make_cell("mlm", [5, 5], 0), make_cell("mlm", [7, 7], 1), make_cell("mlm", [9, 9], 2)]
     cells += [make_cell("clm", [1, 1], 0), make_cell("clm", [1, 1], 1)]
-    row = pick(explain_gap("plots", cells, 50), "known length")
+    row = pick(compare_text("plots", cells, 50), "known length")
     assert row["value"] == pytest.approx(0.5) and row["n"] == 2
 
 
 def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
     cells = [make_cell("clm", [1] * 9, seed) for seed in (0, 1, 2)]
     cells += [make_cell("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
-    row = pick(explain_gap("plots", cells, 500), "known length")
+    row = pick(compare_text("plots", cells, 500), "known length")
     assert row["value"] == pytest.approx(0.3) and row["n"] == 9
     assert (row["low"], row["high"]) == pytest.approx((0.1, 0.6))  # each run alone has no width at all
 
@@ -95,10 +94,10 @@ def test_every_run_has_its_row_and_one_run_has_none():
     cells = {
         "plots": [make_cell(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
     }
-    rows = compare_by_run(cells, {}, 50)
+    rows = compare_by_seed(cells, {}, 50)
     known = rows[(rows["step"] == "known length") & (rows["metric"] == "exact_match")]
     assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
-    assert compare_by_run({"plots": cells["plots"][:1]}, {}, 50).empty
+    assert compare_by_seed({"plots": cells["plots"][:1]}, {}, 50).empty
 
 
 @pytest.fixture
@@ -139,13 +138,13 @@ def test_the_figure_of_runs_tells_each_and_one_run_has_none(runs):
 
 
 def test_missing_is_a_row_with_its_reason():
-    rows = explain_gap("plots", [make_cell("mlm", [1, 2]), make_cell("clm", [1, 2], seed=1)], 50)
-    assert len(rows) == len(STEPS) * len(MEASURES) and all(list(row) == COLUMNS for row in rows)
+    rows = compare_text("plots", [make_cell("mlm", [1, 2]), make_cell("clm", [1, 2], seed=1)], 50)
+    assert len(rows) == len(STEPS) * len(MEASURES) and all(list(row) == tidy.COLUMNS["gap"] for row in rows)
     assert all(row["value"] is None and row["reason"] for row in rows)
     assert pick(rows, "as reported")["reason"] == "not made: mlm_leaky and seq2seq_kept"
     assert pick(rows, "no leak")["reason"] == "not made: seq2seq_kept"
     assert pick(rows, "known length")["reason"] == "the two arms share no seed"
-    one = explain_gap("plots", [make_cell("mlm", [1]), make_cell("clm", [1])], 50)
+    one = compare_text("plots", [make_cell("mlm", [1]), make_cell("clm", [1])], 50)
     assert "1 of the units" in pick(one, "known length")["reason"]
 
 
@@ -154,7 +153,7 @@ def test_bleu_is_of_the_corpus_and_not_a_mean():
     rows = {("document", "bleu"): count_ngrams(texts, texts)}
     worse = {("document", "bleu"): count_ngrams(["the captain", "a doctor gave two"], texts)}
     cells = [Cell("mlm", 0, rows, ["a", "b"]), Cell("clm", 0, worse, ["a", "b"])]
-    row = pick(explain_gap("plots", cells, 50), "known length", ("document", "bleu"))
+    row = pick(compare_text("plots", cells, 50), "known length", ("document", "bleu"))
     import sacrebleu
 
     theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
@@ -167,7 +166,7 @@ def gap():
     cells = [
         make_cell(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))
     ]
-    return tidy.tidy("gap", pd.DataFrame(explain_gap("plots", cells, 100), columns=COLUMNS))
+    return tidy.tidy("gap", pd.DataFrame(compare_text("plots", cells, 100), columns=tidy.COLUMNS["gap"]))
 
 
 def test_table_holds_every_step_and_says_why_one_is_missing(gap):

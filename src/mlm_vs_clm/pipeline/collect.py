@@ -7,11 +7,9 @@ import pandas as pd
 
 from ..analysis.cells import Cell, Trained
 from ..analysis.claims import decide, hash_rules
-from ..analysis.gap import COLUMNS, explain_gap
-from ..analysis.runs import compare_by_run
-from ..analysis.tables import tidy
-from ..analysis.utility_gap import COLUMNS as UTILITY_COLUMNS
-from ..analysis.utility_gap import explain_utility
+from ..analysis.gap import compare_by_seed, compare_text, compare_utility
+from ..analysis.tables import COLUMNS, tidy
+from ..corpora import load_split
 from ..files import ROOT, read_lines
 from ..report.build import build
 from .artifacts import inputs_of, library_versions, name_of, read_record
@@ -21,12 +19,13 @@ from .cells import (
     _of_stage,
     _read_stored,
     describe_cell,
+    load_blanked,
+    load_filled,
     name_model,
     read_cells,
     read_trained,
 )
 from .costing import Scored, cost_cells
-from .examples import gather_examples
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
 
@@ -39,7 +38,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
         "downstream": gather_downstream(inputs),
         "gap": gather_gap(cells, resamples),
         "utility_gap": gather_utility_gap(trained, resamples),
-        "runs": compare_by_run(cells, trained, resamples),
+        "runs": compare_by_seed(cells, trained, resamples),
         "ledger": gather_ledger(inputs),
         "stages": gather_stages(inputs),
         **gather_compute(inputs),
@@ -109,14 +108,46 @@ def gather_compute(inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:
 
 def gather_gap(cells: dict[str, list[Cell]], resamples: int) -> pd.DataFrame:
     """Return one row a corpus, step and measure: paired differences between arms; see gap.py."""
-    rows = [row for corpus, made in cells.items() for row in explain_gap(corpus, made, resamples)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    rows = [row for corpus, made in cells.items() for row in compare_text(corpus, made, resamples)]
+    return pd.DataFrame(rows, columns=COLUMNS["gap"])
 
 
 def gather_utility_gap(trained: dict[tuple[str, str], list[Trained]], resamples: int) -> pd.DataFrame:
     """Return one row a corpus and step: paired differences between arms as training data; see utility_gap.py."""
-    rows = [row for place, made in trained.items() for row in explain_utility(*place, made, resamples)]
-    return pd.DataFrame(rows, columns=UTILITY_COLUMNS)
+    rows = [row for place, made in trained.items() for row in compare_utility(*place, made, resamples)]
+    return pd.DataFrame(rows, columns=COLUMNS["utility_gap"])
+
+
+def gather_examples(
+    inputs: dict[str, Path], corpora: list[str], strategy: str = "random", ratio: float = 0.5
+) -> list[dict]:
+    """Return, for one document of each of the corpora, what every arm wrote into the same blanks."""
+    found: dict[str, dict] = {}
+    for path in _of_stage(inputs, "score").values():
+        read = inputs_of(path)
+        cell = describe_cell(read)
+        if (cell["strategy"], cell["ratio"]) != (strategy, ratio) or cell["corpus"] not in corpora:
+            continue
+        texts = {d.id: d.text for d in load_split(read["corpus"], "generate")}
+        blanked = load_blanked(read["corruption"], texts)
+        place = min(range(len(blanked)), key=lambda i: (len(blanked[i].words), blanked[i].id))
+        shown, filled = blanked[place], load_filled(read["generation"])[place]
+        original = _segments(shown.text, list(shown.words), set(shown.blanks))
+        start = {"corpus": cell["corpus"], "strategy": strategy, "ratio": ratio, "document": shown.id}
+        example = found.setdefault(cell["corpus"], start | {"original": original, "arms": {}})
+        example["arms"][cell["arm"]] = _segments(filled.text, filled.spans, set(shown.blanks))
+    return list(found.values())
+
+
+def _segments(text: str, spans: list, blanks: set[int]) -> list[list]:
+    """Return the text as [piece, whether a blank stood there], in order."""
+    segments, cursor = [], 0
+    for number, span in enumerate(spans):
+        if span is None or number not in blanks or span[0] < cursor:
+            continue
+        segments += [[text[cursor : span[0]], False], [text[span[0] : span[1]], True]]
+        cursor = span[1]
+    return [segment for segment in [*segments, [text[cursor:], False]] if segment[0]]
 
 
 def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
