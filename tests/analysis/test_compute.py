@@ -1,17 +1,14 @@
 """Costs worked by hand, and equal to the ledgers of the engines; equal compute read off two runs of a method."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import tiny_models
 
 from mlm_vs_clm.analysis.cells import Cell
 from mlm_vs_clm.analysis.equal_compute import (
     BASES,
-    GROWTH_COLUMNS,
     PARTS,
     Run,
-    as_table,
     average_costs,
     compare_at_equal_compute,
     find_mix,
@@ -19,7 +16,6 @@ from mlm_vs_clm.analysis.equal_compute import (
     name_family,
 )
 from mlm_vs_clm.analysis.gap import MEASURES, compare_text
-from mlm_vs_clm.analysis.tables import COLUMNS, tidy
 from mlm_vs_clm.fill import fill_causal, fill_infill, fill_masked
 from mlm_vs_clm.models.sizes import count_parameters
 from mlm_vs_clm.pipeline.document_costs import (
@@ -31,8 +27,6 @@ from mlm_vs_clm.pipeline.document_costs import (
     open_sizes,
     tokenize_blanked,
 )
-from mlm_vs_clm.report.compute_reading import read_cost, tell_equal, tell_growth
-from mlm_vs_clm.report.cost import equal_table
 
 
 def priced(n=12, power=2.0, subwords=None):
@@ -140,50 +134,6 @@ def test_why_a_document_has_no_cost_by_rule():
     assert "writer seq2seq" in explain_unknown(ARM | {"writer": "seq2seq"})
     assert "how many sub-words" in explain_unknown(ARM | {"length": "free"})
     assert "certainty" in explain_unknown(ARM | {"threshold": 0.9})
-
-
-def test_the_sentences_say_nothing_without_rows():
-    empty = {name: tidy(name, pd.DataFrame()) for name in ("compute", "growth", "equal_compute")}
-    told = read_cost(*empty.values())
-    assert told == (
-        "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
-    )
-    assert COLUMNS["growth"] == GROWTH_COLUMNS == list(as_table([], GROWTH_COLUMNS))
-
-
-def equal_rows():
-    about = {
-        "step": "known length",
-        "first": "mlm",
-        "second": "clm",
-        "scope": "fills",
-        "metric": "exact_match",
-    }
-    about |= {"low": 0.0, "high": 1.0, "n": 9, "reason": "", "flops_first": 2.0, "flops_second": 1.0}
-    known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
-    return pd.DataFrame([about | {"corpus": c, "basis": basis, "value": v} for c, basis, v in known])
-
-
-def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
-    told = tell_equal(equal_rows())
-    at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
-    assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
-    assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
-
-
-def test_the_table_has_a_column_a_basis_and_none_stands_in_for_another():
-    (table,) = equal_table(equal_rows(), "laptop")
-    cells = {row[0].text: row for row in table.rows if row[1].text == "known length"}
-    places = [i for i, name in enumerate(table.header) if name.startswith("blanks restored exactly")]
-    assert [table.header[i].split(": ")[1] for i in places] == list(BASES)
-    assert [cells["abstracts"][i].text for i in places] == ["missing", "+0.100 [0.000, 1.000]", "missing"]
-    assert [cells["plots"][i].text[:6] for i in places] == ["missin", "+0.300", "+0.200"]
-
-
-def test_the_power_of_length_says_what_was_not_counted():
-    row = {"corpus": "plots", "arm": "clm", "seed": 0, "measure": "flops", "value": 1.0}
-    told = tell_growth(pd.DataFrame([row]))
-    assert "power: clm 1.00. The products of attention" in told and "not counted" in told
 
 
 ORDERS_WITHOUT_DRAWS = ("left_to_right", "random", "parallel", "spread", "confidence", "entropy")

@@ -45,8 +45,6 @@ def fake_tables(corpora=tuple(TASKS), seeds=(0,)) -> dict[str, pd.DataFrame]:
         "gap": pd.DataFrame([row for corpus in corpora for row in gap_rows(corpus)]),
         "runs": pd.DataFrame([row for corpus in corpora for row in run_rows(corpus)]),
         "ledger": pd.DataFrame([ledger_row(*cell) for cell in grid]),
-        "compute": pd.DataFrame([row for cell in grid for row in compute_rows(*cell)]),
-        "growth": pd.DataFrame([row for corpus in corpora for row in growth_rows(corpus, seeds)]),
         "equal_compute": pd.DataFrame([row for corpus in corpora for row in equal_rows(corpus)]),
         "correlation": pd.DataFrame([row for corpus in corpora for row in correlation_rows(corpus)]),
         "training": pd.DataFrame(training_rows()),
@@ -146,49 +144,6 @@ def ledger_row(corpus, arm, strategy, ratio, seed):
         "precision": "float32",
         "artifact": f"fake-{corpus}-{arm}-{strategy}-{ratio}",
     }
-
-
-COSTS = {"mlm": 64, "mlm_leaky": 64, "clm": 1, "seq2seq_kept": 1.7}
-
-
-def compute_rows(corpus, arm, strategy, ratio, seed):
-    cost = COSTS.get(arm, 0)
-    known = cost and arm != "seq2seq_kept" and (strategy, ratio) == ("random", 0.5)
-    unknown = cost and not known and (strategy, ratio) == ("random", 0.5)
-    lengths = {"shortest third": 90, "middle third": 120, "longest third": 150} if known else {}
-    names = {"corpus": corpus, "arm": arm, "context": "both", "length": "known", "order": "random"}
-    names |= {"strategy": strategy, "ratio": ratio, "seed": seed}
-    whole = {"documents": 150, "seconds": cost * 0.01, "peak_memory_mb": 900.0, "reason": None}
-    yield names | whole | counts(cost, 120) | {"part": "all documents", "subwords": np.nan}
-    for part, length in lengths.items():
-        measured = {"documents": 50, "seconds": np.nan, "peak_memory_mb": np.nan, "reason": None}
-        yield names | measured | counts(cost, length) | {"part": part, "subwords": length}
-    if unknown:
-        nothing = dict.fromkeys([*whole, *counts(0, 0), "subwords"], np.nan)
-        yield names | nothing | {"part": "by length", "reason": "it decides itself how much it writes"}
-
-
-def counts(cost, length):
-    return {"passes": cost, "token_forwards": cost * length, "flops": cost * length * 4e7}
-
-
-def growth_rows(corpus, seeds):
-    for arm in COSTS:
-        for measure in ("token_forwards", "flops"):
-            for seed in seeds:
-                unknown = arm == "seq2seq_kept"
-                value = np.nan if unknown else 1.8 if arm == "mlm" else 1.0
-                yield {
-                    "corpus": corpus,
-                    "arm": arm,
-                    "seed": seed,
-                    "measure": measure,
-                    "value": value,
-                    "low": value - 0.05,
-                    "high": value + 0.05,
-                    "n": np.nan if unknown else 150,
-                    "reason": "it decides itself how much it writes" if unknown else None,
-                }
 
 
 def equal_rows(corpus):

@@ -82,6 +82,6 @@ def contents(folder):
         if path.name in ("ledger.csv", "training.csv", "compute.csv", "stages.csv"):
             kept[name] = pd.read_csv(path).drop(columns=MEASURED, errors="ignore").to_csv()
         elif path.is_file() and path.name != "report.html":
-            if not path.name.startswith(("ledger", "training", "compute", "stages", "all_tables")):
+            if not path.name.startswith(("ledger", "training", "compute", "stages", "cost")):
                 kept[name] = path.read_bytes()
     return kept

@@ -38,7 +38,7 @@ SECTIONS = {  # the page's order: id -> title
 
 
 READINGS = {  # section -> what its numbers say in words, computed from these tables
-    "cost": (("compute", "growth", "equal_compute"), compute_reading.read_cost),
+    "cost": (("ledger", "equal_compute"), compute_reading.read_cost),
     "correlation": (("correlation",), correlation_reading.tell_decisions),
 }
 
@@ -50,7 +50,6 @@ FIGURES = {  # section, the tables it reads, the function
     "orders": ("quality", ("scores",), order_tables.draw_orders),
     "heat_maps": ("quality", ("scores",), quality.draw_heat_maps),
     "cost": ("cost", ("scores", "ledger"), utility.draw_cost_against_quality),
-    "cost_by_length": ("cost", ("compute",), compute_figures.draw_growth),
     "equal_compute": ("cost", ("equal_compute",), compute_figures.draw_equal),
     "correlation": ("correlation", ("correlation",), correlation_figures.draw_coefficients),
     "shapes": ("correlation", ("scores", "downstream", "correlation"), correlation_figures.draw_shapes),
@@ -75,10 +74,7 @@ TABLES = {  # section, the table it reads, the function
     "utility_gap": ("utility", "utility_gap", differences.utility_gap_table),
     "ceilings": ("utility", "downstream", outcomes.ceiling_table),
     "downstream": ("utility", "downstream", outcomes.downstream_tables),
-    "stages": ("cost", "stages", outcomes.stage_table),
-    "ledger": ("cost", "ledger", outcomes.ledger_table),
-    "compute": ("cost", "compute", cost.cost_table),
-    "growth": ("cost", "growth", cost.growth_table),
+    "cost": ("cost", "ledger", cost.cost_table),
     "equal_compute": ("cost", "equal_compute", cost.equal_table),
     "correlation": ("correlation", "correlation", correlation.correlation_tables),
     "training": ("training", "training", outcomes.training_table),

@@ -1,80 +1,22 @@
-"""Figures of the compute study: cost against the length of a document, and quality at equal compute."""
+"""The figure of quality at equal compute."""
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import MaxNLocator
 
 from ..analysis.cells import CELL, STEPS
-from ..analysis.equal_compute import BASES, PARTS
+from ..analysis.equal_compute import BASES
 from ..analysis.gap import MEASURES
-from ..analysis.tables import at_main_cell
 from . import style
-from .cost import COUNTED, GIGA
 from .differences import SCALES
-from .drawing import Drawing, add_legend, arm_lengths, panels, say_missing
+from .drawing import Drawing, arm_lengths, panels, say_missing
 from .style import ordered
 
 LOOKS = {  # the basis, how it is told, and how far from the middle of its row it stands
     "equal documents": ({"color": "#0072B2", "marker": "o"}, -0.16),
     "equal compute": ({"color": "#D55E00", "marker": "s"}, 0.16),
 }
-
-
-def draw_growth(compute: pd.DataFrame) -> list[Drawing]:
-    """Return one figure: a panel a corpus, three points an arm, the thirds of the documents by length."""
-    main = at_main_cell(compute)
-    thirds = main[main["part"].isin(PARTS[1:]) & (main["flops"] > 0)]
-    if thirds.empty:
-        return []
-    means = thirds.groupby(["corpus", "arm", "part"])[["subwords", "flops"]].mean().reset_index()
-    corpora, looks = (
-        ordered(means["corpus"], style.CORPORA),
-        style.looks(ordered(means["arm"], style.ARMS)),
-    )
-    figure, axes = panels(1, len(corpora), sharey=True, height=3.4)
-    for axis, corpus in zip(axes[0], corpora, strict=True):
-        draw_lengths(axis, means[means["corpus"] == corpus], looks)
-        axis.set_title(corpus)
-        axis.set_xlabel("sub-words a document (log scale)")
-    axes[0, 0].set_ylabel("cost (GFLOPs a document, log scale)")
-    add_legend(figure, looks)
-    return [
-        Drawing(
-            name="cost_by_length",
-            title="Cost against the length of a document",
-            caption=(
-                f"Random blanks at ratio {CELL[1]:g}. Each arm has three points: means over the shortest, middle and longest "
-                f"third of the documents. A steeper line grows faster with length. {COUNTED}"
-            ),
-            alt=f"Line charts of GFLOPs a document against its sub-words. {tell_lengths(means)}.",
-            figure=figure,
-        )
-    ]
-
-
-def draw_lengths(axes: Axes, means: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Draw one corpus on two logarithmic axes with plain numbers."""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    for arm, look in looks.items():
-        line = means[means["arm"] == arm].sort_values("subwords")
-        axes.plot(line["subwords"], line["flops"] / GIGA, **look)
-    for side in (axes.xaxis, axes.yaxis):
-        side.set_major_formatter(ScalarFormatter())
-    ticks = sorted({round(value) for value in means["subwords"].groupby(means["part"]).mean()})
-    axes.set_xticks(ticks)
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def tell_lengths(means: pd.DataFrame) -> str:
-    """Return the ends of every line in words."""
-    told = []
-    for (corpus, arm), line in means.sort_values(["corpus", "arm", "subwords"]).groupby(["corpus", "arm"]):
-        first, last = line.iloc[0], line.iloc[-1]
-        ends = (f"{row['flops'] / GIGA:.3g} at {row['subwords']:.0f}" for row in (first, last))
-        told.append(f"{corpus} {arm} " + " and ".join(ends))
-    return ", ".join(told)
 
 
 def draw_equal(equal: pd.DataFrame) -> list[Drawing]:

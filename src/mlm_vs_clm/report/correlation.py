@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..analysis.correlation import BENT, CEILING_SHARE, DRIVES, LEFT_OUT, OVERALL
+from ..analysis.correlation import DRIVES, LEFT_OUT, OVERALL
 from . import style
 from .correlation_reading import IN_CORPUS, OF_ALL, Rows, decision_of, name_quality, tell_change
 from .tables import ABSENT, Entry, Table, enter, enter_number
@@ -141,21 +141,26 @@ def overall_table(rows: Rows, scale: str) -> Table:
 
 
 def shape_table(rows: Rows, scale: str) -> Table:
-    """Return whether a curve or a threshold describes the cells better than a straight line."""
+    """Return whether a curve describes the cells better than a straight line."""
     lines = []
     for corpus in rows.corpora:
         for quality in rows.qualities:
             found = {name: rows.get(corpus, quality, name) for name in SHAPE_ROWS}
             if all(row is not None for row in found.values()):
-                lines.append((Entry(corpus), Entry(name_quality(quality)), *enter_shapes(found)))
+                lines.append(
+                    (
+                        Entry(corpus),
+                        Entry(name_quality(quality)),
+                        enter_row(found["spline_aic_gain"], 1),
+                        enter_p(found["spline_p"]),
+                    )
+                )
     return Table(
         name="correlation_shapes",
-        title="Is there a threshold? A spline and a break against the straight line",
+        title="Non-linearity: spline against a linear fit",
         caption=(
-            "p is Holm-corrected over the rows: an F test for the natural cubic spline, permuted residuals of the line for the "
-            "break, whose place and shape (plateau: rises, then level; floor: level, then rises; step) have the least "
-            "squares. AIC gain above 0 favours the spline. The last column is the quality from which on the spline stays "
-            f"above {100 * CEILING_SHARE:.0f} % of the way from the majority floor to real text. Qualities are in units of their metric."
+            "p of an F test of the natural cubic spline against the line, Holm-corrected over the rows. "
+            "An AIC gain above 0 favours the spline."
         ),
         header=("corpus", "quality", *SHAPE_ROWS.values()),
         rows=tuple(lines),
@@ -163,31 +168,7 @@ def shape_table(rows: Rows, scale: str) -> Table:
     )
 
 
-SHAPE_ROWS = {
-    "spline_aic_gain": "AIC gain of the spline",
-    "spline_p": "spline p",
-    "threshold": "break [95 % interval]",
-    "threshold_p": "break p",
-    "sufficient_quality": "sufficient quality",
-}
-
-
-def enter_shapes(found: dict) -> tuple[Entry, ...]:
-    """Return the entries of one line of the table of shapes."""
-    place = enter_row(found["threshold"], 3)
-    if place.number is not None:
-        shown = found["threshold_p"].decision == BENT
-        place = Entry(
-            f"{found['threshold'].decision} at {place.text}{'' if shown else ', no better than a line'}",
-            place.number,
-        )
-    return (
-        enter_row(found["spline_aic_gain"], 1),
-        enter_p(found["spline_p"]),
-        place,
-        enter_p(found["threshold_p"]),
-        enter_row(found["sufficient_quality"], 3),
-    )
+SHAPE_ROWS = {"spline_aic_gain": "AIC gain of the spline", "spline_p": "p"}
 
 
 def enter_p(row) -> Entry:

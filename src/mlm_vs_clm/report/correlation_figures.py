@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ..analysis.correlation import BENT, CEILING_SHARE, OVERALL, pair_cells, set_goal
+from ..analysis.correlation import OVERALL, pair_cells
 from ..analysis.correlation_shapes import fit_curve, fit_line, why_not
 from ..analysis.pooling import average_seeds
 from ..analysis.tables import find_utility
@@ -24,20 +24,13 @@ LOOKS = {  # a colour of Okabe and Ito's palette and a marker for each strategy
 OTHER = ("#000000", "X")
 LINE = {"color": "#767676", "linestyle": "--", "linewidth": 1.3}
 CURVE = {"color": "#000000", "linestyle": "-", "linewidth": 1.6}
-BREAK = {"color": "#CC79A7", "linestyle": "-.", "linewidth": 1.8}
-GOAL = {"color": "#009E73", "linestyle": ":", "linewidth": 1.6}
 RAW = {"color": "#0072B2", "marker": "o", "linestyle": "-"}
 HELD = {"color": "#D55E00", "marker": "D", "linestyle": "--"}
-LINES = {
-    "straight line": LINE,
-    "spline": CURVE,
-    "break": BREAK,
-    "goal": GOAL,
-}
+LINES = {"linear fit": LINE, "spline": CURVE}
 
 
 def draw_shapes(scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.DataFrame) -> list[Drawing]:
-    """Return one figure: a point a cell, with line, spline and break; corpora across, a quality score of each scope down."""
+    """Return one figure: one point per cell with line and spline; corpora across, a quality score of each scope down."""
     if scores.empty or downstream.empty:
         return []
     rows = Rows(correlation)
@@ -56,8 +49,7 @@ def draw_shapes(scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.
     for i, quality in enumerate(qualities):
         for j, corpus in enumerate(corpora):
             panel, utility = cells[quality, corpus], find_utility(downstream, corpus)
-            draw_panel(axes[i, j], panel, rows, corpus, quality)
-            axes[i, j].axhline(set_goal(downstream, corpus, utility), zorder=1, **GOAL)
+            draw_panel(axes[i, j], panel)
             axes[i, j].set_title(f"{corpus}, {style.SCOPES.get(quality[0], quality[0])}")
             axes[i, j].set_xlabel(style.label_axis(quality[1], panel["quality"]))
             axes[i, j].set_ylabel(f"utility: {style.name_metric(utility)}")
@@ -67,13 +59,10 @@ def draw_shapes(scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.
     return [
         Drawing(
             name="correlation_shapes",
-            title="Is more quality more utility, and is there a threshold?",
+            title="Utility against quality, with a linear fit and a spline",
             caption=(
-                "Each point is a cell that an arm wrote; upwards is a better task model on real text, to the right is "
-                "better text. Shades are 95 %: the band of the spline, the interval of the break's place, which is drawn only "
-                "where it beats the straight line (Holm-corrected p below 0.05). The goal is "
-                f"{100 * CEILING_SHARE:.0f} % of the way from the majority floor to real text. Where cells are few, the "
-                "spline leans on them alone."
+                "Each point is a cell. Higher is a better task model on real text; further right is closer to the original. "
+                "Shaded areas are 95 % intervals of the spline. Where cells are few, the spline depends on few points."
             ),
             alt=f"Scatter plots of utility against quality with fitted curves. {tell_shapes(rows, corpora, qualities)}",
             figure=figure,
@@ -87,8 +76,8 @@ def look_of(strategy: str) -> dict:
     return {"color": colour, "marker": marker}
 
 
-def draw_panel(axes: Axes, cells: pd.DataFrame, rows: Rows, corpus: str, quality: tuple[str, str]) -> None:
-    """Draw the cells of one corpus by strategy, the fits that they allow, and the break where there is one."""
+def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
+    """Draw the cells of one corpus by strategy, and the fits that they allow."""
     if cells.empty:
         say_missing(axes)
     for strategy in ordered(cells["strategy"], style.STRATEGIES):
@@ -98,10 +87,6 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, rows: Rows, corpus: str, quality
         )
     once = average_seeds(cells)
     draw_fits(axes, once["quality"].to_numpy(dtype=float), once["utility"].to_numpy(dtype=float))
-    place, p = (rows.get(corpus, quality, name) for name in ("threshold", "threshold_p"))
-    if place is not None and p is not None and p.decision == BENT:
-        axes.axvline(place.value, zorder=2, **BREAK)
-        axes.axvspan(place.low, place.high, color=BREAK["color"], alpha=0.12, linewidth=0, zorder=0)
 
 
 def draw_fits(axes: Axes, quality: np.ndarray, utility: np.ndarray) -> None:
@@ -119,17 +104,13 @@ def draw_fits(axes: Axes, quality: np.ndarray, utility: np.ndarray) -> None:
 
 
 def tell_shapes(rows: Rows, corpora: list[str], qualities: list[tuple[str, str]]) -> str:
-    """Return what the fits show, a clause a panel, for the alternative text."""
+    """Return how the spline compares with the line in each panel, for the alternative text."""
     told = []
     for quality in qualities:
         for corpus in corpora:
-            place, p = (rows.get(corpus, quality, name) for name in ("threshold", "threshold_p"))
-            if place is None or p is None or pd.isna(place.value):
-                told.append(f"{corpus}, {name_quality(quality)}: no fit")
-            else:
-                told.append(
-                    f"{corpus}, {name_quality(quality)}: {place.decision} at {place.value:.3g} {p.decision}"
-                )
+            p = rows.get(corpus, quality, "spline_p")
+            fit = "no fit" if p is None or pd.isna(p.value) else f"the spline {p.decision}"
+            told.append(f"{corpus}, {name_quality(quality)}: {fit}")
     return "; ".join(told) + "."
 
 

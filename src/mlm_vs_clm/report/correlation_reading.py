@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..analysis.correlation import BENT, LEFT_OUT, OVERALL
+from ..analysis.correlation import LEFT_OUT, OVERALL
 from ..analysis.power import MISSING, STRONG, UNDECIDED
 from . import style
 from .style import ordered
@@ -76,17 +76,7 @@ def tell_decision(rows: Rows, corpus: str) -> str:
     clauses = "; ".join(f"{decision} by {', '.join(names)}" for decision, names in raw.items())
     fixed = "; ".join(f"{decision} by {', '.join(names)}" for decision, names in held.items())
     fixed = "the same" if raw == held else fixed
-    return f"{corpus}: {clauses}. With the share hidden held fixed: {fixed}.{tell_breaks(rows, corpus)}"
-
-
-def tell_breaks(rows: Rows, corpus: str) -> str:
-    """Return where a break describes a corpus better than a straight line; nothing where none does."""
-    told = []
-    for quality in rows.qualities:
-        place, p = (rows.get(corpus, quality, name) for name in ("threshold", "threshold_p"))
-        if place is not None and p is not None and p.decision == BENT:
-            told.append(f"a {place.decision} at {place.value:.3g} of {say_quality(quality)}")
-    return f" Better than a straight line: {', '.join(told)}." if told else ""
+    return f"{corpus}: {clauses}. With the share hidden held fixed: {fixed}."
 
 
 def tell_change(rows: Rows, corpus: str, quality: tuple[str, str]) -> str:

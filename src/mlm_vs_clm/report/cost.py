@@ -1,112 +1,71 @@
-"""What writing costs: by arm, order and length of document, its growth, and quality at equal compute."""
+"""What generation costs: the table of the ledger, and quality at equal compute."""
 
 import pandas as pd
 
 from ..analysis.cells import CELL, STEPS
-from ..analysis.equal_compute import BASES, PARTS
+from ..analysis.equal_compute import BASES
 from ..analysis.gap import MEASURES
-from ..analysis.tables import at_main_cell, explain_missing
+from ..analysis.tables import at_main_cell, explain_missing, main_ratio
 from . import commands, style
 from .differences import SCALES, enter_difference, name_measure
 from .style import ordered
-from .tables import ABSENT, Entry, Table, enter, enter_number, order_lines
+from .tables import ABSENT, Entry, Table, enter_number, order_lines
 
 GIGA = 1e9
-COUNTED = "Counted in FLOPs without the products of attention, which grow with the square of the length."
 AXES = ("context", "length", "order")
-LINE = ("corpus", "arm", "seed")
-RANKS = [style.CORPORA, style.ARMS, ()]
+KEYS = ("corpus", "arm", "seed")
+PER_DOCUMENT = {  # column of the ledger -> heading, unit, format
+    "passes": ("passes", 1, "{:,.1f}"),
+    "token_forwards": ("token-forwards", 1, "{:,.0f}"),
+    "flops": ("GFLOPs", GIGA, "{:,.3g}"),
+    "seconds": ("seconds", 1, "{:,.3f}"),
+}
+IN_ALL = {"documents": "documents", "blanks": "blanks", "tokens_filled": "tokens filled"}
+IN_ALL |= {"peak_memory_mb": "peak memory (MB)"}
+PLACE = ("device", "precision")
 
 
-def cost_table(compute: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: what a document costs at the main cell, an arm that runs a network a row."""
-    main = at_main_cell(compute)
-    whole = main[(main["part"] == PARTS[0]) & (main["flops"] > 0)]
-    if whole.empty:
+def cost_table(ledger: pd.DataFrame, scale: str) -> list[Table]:
+    """Return one table: what each arm cost at the main cell, one row per corpus, arm and seed."""
+    main = at_main_cell(ledger)
+    if main.empty:
         return []
-    header = (*LINE, *AXES, "passes", "token-forwards", "GFLOPs")
-    header += (*(f"GFLOPs, {part}" for part in PARTS[1:]), "seconds", "peak memory (MB)")
-    rows = [
-        enter_costs(whole, main, line)
-        for line in order_lines(whole.assign(seed=whole["seed"].astype(int)), list(LINE), RANKS)
-    ]
+    axes = [axis for axis in AXES if axis in main]
+    lines = order_lines(main, list(KEYS), [style.CORPORA, style.ARMS, ()])
+    found = {tuple(row[key] for key in KEYS): row for _, row in main.iterrows()}
+    header = (*KEYS, *axes, *(name for name, *_ in PER_DOCUMENT.values()), *IN_ALL.values(), *PLACE)
     return [
         Table(
-            name="compute",
-            title="Cost of a document by arm, order and length",
+            name="cost",
+            title="Cost of generation",
             caption=(
-                f"Random blanks at ratio {CELL[1]:g}, means a document; thirds by the number of sub-words. {COUNTED} Thirds are "
-                "counted again by the rule of each arm and checked against its ledger. Seconds are wall time beside other "
-                "work; memory is the most that the process held, with what it had made before."
+                f"Random blanks at ratio {main_ratio(ledger):g}; all other cells are in ledger.csv. Passes, token-forwards, "
+                "GFLOPs and seconds are means per document. FLOPs leave out the products of attention, which grow with the "
+                "square of the length. Seconds are wall time beside other work; memory is the peak of the process."
             ),
             header=header,
-            rows=tuple(rows),
-            command=commands.for_cells("generate", scale, whole),
+            rows=tuple(enter_cost(found[line], axes) for line in lines),
+            command=commands.for_cells("generate", scale, main),
         )
     ]
 
 
-def enter_costs(whole: pd.DataFrame, main: pd.DataFrame, line: tuple) -> tuple[Entry, ...]:
-    """Return one line: the means of all documents, FLOPs by third, what was measured."""
-    all_of_them = pick(whole, line).iloc[0]
-    parts = pick(main, line)
+def enter_cost(row: pd.Series, axes: list[str]) -> tuple[Entry, ...]:
+    """Return one row of the table of costs."""
+    per_document = [
+        enter_number(row[column] / row["documents"] / unit, form)
+        for column, (_, unit, form) in PER_DOCUMENT.items()
+    ]
+    words = [Entry(str(row[column])) if pd.notna(row[column]) else Entry("–") for column in (*axes, *PLACE)]
     return (
-        Entry(line[0]),
-        Entry(line[1]),
-        enter_number(line[2], "{:g}"),
-        *(Entry(str(all_of_them[axis])) for axis in AXES),
-        enter_number(all_of_them["passes"], "{:,.1f}"),
-        enter_number(all_of_them["token_forwards"]),
-        enter_number(all_of_them["flops"] / GIGA, "{:,.3g}"),
-        *(enter_third(parts, part) for part in PARTS[1:]),
-        enter_number(all_of_them["seconds"], "{:,.3f}"),
-        enter_number(all_of_them["peak_memory_mb"]),
+        Entry(row["corpus"]),
+        Entry(row["arm"]),
+        enter_number(row["seed"], "{:g}"),
+        *words[: len(axes)],
+        *per_document,
+        *(enter_number(row[column]) for column in IN_ALL),
+        *words[len(axes) :],
     )
-
-
-def pick(rows: pd.DataFrame, line: tuple) -> pd.DataFrame:
-    """Return the rows of one corpus, arm and seed."""
-    corpus, arm, seed = line
-    return rows[(rows["corpus"] == corpus) & (rows["arm"] == arm) & (rows["seed"] == seed)]
-
-
-def enter_third(parts: pd.DataFrame, part: str) -> Entry:
-    """Return the FLOPs of a third of the documents, or why they are not known."""
-    found = parts.loc[parts["part"] == part, "flops"]
-    if len(found):
-        return enter_number(found.iloc[0] / GIGA, "{:,.3g}")
-    reasons = parts["reason"].dropna()
-    return Entry("missing", reason=reasons.iloc[0] if len(reasons) else ABSENT)
-
-
-def growth_table(growth: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: the power of length with which each arm's cost grows."""
-    if growth.empty:
-        return []
-    growth = growth.assign(reason=explain_missing(growth), seed=growth["seed"].astype(int))
-    found = {(*(getattr(r, k) for k in LINE), r.measure): r for r in growth.itertuples(index=False)}
-    measures = {"token_forwards": "token-forwards", "flops": "FLOPs"}
-    rows = [
-        (
-            *(Entry(str(part)) for part in line),
-            *(enter(found.get((*line, measure)), 2) for measure in measures),
-            enter_number(found[(*line, "flops")].n) if (*line, "flops") in found else Entry("–"),
-        )
-        for line in order_lines(growth, list(LINE), RANKS)
-    ]
-    return [
-        Table(
-            name="growth",
-            title="Growth of cost with the length of a document",
-            caption=(
-                f"Slope of log cost on log sub-words over documents, random blanks at ratio {CELL[1]:g} [95 % bootstrap "
-                f"interval]: 1 is twice the cost for twice the length, 2 four times. {COUNTED}"
-            ),
-            header=(*LINE, *measures.values(), "documents"),
-            rows=tuple(rows),
-            command=commands.for_cells("generate", scale, growth.assign(strategy=CELL[0], ratio=CELL[1])),
-        )
-    ]
 
 
 def equal_table(equal: pd.DataFrame, scale: str) -> list[Table]:

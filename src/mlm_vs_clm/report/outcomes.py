@@ -1,10 +1,10 @@
-"""Tables of what follows from the text: downstream tasks, cost, training, claims."""
+"""Tables of what follows from the text: downstream tasks, training, claims."""
 
 from collections.abc import Collection
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..analysis.tables import at_main_cell, over_seeds
 from ..tasks import TASKS
 from . import commands, style
 from .evidence_tables import name_evidence
@@ -12,15 +12,6 @@ from .style import ordered
 from .tables import ABSENT, INTERVALS, Entry, Table, cross, enter_number, order_lines
 
 REFERENCE_ORDER = ("real", "unfilled", "shuffled", "majority")
-LEDGER_COLUMNS = {
-    "documents": "documents",
-    "blanks": "blanks",
-    "tokens_filled": "tokens filled",
-    "passes": "forward passes",
-    "token_forwards": "token-forwards",
-    "seconds": "seconds",
-    "peak_memory_mb": "peak memory (MB)",
-}
 OVERALL_COLUMNS = ("claim", "statement", "verdict", "reason")
 VERDICTS_MEAN = (
     "Decided by rules that were written before the run. Supported: true as reported and once context and length are matched; "
@@ -111,84 +102,6 @@ def ceiling_table(downstream: pd.DataFrame, scale: str) -> list[Table]:
                 for line, places in zip(lines, body, strict=True)
             ),
             command=commands.for_training(scale, rows),
-        )
-    ]
-
-
-def ledger_table(ledger: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: what writing cost at the main cell, an arm a row."""
-    main = at_main_cell(ledger)
-    if main.empty:
-        return []
-    rows = main.sort_values(
-        ["corpus", "arm", "seed"], kind="stable", key=lambda column: column.map(rank_of(column))
-    )
-    return [
-        Table(
-            name="ledger",
-            title="What writing cost",
-            caption=f"Random blanks at ratio {main_ratio(ledger):g}; all other cells stand in ledger.csv.",
-            header=(
-                "corpus",
-                "arm",
-                "seed",
-                "GFLOPs a document",
-                *LEDGER_COLUMNS.values(),
-                "device",
-                "precision",
-            ),
-            rows=tuple(enter_cost(row) for _, row in rows.iterrows()),
-            command=commands.for_cells("generate", scale, main),
-        )
-    ]
-
-
-def rank_of(column: pd.Series) -> dict:
-    """Return the reading order of a column's values."""
-    preferred = {"corpus": style.CORPORA, "arm": style.ARMS}.get(column.name, ())
-    return {value: i for i, value in enumerate(ordered(column, preferred))}
-
-
-def enter_cost(row: pd.Series) -> tuple[Entry, ...]:
-    """Return one line of the ledger."""
-    gigaflops = enter_number(row["flops"] / row["documents"] / 1e9, "{:,.3g}")
-    numbers = [
-        enter_number(row[column], "{:,.1f}" if column == "seconds" else "{:,.0f}")
-        for column in LEDGER_COLUMNS
-    ]
-    place = [
-        Entry(str(row[column])) if pd.notna(row[column]) else Entry("–") for column in ("device", "precision")
-    ]
-    return (
-        Entry(row["corpus"]),
-        Entry(row["arm"]),
-        enter_number(row["seed"], "{:g}"),
-        gigaflops,
-        *numbers,
-        *place,
-    )
-
-
-def stage_table(stages: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: what scoring and tasks took on the processor, a stage and corpus a row."""
-    if stages.empty:
-        return []
-    return [
-        Table(
-            name="stages",
-            title="Seconds of scoring and of the tasks",
-            caption="Measured on the machine of this run, one thread a result; writing and training have tables of their own.",
-            header=("stage", "corpus", "results", "seconds", "seconds a result"),
-            rows=tuple(
-                (
-                    *map(Entry, (row.stage, row.corpus)),
-                    enter_number(row.results),
-                    enter_number(row.seconds),
-                    enter_number(row.seconds / row.results, "{:.1f}"),
-                )
-                for row in stages.itertuples(index=False)
-            ),
-            command=f"python experiments/report.py scale={scale}",
         )
     ]
 
