@@ -173,7 +173,7 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
     ("settings", "message"),
     [
         ({"order": "upwards"}, "upwards is unknown"),
-        ({"source": "kept"}, "a masked model has no axis source: it has context, length, order"),
+        ({"source": "kept"}, "a masked model has no axis source: it has context, length, max_length, order"),
         ({"colour": "red"}, "no axis colour"),
         ({"temperature": -1}, "sampling"),
         ({"top_k": 5}, "temperature=0 draws nothing"),

@@ -30,8 +30,6 @@ from mlm_vs_clm.models.objectives import (
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 from mlm_vs_clm.models.training.batches import pad_examples, tokenize
 from mlm_vs_clm.models.training.loop import Training, train
-from mlm_vs_clm.pipeline.arms import check_arm
-from mlm_vs_clm.pipeline.config import LATER_AXES, ArmConfig
 
 LEFT, MASK, RIGHT = 1, 9, 2
 TOKENS = Noise(0.5, "token", 0.8, 0.1)
@@ -177,39 +175,6 @@ def test_model_without_positions_is_refused(tokenizer, texts):
     bloom = BloomForCausalLM(BloomConfig(vocab_size=400, hidden_size=8, n_layer=1, n_head=1))
     with pytest.raises(StudyError, match="bloom"):
         fill_infill(bloom, tokenizer, [blank(texts[0], [0])])
-
-
-def test_arm_names_a_later_axis_once_it_is_set():
-    assert not set(LATER_AXES) & ArmConfig(name="mlm", writer="masked").to_settings().keys()
-    assert ArmConfig(name="x", writer="masked", passes=8).to_settings()["passes"] == 8
-
-
-@pytest.mark.parametrize(
-    ("arm", "told"),
-    [
-        (("causal", "both", "left_to_right"), "arm.context=both"),
-        (("infill", "both", "random"), "arm.order=random"),
-        (("infill", "both", "left_to_right", "some"), "arm.length=some"),
-        (("gpt", "both", "random"), "arm.writer=gpt"),
-    ],
-)
-def test_axis_that_a_writer_lacks_is_refused(arm, told):
-    with pytest.raises(StudyError, match=told):
-        check_arm(*arm)
-
-
-@pytest.mark.parametrize(
-    ("arm", "axes", "told"),
-    [
-        (("seq2seq", "kept", "left_to_right"), {"temperature": 0.7}, "arm.temperature"),
-        (("seq2seq", "kept", "left_to_right"), {"top_k": 5}, "top_k=5"),
-        (("masked", "both", "mask_predict"), {"passes": 4, "schedule": "cosine"}, "arm.schedule=cosine"),
-        (("masked", "both", "random"), {"training": "some"}, "arm.training=some"),
-    ],
-)
-def test_setting_that_would_change_nothing_is_refused(arm, axes, told):
-    with pytest.raises(StudyError, match=told):
-        check_arm(*arm, **axes)
 
 
 def test_roomy_cache_equals_the_library_s(causal_model):

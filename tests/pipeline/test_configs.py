@@ -11,10 +11,10 @@ from hydra.core.global_hydra import GlobalHydra
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import BASELINES, ORDERS
+from mlm_vs_clm.fill.axes import MODEL_KINDS
 from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.pipeline import command, recipes, study
-from mlm_vs_clm.pipeline.arms import MODEL_WRITERS
 from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.tasks import TASKS
 
@@ -39,7 +39,7 @@ def choose():
 def test_every_choice_composes(choose, group, name):
     config = choose(f"{group}={name}")
     assert config.masking.strategy in STRATEGIES
-    assert config.arm.writer in (*MODEL_WRITERS, *BASELINES)
+    assert config.arm.writer in (*MODEL_KINDS, *BASELINES)
     assert config.arm.order in (*ORDERS, "none")
     assert config.objective.name in OBJECTIVES
     assert config.corpus.task in TASKS

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from ..fill.baselines import BOUNDS
+
 GAIN = "_gain"
-BOUNDS = ("unfilled", "oracle")
 COUNTS = ("tp", "fp", "fn")
 
 

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from ..fill.baselines import BOUNDS
 from ..stats import (
     NOT_DEFINED,
     Estimate,
@@ -45,7 +46,6 @@ COLUMNS = [
 CELL = ["corpus", "strategy", "ratio", "seed"]
 OVERALL = "overall"
 LEFT_OUT = "left_out_"
-NOT_WRITTEN = ["unfilled", "oracle"]
 DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undefined": MISSING}
 DRIVES, DRIVES_NOT = "ratio drives both", "no warning"
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
@@ -93,7 +93,7 @@ def pair_cells(
 ) -> pd.DataFrame:
     """Return one row a cell that an arm wrote: CELL, arm, share, quality, utility, cluster; NaN where there is no score."""
     of_metric = (scores["scope"] == scope) & (scores["metric"] == metric) & (scores["corpus"] == corpus)
-    good = scores[of_metric & ~scores["arm"].isin(NOT_WRITTEN)].rename(columns={"value": "quality"})
+    good = scores[of_metric & ~scores["arm"].isin(BOUNDS)].rename(columns={"value": "quality"})
     useful = downstream[
         (downstream["corpus"] == corpus) & (downstream["metric"] == find_utility(downstream, corpus))
     ]

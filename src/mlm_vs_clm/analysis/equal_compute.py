@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..fill.axes import PACE
 from ..pipeline.document_costs import DocumentCost
 from ..stats import draw_weights, gather_units, percentile_interval
 from .cells import STEPS, Statistics, Step
@@ -18,18 +19,7 @@ from .gap import MEASURES
 
 PARTS = ("all documents", "shortest third", "middle third", "longest third")
 COUNTS = ("passes", "token_forwards", "flops")
-PACE = (
-    "name",
-    "order",
-    "per_pass",
-    "passes",
-    "threshold",
-    "entropy_bound",
-    "sweeps",
-    "schedule",
-    "seed",
-    "precision",
-)
+NOT_METHOD = ("name", "seed", "precision", *PACE)  # two arms that differ in these alone are one method
 BASES = ("equal documents", "compute of the second", "compute of the first")
 COST_COLUMNS = (
     "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "
@@ -60,7 +50,7 @@ class Run:
 
 def name_family(settings: dict) -> str:
     """Return the settings of an arm but for its name, order and pace: what those who share it have in common."""
-    return json.dumps({key: settings[key] for key in sorted(settings) if key not in PACE})
+    return json.dumps({key: settings[key] for key in sorted(settings) if key not in NOT_METHOD})
 
 
 def average_costs(costs: Sequence[DocumentCost]) -> list[dict]:

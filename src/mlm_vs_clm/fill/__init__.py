@@ -1,30 +1,26 @@
-"""How blanks are filled: masked, causal and encoder-decoder models, and the baselines no model wrote."""
+"""How blanks are filled: masked, causal and encoder-decoder models, and the baselines that need no model."""
 
-from ..blanks import BlankedText, DocumentError, FilledText
-from .api import Filled, fill, fill_what_fits
-from .baselines import BASELINES, WordCounts
-from .causal import fill_causal
-from .infill import fill_infill
-from .ledger import Ledger
-from .masked import fill_masked
-from .orders import ORDERS
-from .sampling import Sampling
-from .seq2seq import fill_seq2seq
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "BASELINES",
-    "ORDERS",
-    "BlankedText",
-    "DocumentError",
-    "Filled",
-    "FilledText",
-    "Ledger",
-    "Sampling",
-    "WordCounts",
-    "fill",
-    "fill_causal",
-    "fill_infill",
-    "fill_masked",
-    "fill_seq2seq",
-    "fill_what_fits",
-]
+_HOMES = {
+    "..blanks": ("BlankedText", "DocumentError", "FilledText"),
+    ".api": ("Filled", "fill", "fill_what_fits"),
+    ".baselines": ("BASELINES", "WordCounts"),
+    ".causal": ("fill_causal",),
+    ".infill": ("fill_infill",),
+    ".ledger": ("Ledger",),
+    ".masked": ("fill_masked",),
+    ".orders": ("ORDERS",),
+    ".sampling": ("Sampling",),
+    ".seq2seq": ("fill_seq2seq",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = list(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `fill.axes` and `fill.baselines` need no torch."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name], __name__), name)

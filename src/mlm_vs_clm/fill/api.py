@@ -10,6 +10,7 @@ from ..blanks import BlankedText, DocumentError, FilledText, Span, blank_out, fi
 from ..documents import find_words
 from ..errors import StudyError
 from ..models.checkpoints import check_kind, model_kind
+from .axes import MODEL_KINDS, arguments_of
 from .causal import fill_causal
 from .infill import fill_infill
 from .ledger import Ledger
@@ -19,23 +20,6 @@ from .seq2seq import fill_seq2seq
 
 Write = Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]
 
-# The axes that each kind of model has; what they mean stands in the function that fills.
-AXES = {
-    "masked": (
-        "context",
-        "length",
-        "order",
-        "per_pass",
-        "passes",
-        "threshold",
-        "entropy_bound",
-        "sweeps",
-        "schedule",
-        "max_length",
-    ),
-    "causal": ("context", "length", "max_length"),
-    "seq2seq": ("source", "max_new_tokens"),
-}
 CAUSAL_CONTEXTS = {"left": fill_causal, "both": fill_infill}
 
 
@@ -141,9 +125,10 @@ def _add(one: Ledger, other: Ledger) -> Ledger:
 
 
 def _check_axes(kind: str, axes: dict, is_marker: bool, is_counted: bool) -> None:
-    unknown = [name for name in axes if name not in AXES[kind]]
+    known = arguments_of(*(writer for writer, of in MODEL_KINDS.items() if of == kind))
+    unknown = [name for name in axes if name not in known]
     if unknown:
-        raise StudyError(f"a {kind} model has no axis {unknown[0]}: it has {', '.join(AXES[kind])}")
+        raise StudyError(f"a {kind} model has no axis {unknown[0]}: it has {', '.join(known)}")
     is_known = kind != "seq2seq" and axes.get("length", "known") == "known"
     if is_counted and not is_known:
         raise StudyError(

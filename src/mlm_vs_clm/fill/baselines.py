@@ -44,6 +44,7 @@ BASELINES: dict[str, Callable[[BlankedText, WordCounts, int], FilledText]] = {
     "uniform": uniform,
     "oracle": oracle,
 }
+BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 
 
 def _draw(text: BlankedText, words: list[str], cumulative: np.ndarray, seed: int, name: str) -> FilledText:

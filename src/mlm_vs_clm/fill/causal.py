@@ -6,11 +6,10 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, DocumentError, FilledText, put_together
-from ..errors import StudyError
 from ..models.sizes import count_parameters, forward_flops, position_limit
+from .axes import check_values
 from .free_length import OpenWalk, leave_open, write_freely
 from .ledger import Ledger
-from .lengths import LENGTHS
 from .rows import Row, to_rows, unknown_id
 from .sampling import Sampling
 from .vocabulary import Speller, slot_bias
@@ -58,7 +57,7 @@ def fill_by_walking(
     batch_tokens: int,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks of every document in one walk through what `plan` says is read of it."""
-    check_length(length, max_length)
+    check_values("causal", {"length": length, "max_length": max_length})
     limit = position_limit(model)
     lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
     rows = to_rows(blanked, tokenizer, limit, lengths)
@@ -79,14 +78,6 @@ def fill_by_walking(
         for i, text in enumerate(blanked)
     ]
     return filled, _count(count_parameters(model), blanked, list(walks.values()))
-
-
-def check_length(length: str, max_length: int) -> None:
-    """Raise StudyError for a length that is none."""
-    if length not in LENGTHS:
-        raise StudyError(f"arm.length={length} is unknown: choose one of {', '.join(LENGTHS)}")
-    if max_length < 1:
-        raise StudyError(f"arm.max_length={max_length}: give 1 or more")
 
 
 def _hide(row: Row, hidden_as: int) -> None:

@@ -15,9 +15,10 @@ from ..models.kernels.attention import as_filling
 from ..models.kernels.first_layer import Kept, keep_for
 from ..models.kernels.trimming import can_keep, states_at, trim_sizes
 from ..models.sizes import count_parameters, forward_flops, output_layer, position_limit
+from .axes import check_masked, check_values
 from .ledger import Ledger
 from .lengths import LENGTHS
-from .orders import ORDERS, PLANS, Order, Pace, Planned, check_order
+from .orders import ORDERS, PLANS, Order, Pace, Planned
 from .rows import Row, to_rows
 from .sampling import Sampling
 from .vocabulary import Speller, slot_bias
@@ -83,7 +84,8 @@ def fill_masked(
     """
     pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
     sampling = sampling or Sampling(seed=seed)
-    check_masked(context, order, length, max_length, pace, sampling.temperature)
+    check_values("masked", {"context": context, "order": order, "length": length, "max_length": max_length})
+    check_masked(context, order, length, pace, sampling.temperature)
     if tokenizer.mask_token_id is None:
         raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     ledger = Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked))
@@ -114,28 +116,6 @@ def plan_words(row: Row, order: str, pace: Pace, seed: int) -> Order:
 
 
 PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
-
-
-def check_masked(
-    context: str, order: str, length: str, max_length: int, pace: Pace, temperature: float
-) -> None:
-    """Raise StudyError for a masked arm that nothing could write."""
-    for name, value, known in (("context", context, PLANNERS), ("length", length, LENGTHS)):
-        if value not in known:
-            raise StudyError(f"arm.{name}={value} is unknown: choose one of {', '.join(known)}")
-    check_order(order, pace, temperature)
-    once = [name for name in PLANS if name != "gibbs"]
-    if context == "leaky" and (order not in once or length != "known"):
-        raise StudyError(
-            "arm.context=leaky shows originals until their turn comes: it needs arm.length=known and arm.order "
-            f"one of {', '.join(once)}"
-        )
-    if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
-        raise StudyError(
-            "arm.context=left needs arm.order=left_to_right, arm.per_pass=1 and arm.length=known or one"
-        )
-    if max_length < 1:
-        raise StudyError(f"arm.max_length={max_length}: give 1 or more")
 
 
 class _Filler:

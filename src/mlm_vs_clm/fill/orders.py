@@ -4,14 +4,19 @@ An order is asked for the slots of the next pass (`look`; they are hidden before
 each of them, says which are filled (`keep`), and hears how likely the sub-words written were (`note`).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from ..errors import StudyError
+
+if TYPE_CHECKING:
+    import torch
 
 Plan = list[list[int]]
 
@@ -131,6 +136,8 @@ def margin(logits: torch.Tensor) -> torch.Tensor:
 
 def certainty(logits: torch.Tensor) -> torch.Tensor:
     """Return minus the entropy (nats) of each row."""
+    import torch
+
     return -torch.special.entr(logits.softmax(-1)).sum(-1)
 
 
@@ -270,6 +277,10 @@ def check_order(order: str, pace: Pace, temperature: float) -> None:
     if order == "mask_predict" and not pace.passes:
         raise StudyError(
             "arm.order=mask_predict needs arm.passes, how often the text is predicted: give 1 or more"
+        )
+    if order == "mask_predict" and pace.schedule != "equal":
+        raise StudyError(
+            f"arm.schedule={pace.schedule} is not supported by order mask_predict: leave it at equal"
         )
     if order == "gibbs" and temperature == 0:
         raise StudyError("arm.order=gibbs draws again and again: give arm.temperature above 0, such as 1")

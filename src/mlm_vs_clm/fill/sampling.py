@@ -1,9 +1,14 @@
 """From logits to one sub-word."""
 
-import torch
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ..draws import keyed_uniform
 from ..errors import StudyError
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Sampling:
@@ -30,6 +35,8 @@ class Sampling:
 
     def _draw(self, logits: torch.Tensor, keys: list[tuple]) -> list[int]:
         """Draw by the inverse of the cumulative distribution, in float64, likeliest sub-words first."""
+        import torch
+
         ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
         if self.top_k:
             ranked[:, self.top_k :] = float("-inf")

@@ -16,11 +16,11 @@ from ..models.kernels.linear import prepacked_products
 from ..models.kernels.training_attention import attention_of
 from ..models.sizes import count_parameters, forward_flops, output_layer, position_limit
 from .alignment import align, deal_answers
+from .axes import check_values
 from .ledger import Ledger
 from .vocabulary import GOES_ON, word_sign
 from .walking import make_cache
 
-SOURCES = ("kept", "sentinel")
 MARKS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 
 
@@ -63,9 +63,7 @@ Settle = Callable[[BlankedText, list[int]], FilledText]
 
 def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[BlankedText], str], Settle]:
     """Return how a document is read, and how what the model wrote becomes a filled text."""
-    if source not in SOURCES:
-        raise StudyError(f"source={source} is unknown: choose one of {', '.join(SOURCES)}")
-
+    check_values("seq2seq", {"source": source})
     pieces = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     spaced_marks = (
         word_sign(pieces) == GOES_ON

@@ -1,7 +1,6 @@
 """How each arm of the study writes: from its settings and a stored model to filled texts."""
 
 from collections import Counter
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import torch
 from ..blanks import BlankedText, FilledText, put_together, set_apart
 from ..corpora import load_split
 from ..documents import split_words
-from ..errors import StudyError
 from ..fill.api import fill_what_fits
+from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, WordCounts
 from ..fill.ledger import Ledger
 from ..fill.recasing import Recaser, writes_capitals
+from ..fill.sampling import Sampling
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Written = tuple[list[FilledText], Ledger]
@@ -31,10 +31,9 @@ def write_with_model(
     """
     from ..models.checkpoints import load_tokenizer
 
-    kind, write = MODEL_WRITERS[arm["writer"]]
     tokenizer = load_tokenizer(folder)
-    model = _model(folder, kind, arm["precision"], device)
-    written, ledger, skipped = fill_what_fits(lambda texts: write(arm, model, tokenizer, texts), blanked)
+    model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
+    written, ledger, skipped = fill_what_fits(lambda texts: _write(arm, model, tokenizer, texts), blanked)
     made = {text.id: text for text in written}
     filled = [made.get(text.id) or put_together(text, [""] * len(text.blanks)) for text in blanked]
     is_anew = _writes_anew(arm, tokenizer)
@@ -53,118 +52,14 @@ def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> Writt
     return filled, Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked)), {}
 
 
-def _masked(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
-    from ..fill.masked import fill_masked
+def _write(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
+    from .. import fill
 
-    return fill_masked(
-        model,
-        tokenizer,
-        blanked,
-        context=arm["context"],
-        order=arm["order"],
-        per_pass=arm["per_pass"],
-        length=arm["length"],
-        sampling=_sampling(arm),
-        seed=arm["seed"],
-        **_later_axes(arm, "passes", "threshold", "entropy_bound", "sweeps", "schedule", "max_length"),
-    )
-
-
-def _causal(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
-    from ..fill.causal import fill_causal
-
-    axes = _later_axes(arm, "length", "max_length")
-    return fill_causal(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"], **axes)
-
-
-def _infill(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
-    from ..fill.infill import fill_infill
-
-    axes = _later_axes(arm, "length", "max_length")
-    return fill_infill(model, tokenizer, blanked, sampling=_sampling(arm), seed=arm["seed"], **axes)
-
-
-def _seq2seq(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
-    from ..fill.seq2seq import fill_seq2seq
-
-    axes = _later_axes(arm, "source")
-    return fill_seq2seq(model, tokenizer, blanked, max_new_tokens=arm["max_new_tokens"], **axes)
-
-
-def _later_axes(arm: dict, *names: str) -> dict:
-    """Return the axes that the arm sets; one that it leaves alone is not in its settings (config.LATER_AXES)."""
-    return {name: arm[name] for name in names if name in arm}
-
-
-MODEL_WRITERS: dict[str, tuple[str, Callable[..., Written]]] = {
-    "masked": ("masked", _masked),
-    "causal": ("causal", _causal),
-    "infill": ("causal", _infill),
-    "seq2seq": ("seq2seq", _seq2seq),
-}
-
-
-FIXED = {  # what a writer is, on the axes that it does not let one choose
-    "causal": {"context": "left", "order": "left_to_right"},
-    "infill": {"context": "both", "order": "left_to_right"},
-    "seq2seq": {"order": "left_to_right"},
-}
-
-
-def check_arm(writer: str, context: str, order: str, length: str = "known", **axes) -> None:
-    """Raise StudyError for an arm that nothing could write; `axes` are its other settings, of which some count."""
-    if writer not in (*MODEL_WRITERS, *BASELINES):
-        known = ", ".join([*MODEL_WRITERS, *BASELINES])
-        raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
-    chosen = {"context": context, "length": length, "order": order}
-    for axis, value in FIXED.get(writer, {}).items():
-        if chosen[axis] != value:
-            raise StudyError(f"arm.{axis}={chosen[axis]} is nothing that writer {writer} does: it is {value}")
-    if (training := axes.get("training", "domain")) not in ("domain", "general"):
-        raise StudyError(f"arm.training={training} is unknown: choose domain or general")
-    if writer in MODEL_WRITERS:
-        _check_sampling(axes)
-    if writer == "seq2seq" and axes.get("temperature"):
-        raise StudyError(
-            "arm.temperature: an encoder-decoder is decoded greedily: leave it at 0, and top_k and top_p"
-        )
-    if order == "mask_predict" and axes.get("schedule", "equal") != "equal":
-        raise StudyError(
-            f"arm.schedule={axes['schedule']} is nothing that order mask_predict does: leave it at equal"
-        )
-    if writer == "masked":
-        _check_masked(context, order, length, axes)
-    if writer in ("causal", "infill"):
-        _check_causal(length, axes)
-
-
-def _check_sampling(axes: dict) -> None:
-    from ..fill.sampling import Sampling
-
-    Sampling(**_later_axes(axes, "temperature", "top_k", "top_p"))
-
-
-def _check_causal(length: str, axes: dict) -> None:
-    from ..fill.causal import check_length
-
-    check_length(length, axes.get("max_length", 4))
-
-
-def _check_masked(context: str, order: str, length: str, axes: dict) -> None:
-    from ..fill.masked import check_masked
-    from ..fill.orders import Pace
-
-    pace = Pace(
-        axes.get("per_pass", 1),
-        **_later_axes(axes, "passes", "threshold", "entropy_bound", "sweeps", "schedule"),
-    )
-    check_masked(context, order, length, axes.get("max_length", 4), pace, axes.get("temperature", 0.0))
-
-
-def _sampling(arm: dict):
-    from ..fill.sampling import Sampling
-
-    return Sampling(arm["temperature"], arm["top_k"], arm["top_p"], arm["seed"])
+    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
+    if arm["writer"] != "seq2seq":
+        axes["seed"] = arm["seed"]
+        axes["sampling"] = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
+    return getattr(fill, f"fill_{arm['writer']}")(model, tokenizer, blanked, **axes)
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

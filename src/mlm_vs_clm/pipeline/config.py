@@ -7,6 +7,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
 from ..errors import StudyError
+from ..fill.axes import LATER_AXES
 
 
 @dataclass
@@ -136,16 +137,6 @@ def set_settings(config: object, later: tuple[str, ...]) -> dict:
 LATER_OBJECTIVE = ("mean_span", "permute_sentences")
 LATER_TRAINING = ("lora_rank", "lora_alpha", "patience")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_checkpointing")
-LATER_AXES = (
-    "passes",
-    "threshold",
-    "entropy_bound",
-    "sweeps",
-    "schedule",
-    "max_length",
-    "source",
-    "training",
-)
 
 
 @dataclass

@@ -11,10 +11,11 @@ from ..corpora.sources import SOURCES
 from ..corpora.splits import Sizes
 from ..errors import StudyError
 from ..files import hash_of
+from ..fill.axes import check_arm
+from ..fill.baselines import BOUNDS
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking
 from ..models.objectives import OBJECTIVES, check_objective
-from .arms import check_arm
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
 
@@ -185,7 +186,7 @@ def generate(config: Config) -> Recipe:
             f"arm={arm.name} needs objective={arm.objective}, not objective={config.objective.name}"
         )
     settings = arm.to_settings()
-    check_arm(**{key: value for key, value in settings.items() if key not in ("name", "objective")})
+    check_arm(settings)
     settings |= {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
@@ -222,8 +223,8 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     settings |= {"encoder": named.pop("source")} | named
     settings["precision"] = choose_precision(config.precision, choose_device(config.device))
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
-    if generation.settings["name"] not in ("unfilled", "oracle"):
-        inputs |= {name: _score(config, baseline(config, name)) for name in ("unfilled", "oracle")}
+    if generation.settings["name"] not in BOUNDS:
+        inputs |= {name: _score(config, baseline(config, name)) for name in BOUNDS}
     return _recipe("score", settings, inputs)
 
 

@@ -11,6 +11,7 @@ from ..analysis.correlation import correlate_tables
 from ..blanks import BlankedText, FilledText
 from ..corpora import load_split
 from ..files import write_lines, write_table
+from ..fill.baselines import BOUNDS
 from ..metrics import DIVERSITY, METRICS, Metric, Resources, exact_match, make_metrics, normalise
 from ..stats import bootstrap, gather_units, normalised_gain, point
 from .cells import cluster_by_author, load_blanked, load_filled, read_statistics
@@ -43,7 +44,7 @@ def score_cell(
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author([d.author for d in documents])
     rows = [score for one in measured for score in _score(one, clusters, settings["resamples"])]
-    bounds = {name: read_statistics(inputs[name]) for name in ("unfilled", "oracle") if name in inputs}
+    bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
     if bounds:
         rows += [
             _gain(one, bounds, clusters, settings["resamples"]) for one in measured if one.name in BOUNDED

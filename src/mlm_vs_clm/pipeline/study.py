@@ -13,6 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..errors import StudyError, describe_error, tell_stack
+from ..fill.baselines import BOUNDS
 from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
@@ -49,7 +50,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
                 run = f"{cell.seed}/" if grid.retrain else ""
                 name = f"pretrain/{corpus_name}/{full.objective.name}/{run}{full.model.name}"
                 models[name] = recipes.pretrain(full)
-            made = bounds if arm_name in ("unfilled", "oracle") else rest
+            made = bounds if arm_name in BOUNDS else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)

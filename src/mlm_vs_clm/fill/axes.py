@@ -1,0 +1,116 @@
+"""The axes of an arm: which settings each writer has, which values they take, and which go together.
+
+Imports neither torch nor transformers, so a mistake in the settings is reported before either is loaded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import StudyError
+from .baselines import BASELINES
+from .orders import ORDERS, PLANS, SCHEDULES, Pace, check_order
+from .sampling import Sampling
+
+# The kind of model that each writer (setting `arm.writer`) fills with.
+MODEL_KINDS = {"masked": "masked", "causal": "causal", "infill": "causal", "seq2seq": "seq2seq"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One setting of an arm.
+
+    `values` has, for each writer with this axis, the values to choose from; one value is fixed, () is any number
+    (`Pace` and `Sampling` check its range). `role` is "text" (what the model sees, how long the fills are), "pace"
+    (in which order, how many at a time), "sampling" or "model" (which model fills). An arm without the setting has
+    its `default`; None: every arm has it.
+    """
+
+    values: dict[str, tuple]
+    role: str = "text"
+    default: Any = None
+
+
+MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
+AXIS: dict[str, Axis] = {
+    "context": Axis({"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}),
+    "length": Axis(dict.fromkeys(BY_SLOT, ("known", "one", "free"))),
+    "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
+    "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
+    "max_new_tokens": Axis({"seq2seq": ()}),
+    "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": tuple(ORDERS)}, "pace"),
+    "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
+    "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),
+    "threshold": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
+    "entropy_bound": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
+    "sweeps": Axis(dict.fromkeys(MASKED, ()), "pace", default=1),
+    "schedule": Axis(dict.fromkeys(MASKED, tuple(SCHEDULES)), "pace", default="equal"),
+    "temperature": Axis(dict.fromkeys(ALL, ()), "sampling"),
+    "top_k": Axis(dict.fromkeys(ALL, ()), "sampling"),
+    "top_p": Axis(dict.fromkeys(ALL, ()), "sampling"),
+    "training": Axis(dict.fromkeys(ALL, ("domain", "general")), "model", default="domain"),
+}
+PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
+SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")
+# Axes that an arm's settings name only when set, so that results made before an axis existed keep their ids.
+LATER_AXES = tuple(name for name, axis in AXIS.items() if axis.default is not None)
+
+
+def arguments_of(*writers: str) -> list[str]:
+    """Return the axes that a function which fills takes as arguments: those with more than one value."""
+    found = []
+    for name in (name for name, axis in AXIS.items() if axis.role in ("text", "pace")):
+        values = [AXIS[name].values[writer] for writer in writers if writer in AXIS[name].values]
+        if values and len(set().union(*values)) != 1:
+            found.append(name)
+    return found
+
+
+def check_arm(arm: Mapping[str, Any]) -> None:
+    """Raise StudyError for the settings of an arm (`writer` and axes) with which nothing can be filled."""
+    writer = arm["writer"]
+    if writer not in (*MODEL_KINDS, *BASELINES):
+        known = ", ".join([*MODEL_KINDS, *BASELINES])
+        raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
+    if writer in BASELINES:
+        return
+    check_values(writer, arm)
+    Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
+    if writer == "seq2seq" and arm.get("temperature"):
+        raise StudyError(
+            "arm.temperature: an encoder-decoder is decoded greedily: leave it at 0, and top_k and top_p"
+        )
+    if writer == "masked":
+        pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
+        check_masked(
+            arm["context"], arm["order"], arm.get("length", "known"), pace, arm.get("temperature", 0.0)
+        )
+
+
+def check_values(writer: str, settings: Mapping[str, Any]) -> None:
+    """Raise StudyError for a value that the writer does not have on one of its axes."""
+    for name, axis in AXIS.items():
+        values = axis.values.get(writer)
+        if values and name in settings and settings[name] not in values:
+            if len(values) == 1:
+                raise StudyError(
+                    f"arm.{name}={settings[name]} is not supported by writer {writer}, which always uses {values[0]}"
+                )
+            raise StudyError(f"arm.{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
+    if settings.get("max_length", 1) < 1:
+        raise StudyError(f"arm.max_length={settings['max_length']}: give 1 or more")
+
+
+def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:
+    """Raise StudyError for settings of a masked model that do not go together."""
+    check_order(order, pace, temperature)
+    once = [name for name in PLANS if name != "gibbs"]
+    if context == "leaky" and (order not in once or length != "known"):
+        raise StudyError(
+            "arm.context=leaky shows originals until their turn comes: it needs arm.length=known and arm.order "
+            f"one of {', '.join(once)}"
+        )
+    if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
+        raise StudyError(
+            "arm.context=left needs arm.order=left_to_right, arm.per_pass=1 and arm.length=known or one"
+        )
