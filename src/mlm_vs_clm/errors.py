@@ -1,4 +1,4 @@
-"""The one kind of error that a user can mend, and how any other is told in a line."""
+"""The one kind of error that a user can fix, and how any other is described in one line."""
 
 import sys
 import traceback
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 class StudyError(Exception):
-    """A mistake in the input or the machine, told in one line: what is wrong, where, what to do."""
+    """A mistake in the input or the machine, in one line: what is wrong, where, what to do."""
 
 
 def describe_error(error: BaseException) -> str:
-    """Return one line: a StudyError's own words; of a surprise its type and place, as its words may quote a text."""
+    """Return one line: the message of a StudyError; of another error its type and place, as its message may quote a text."""
     if isinstance(error, StudyError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
@@ -18,7 +18,7 @@ def describe_error(error: BaseException) -> str:
     return f"unexpected {type(error).__name__}{place}: see its traceback"
 
 
-def tell_stack(error: BaseException) -> None:
-    """Print where a surprise came from and what `describe_error` says of it, never its own words."""
+def print_traceback(error: BaseException) -> None:
+    """Print where an error came from and what `describe_error` says of it, never its own message."""
     stack = "".join(traceback.format_tb(error.__traceback__))
     print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)

@@ -5,12 +5,17 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROOT = Path(__file__).parents[2]  # of the checkout: conf, docs, notebooks, results
+CHECKPOINT = "checkpoint"
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> None:
-    """Write one JSON object a line, keys in the order given."""
+    """Write one JSON object per line, keys in the order given."""
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -24,50 +29,50 @@ def read_lines(path: Path) -> Iterator[dict]:
 
 
 def write_table(path: Path, rows: list[dict], columns: list[str]) -> None:
-    """Write rows as CSV with exactly these columns; floats to seven digits, as the last bits are the machine's."""
+    """Write rows as CSV with exactly these columns; floats to seven digits, as the last bits depend on the machine."""
+    import pandas as pd
+
     pd.DataFrame(rows, columns=columns).to_csv(path, index=False, lineterminator="\n", float_format="%.7g")
 
 
-ROOT = Path(__file__).parents[2]  # of the checkout: conf, docs, notebooks, results
-CHECKPOINT = "checkpoint"
+def write_csv(table: "pd.DataFrame", path: Path) -> None:
+    """Write a tidy table with ten significant digits, an empty cell for a missing value."""
+    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
 
 
-def explain_os_error(error: Exception, place: Path) -> str:
+def explain_os_error(error: Exception, place: Path, advice: str = "choose another folder") -> str:
     """Return one line for a folder that is full, not writable or not a folder."""
     where = getattr(error, "filename", None) or place
     reason = getattr(error, "strerror", None) or error
-    return f"cannot read or write {where}: {reason}; free space or choose another folder (store=<folder>)"
+    return f"cannot read or write {where}: {reason}; free disk space or {advice}"
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old bytes or the new ones, never a part."""
     beside = path.with_name(f".{path.name}.partial")
     beside.write_text(text)
-    _flush_to_disk(beside)
+    flush_to_disk(beside)
     os.replace(beside, path)
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Return once the bytes of a file are on disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
-def _digest(path: Path) -> str | None:
+def hash_file(path: Path) -> str | None:
+    """Return the sha256 of a file, None where there is none."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a tidy table with ten significant digits, an empty cell for a missing value."""
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
-
-
 def hash_of(path: Path) -> str:
     """Return the sha256 of a file, or of a folder as one number over its files' names and hashes."""
-    if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest := hash_file(path):
+        return digest
     files = (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     lines = sorted(f"{file.relative_to(path).as_posix()} {hash_of(file)}\n" for file in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()

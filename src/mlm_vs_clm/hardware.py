@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import scipy.linalg  # noqa: F401  # loads scipy's own copy of the routines that `one_blas_thread` limits
-import torch
-from threadpoolctl import threadpool_limits
-
 from .errors import StudyError
 
 
 def choose_device(wish: str) -> str:
     """Return `cuda` or `cpu`; StudyError if a GPU is asked for and there is none."""
+    if wish != "auto" and not wish.startswith("cuda"):
+        return wish
+    import torch
+
     if wish == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    if wish.startswith("cuda") and not torch.cuda.is_available():
+    if not torch.cuda.is_available():
         raise StudyError(
-            f"device={wish}: torch sees no GPU; use device=cpu, or install a CUDA build of torch"
+            f"device={wish}: no GPU is visible to torch; use device=cpu, or install a CUDA build of torch"
         )
     return wish
 
@@ -39,12 +39,16 @@ def choose_precision(wish: str, device: str) -> str:
 def peak_memory_mb(device: str) -> float:
     """Return the most memory this process has held (MB of main memory, or of the GPU)."""
     if device.startswith("cuda"):
+        import torch
+
         return round(torch.cuda.max_memory_allocated() / 2**20, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
 
 
 def _has_bf16(device: str) -> bool:
+    import torch
+
     if device.startswith("cuda"):
         return torch.cuda.is_bf16_supported()
     return torch.ops.mkldnn._is_mkldnn_bf16_supported() and torch.cpu._is_avx512_bf16_supported()
@@ -57,6 +61,9 @@ def one_blas_thread() -> Iterator[None]:
     Sums then have the same parts wherever they run, and processes side by side do not wait for each other's threads
     (a cell of a task took up to 7 times as long).
     """
+    import scipy.linalg  # noqa: F401  # loads scipy's own copy of the routines, which would else escape the limit
+    from threadpoolctl import threadpool_limits
+
     with threadpool_limits(1, user_api="blas"):
         yield
 
@@ -123,6 +130,8 @@ def resident_memory_mb() -> float:
 @contextmanager
 def advise_if_full(work: str, advice: str) -> Iterator[None]:
     """Raise StudyError with this advice where the memory of the GPU, or the machine, is too small for the work."""
+    import torch
+
     try:
         yield
     except (torch.OutOfMemoryError, MemoryError) as error:

@@ -154,7 +154,7 @@ def test_full_disk_is_one_line(tmp_path):
     def fill_up(settings, inputs, folder, runtime):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(StudyError, match="No space left on device.*free space") as error:
+    with pytest.raises(StudyError, match="No space left on device.*free disk space or set store") as error:
         Store(tmp_path, {"write": fill_up}).ensure(LEAF)
     assert "\n" not in str(error.value)
 
@@ -165,7 +165,7 @@ def test_disk_that_fills_up_while_weights_are_saved_is_one_line(tmp_path):
     def fill_up(settings, inputs, folder, runtime):
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    with pytest.raises(StudyError, match="No space left on device.*free space"):
+    with pytest.raises(StudyError, match="No space left on device.*free disk space or set store"):
         Store(tmp_path, {"write": fill_up}).ensure(LEAF)
 
 

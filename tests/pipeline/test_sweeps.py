@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tiny_studies import ROOT, contents, settings, write_corpus
 
-from mlm_vs_clm.errors import StudyError, describe_error, tell_stack
+from mlm_vs_clm.errors import StudyError, describe_error, print_traceback
 from mlm_vs_clm.pipeline import study, workers
 from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
 
@@ -175,7 +175,7 @@ def test_a_stack_is_told_without_the_words_of_the_surprise(capsys):
     try:
         raise ValueError(words)
     except ValueError as error:
-        tell_stack(error)
+        print_traceback(error)
     told = capsys.readouterr().err
     assert "test_sweeps.py" in told and "unexpected ValueError" in told and words not in told
 

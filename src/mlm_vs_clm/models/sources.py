@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from ..errors import StudyError
-from ..files import write_whole
+from ..files import write_atomically
 from .checkpoints import AUTO_CLASSES, CLASS_NAMES, check_kind, find_reason, load_model
 from .onnx import read_distilbert, read_t5
 from .sizes import HEADS
@@ -78,7 +78,7 @@ def save_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, note:
     """Store a checkpoint as safetensors, its tokenizer, and what it is."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    write_whole(folder / NOTE, json.dumps(asdict(note), indent=1))
+    write_atomically(folder / NOTE, json.dumps(asdict(note), indent=1))
 
 
 def read_note(folder: Path) -> Note | None:

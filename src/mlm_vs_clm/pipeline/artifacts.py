@@ -17,9 +17,10 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from ..errors import StudyError
-from ..files import CHECKPOINT, _digest, _flush_to_disk, explain_os_error, write_whole
+from ..files import CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
 
 RECORD = "artifact.json"
+ADVICE = "set store=<folder>"
 LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
 
 
@@ -115,7 +116,7 @@ class Store:
 
         final = self.path(recipe)
         if final.exists():
-            print(f"{recipe.stage}/{recipe.id} is damaged: it is made again", flush=True)
+            print(f"{recipe.stage}/{recipe.id} is damaged; rebuilding it", flush=True)
             shutil.rmtree(final)
         inputs = {name: self.ensure(needed) for name, needed in recipe.inputs.items()}
         partial = self._unfinished(recipe)
@@ -128,7 +129,7 @@ class Store:
             _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
             os.replace(partial, final)
         except (OSError, SafetensorError) as error:
-            raise StudyError(explain_os_error(error, final)) from error
+            raise StudyError(explain_os_error(error, final, ADVICE)) from error
         self._checked.add(final)
 
     def _is_whole(self, folder: Path) -> bool:
@@ -147,10 +148,10 @@ class Store:
             try:
                 return lock.acquire(timeout=3)
             except Timeout:
-                print(f"waiting for another process that makes {recipe.stage}/{recipe.id}", flush=True)
+                print(f"waiting for another process that is building {recipe.stage}/{recipe.id}", flush=True)
                 return lock.acquire()
         except OSError as error:
-            raise StudyError(explain_os_error(error, self.root)) from error
+            raise StudyError(explain_os_error(error, self.root, ADVICE)) from error
 
 
 def _clear_unfinished(partial: Path) -> None:
@@ -169,7 +170,7 @@ def damaged_files(folder: Path) -> list[str]:
         files = json.loads((folder / RECORD).read_text())["files"]
     except (ValueError, KeyError):
         return [RECORD]
-    return [name for name, digest in files.items() if _digest(folder / name) != digest]
+    return [name for name, digest in files.items() if hash_file(folder / name) != digest]
 
 
 def read_record(folder: Path) -> dict:
@@ -208,7 +209,7 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
         "settings": recipe.settings,
         "inputs": {name: f"{needed.stage}/{needed.id}" for name, needed in recipe.inputs.items()},
         "seed": recipe.settings.get("seed"),
-        "files": {str(path.relative_to(folder)): _digest(path) for path in files},
+        "files": {str(path.relative_to(folder)): hash_file(path) for path in files},
         "libraries": library_versions(),
         "commit": current_commit(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -216,8 +217,8 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
         "measured": measured,
     }
     for path in files:
-        _flush_to_disk(path)
-    write_whole(folder / RECORD, json.dumps(record, indent=1, sort_keys=True))
+        flush_to_disk(path)
+    write_atomically(folder / RECORD, json.dumps(record, indent=1, sort_keys=True))
 
 
 @lru_cache

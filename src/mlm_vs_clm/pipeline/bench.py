@@ -22,7 +22,7 @@ from transformers.utils import logging
 
 from ..corpora import packages
 from ..documents import find_words
-from ..files import read_lines, write_whole
+from ..files import read_lines, write_atomically
 from ..fill import BlankedText, fill_causal, fill_masked
 from ..fill.rows import to_rows
 from ..fill.vocabulary import slot_bias
@@ -267,7 +267,7 @@ def save_rows(rows: list[dict], path: Path) -> None:
     place = {"device": name_device("cpu"), "threads": torch.get_num_threads()}
     told = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, "".join(json.dumps(row) + "\n" for row in told))
+    write_atomically(path, "".join(json.dumps(row) + "\n" for row in told))
 
 
 def name_processor() -> str:

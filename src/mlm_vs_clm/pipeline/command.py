@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from ..analysis.claims import hash_rules, load_rules
-from ..errors import StudyError, describe_error, tell_stack
+from ..errors import StudyError, describe_error, print_traceback
 from ..files import ROOT, explain_os_error
 from ..hardware import choose_device
 from ..models.training.distributed import is_main
@@ -139,7 +139,7 @@ def _explain(error: BaseException) -> str | int:
     if isinstance(error, KeyboardInterrupt):
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
-    tell_stack(error)
+    print_traceback(error)
     return 1
 
 
@@ -152,7 +152,7 @@ def _told(error: Exception, overrides: list[str]) -> StudyError:
     """Say at once which job of a sweep failed, and return the reason in one line for the list at its end."""
     is_mistake = isinstance(error, MISTAKES)
     if not is_mistake:
-        tell_stack(error)
+        print_traceback(error)
     reason = one_line(error) if is_mistake else describe_error(error)
     print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
     return StudyError(reason)

@@ -11,7 +11,7 @@ from ..corpora import load_problems, load_split
 from ..documents import Document
 from ..draws import keyed_rng
 from ..errors import StudyError
-from ..files import write_lines, write_table, write_whole
+from ..files import write_atomically, write_lines, write_table
 from ..stats import bootstrap, draw_runs, percentile_interval, ratio_of_sums
 from ..tasks import TASKS, Outcome
 from ..tasks.outcome import UNTRAINED, draw_weights
@@ -43,7 +43,7 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
     if "score" in outcomes[0].columns:
         write_answers(folder, outcomes[0].units)
     notes = [{"task_seed": i, "skipped": o.skipped | lost, "notes": o.notes} for i, o in enumerate(outcomes)]
-    write_whole(folder / "notes.json", json.dumps(notes, indent=1))
+    write_atomically(folder / "notes.json", json.dumps(notes, indent=1))
 
 
 @lru_cache(maxsize=8)

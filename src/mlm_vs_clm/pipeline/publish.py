@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import StudyError
-from ..files import ROOT, explain_os_error, write_whole
+from ..files import ROOT, explain_os_error, write_atomically
 from ..report import headline_table, read_tables, write_between_markers
 from ..report.answer import tell_answer, tell_claim, tell_step, tell_utility
 from ..report.build import show_tables
@@ -68,7 +68,7 @@ def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], di
         after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
         if text != before[page]:
-            write_whole(page, text)
+            write_atomically(page, text)
 
 
 def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:

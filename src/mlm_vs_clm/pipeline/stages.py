@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..draws import keyed_rng
 from ..errors import StudyError
-from ..files import write_whole
+from ..files import write_atomically
 from .artifacts import Make, Runtime, Store
 from .cells import load_blanked, save_corruptions, save_filled
 
@@ -130,7 +130,7 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
         "share": n_blanks / n_words,
         "documents_without_blanks": sum(not c.blanks for c in made),
     }
-    write_whole(folder / "summary.json", json.dumps(summary, indent=1))
+    write_atomically(folder / "summary.json", json.dumps(summary, indent=1))
 
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
@@ -158,8 +158,8 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
     save_filled(folder / "fills.jsonl", filled)
-    write_whole(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
-    write_whole(folder / "skipped.json", json.dumps(skipped, indent=1))
+    write_atomically(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
+    write_atomically(folder / "skipped.json", json.dumps(skipped, indent=1))
     if skipped:
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from ..errors import StudyError, describe_error, tell_stack
+from ..errors import StudyError, describe_error, print_traceback
 from ..fill.baselines import BOUNDS
 from ..hardware import MEMORY
 from . import recipes
@@ -184,7 +184,7 @@ def _try(store: Store, recipe: Recipe) -> str | None:
         store.ensure(recipe)
     except Exception as error:
         if not isinstance(error, StudyError):
-            tell_stack(error)
+            print_traceback(error)
         return describe_error(error)
     finally:
         MEMORY.look()

@@ -10,7 +10,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from ..files import write_whole
+from ..files import write_atomically
 from .workers import begin_work
 
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
@@ -41,7 +41,7 @@ class Outcomes(Callback):
         reason = str(job_return._return_value)
         self.notes.mkdir(parents=True, exist_ok=True)
         note = {"overrides": list(config.hydra.overrides.task), "reason": reason}
-        write_whole(self.notes / f"{config.hydra.job.num:06}.json", json.dumps(note))
+        write_atomically(self.notes / f"{config.hydra.job.num:06}.json", json.dumps(note))
         job_return.status, job_return.return_value = JobStatus.COMPLETED, None
 
     def on_multirun_end(self, config: DictConfig, **kwargs) -> None:

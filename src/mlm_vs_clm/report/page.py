@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..files import write_whole
+from ..files import write_atomically
 from . import rendering, style
 from .drawing import Drawing
 from .sentences import Reading
@@ -63,7 +63,7 @@ def replace_section(path: Path, section: Section) -> None:
     if found:
         template = make_environment(path.parent / "figures").get_template("section.html")
         made = template.module.show_section(section, "")
-        write_whole(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
+        write_atomically(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
 
 
 def make_environment(figures: Path) -> Environment:

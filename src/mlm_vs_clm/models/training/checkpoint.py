@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from ...files import CHECKPOINT, write_whole
+from ...files import CHECKPOINT, write_atomically
 
 Weights = dict[str, torch.Tensor]
 
@@ -32,7 +32,7 @@ def save_checkpoint(
     save_file({k: v.contiguous() for k, v in trained_weights(module).items()}, beside / "weights.safetensors")
     if best:
         save_file(best, beside / "best.safetensors")
-    write_whole(beside / "state.json", json.dumps(state | {"groups": stored["param_groups"]}))
+    write_atomically(beside / "state.json", json.dumps(state | {"groups": stored["param_groups"]}))
     _exchange(beside, place)
 
 

@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_linear_sc
 
 from ...draws import keyed_rng
 from ...errors import StudyError
-from ...files import write_whole
+from ...files import write_atomically
 from ...hardware import MEMORY
 from ..kernels.training_attention import NAME as RECOMPUTED
 from ..kernels.training_attention import attention_of
@@ -283,7 +283,7 @@ class Run:
         if self.training.patience:
             is_whole = self.state["step"] == len(self.batches)
             about |= describe_stopping(self.state["curve"], self.training.patience, is_whole)
-        write_whole(self.folder / "training.json", json.dumps(about, indent=1))
+        write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
 
     def measured(self) -> dict:
         """Return speed and means: on the CPU the number of threads and of processes moves the last bits."""
