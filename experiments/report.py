@@ -1,11 +1,12 @@
 """Make every cell of a scale, and from them everything that a person reads."""
 
 from mlm_vs_clm.pipeline import command, recipes, study
-from mlm_vs_clm.pipeline.publish import name_folder, publish
 
 
 @command.command
 def main(job: command.Job) -> None:
+    from mlm_vs_clm.pipeline.publish import name_folder, publish  # loads the report
+
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)
     report = recipes.report(job.config, cells, shown, job.rules)

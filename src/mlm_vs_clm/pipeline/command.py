@@ -16,14 +16,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from ..analysis.claims import hash_rules, load_rules
 from ..errors import StudyError, describe_error, print_traceback
 from ..files import ROOT, explain_os_error
 from ..hardware import choose_device
-from ..models.training.distributed import is_main
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, register
-from .launch import check_launcher, make_together
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
@@ -48,11 +45,14 @@ class Job:
     @cached_property
     def rules(self) -> list[dict]:
         """Return the rules that decide the claims."""
+        from ..analysis.claims import load_rules
+
         return load_rules(CONF / "claims.yaml")
 
     @cached_property
     def store(self) -> Store:
         """Return the store that the settings name."""
+        from ..analysis.claims import hash_rules
         from .stages import open_store
 
         config, training = self.config, self.config.scale.training
@@ -69,6 +69,9 @@ class Job:
 
     def make(self, recipe: Recipe) -> Path:
         """Make a result and what it needs, and say where it lies."""
+        from ..models.training.distributed import is_main
+        from .launch import make_together
+
         folder = make_together(self.store, recipe)
         if is_main():
             print(f"{recipe.stage}: {folder}")
@@ -103,6 +106,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
 
     @functools.wraps(run)  # Hydra names the job after the script that this function stands in
     def job(raw: DictConfig) -> None:
+        from .launch import check_launcher
+
         overrides = list(HydraConfig.get().overrides.task)
         try:
             check_launcher(HydraConfig.get().job.name, is_sweep())
