@@ -6,6 +6,15 @@ import unicodedata
 from dataclasses import asdict, dataclass, replace
 
 WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9À-ÖØ-Þ])|\s*\n\s*\n\s*")
+ACRONYM = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+ABBREVIATIONS = frozenset(
+    "mr mrs ms dr st jr sr prof rev hon gov gen sen rep lt col capt sgt maj adm cmdr supt messrs pres "
+    "vs al etc cf ca approx dept inc ltd co corp mt ft ave blvd spp".split()
+)
+BEFORE_NUMBERS = frozenset(
+    "no nos fig figs tab eq p pp vol ch sec ref refs res h.r jan feb mar apr aug sept oct nov dec".split()
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +28,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with whatever is known about it; `source` is the id of the text that it was cut from."""
+    """A text with what is known about it; `origin_id` is the id of the text that it was cut from."""
 
     id: str
     text: str
@@ -27,31 +36,30 @@ class Document:
     entities: tuple[Entity, ...] = ()
     author: str = ""
     date: str = ""
-    source: str = ""
+    origin_id: str = ""
 
     def to_row(self) -> dict:
-        """Return plain values, as `datasets` stores them."""
-        return asdict(self) | {
-            "labels": list(self.labels),
-            "entities": [asdict(entity) for entity in self.entities],
-        }
+        """Return plain values, as `datasets` stores them; `origin_id` is stored as `source`."""
+        row = asdict(self) | {"labels": list(self.labels), "entities": list(map(asdict, self.entities))}
+        return row | {"source": row.pop("origin_id")}
 
     @classmethod
     def from_row(cls, row: dict) -> "Document":
         """Rebuild a document from `to_row`."""
         entities = tuple(Entity(**entity) for entity in row["entities"])
-        return cls(**row | {"labels": tuple(row["labels"]), "entities": entities})
+        labels = tuple(row["labels"])
+        return cls(row["id"], row["text"], labels, entities, row["author"], row["date"], row["source"])
 
     def with_labels(self, labels: tuple[str, ...]) -> "Document":
-        """Return the same document under other labels."""
+        """Return the same document with other labels."""
         return replace(self, labels=labels)
 
 
 def find_words(text: str) -> list[tuple[int, int]]:
-    """Return the character offsets of every word: a run of letters and digits, or one mark.
+    """Return the character offsets of every word: a run of letters and digits, or a punctuation character.
 
-    The rule knows no model and no language. Splitting every mark off makes scores blind to the spacing that
-    sub-word tokenizers invent ("blood - pressure" and "blood-pressure" are the same three words).
+    The rule depends on no model and no language. As punctuation is split off, scores ignore the spacing that
+    tokenizers introduce ("blood - pressure" and "blood-pressure" are the same three words).
     """
     return [match.span() for match in WORD.finditer(text)]
 
@@ -62,20 +70,9 @@ def split_words(text: str) -> list[str]:
 
 
 def hash_text(text: str) -> str:
-    """Return a hash that is blind to case, marks and spaces."""
+    """Return a sha256 of a text that ignores case, punctuation and spaces."""
     words = split_words(unicodedata.normalize("NFKC", text).casefold())
     return hashlib.sha256(" ".join(word for word in words if word[0].isalnum()).encode()).hexdigest()
-
-
-END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9À-ÖØ-Þ])|\s*\n\s*\n\s*")
-ACRONYM = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr st jr sr prof rev hon gov gen sen rep lt col capt sgt maj adm cmdr supt messrs pres "
-    "vs al etc cf ca approx dept inc ltd co corp mt ft ave blvd spp".split()
-)
-BEFORE_NUMBERS = frozenset(
-    "no nos fig figs tab eq p pp vol ch sec ref refs res h.r jan feb mar apr aug sept oct nov dec".split()
-)
 
 
 def find_sentence_starts(text: str) -> list[int]:
@@ -84,7 +81,7 @@ def find_sentence_starts(text: str) -> list[int]:
     A sentence ends at . ! or ? before white space and a capital or digit, or at a blank line; not after a
     title or abbreviation, an initial or acronym ("John F. Kennedy", "U.S. Army"), nor in "No. 5".
     """
-    return [end.end() for end in END.finditer(text) if not _is_abbreviation(text, end)]
+    return [end.end() for end in SENTENCE_END.finditer(text) if not _is_abbreviation(text, end)]
 
 
 def _is_abbreviation(text: str, end: re.Match) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,9 +71,26 @@ def hash_file(path: Path) -> str | None:
 
 
 def hash_of(path: Path) -> str:
-    """Return the sha256 of a file, or of a folder as one number over its files' names and hashes."""
-    if digest := hash_file(path):
-        return digest
-    files = (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    lines = sorted(f"{file.relative_to(path).as_posix()} {hash_of(file)}\n" for file in files)
+    """Return the sha256 of a file, or of a folder as one number over its files' names and hashes, caches left out.
+
+    A file is read again only when its size or time has changed.
+    """
+    if path.is_file():
+        return _hash_once(path, path.stat().st_size, path.stat().st_mtime_ns)
+    files = [file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    return hash_lines(sorted(list_hashes(path, [file.relative_to(path).as_posix() for file in files])))
+
+
+@cache
+def _hash_once(path: Path, size: int, changed: int) -> str:
+    return hash_file(path) or ""
+
+
+def list_hashes(folder: Path, names: list[str]) -> list[str]:
+    """Return one line per file of a folder: its name and the sha256 of its contents."""
+    return [f"{name} {hash_of(folder / name)}\n" for name in names]
+
+
+def hash_lines(lines: list[str]) -> str:
+    """Return the sha256 of lines of text."""
     return hashlib.sha256("".join(lines).encode()).hexdigest()

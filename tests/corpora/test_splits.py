@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from mlm_vs_clm.corpora import SOURCES, Corpus, Sizes, Source, build, card_markdown, load_split, save
-from mlm_vs_clm.documents import Document, Entity, hash_text
+from mlm_vs_clm.corpora import SOURCES, CorpusSource, Sizes, build, card_markdown
+from mlm_vs_clm.documents import hash_text
 from mlm_vs_clm.errors import StudyError
 
-OWN = Source(name="own", reader="jsonl")
+OWN = CorpusSource(name="own", reader="jsonl")
 SMALL = Sizes(generate=4, dev=2, test=4)
 WINDOWS = {"max_words": 8, "min_words": 2, "seed": 0}
 
@@ -37,32 +37,19 @@ def make(tmp_path, rows, source=OWN, sizes=SMALL, **settings):
     return build(source, {"": write(tmp_path / "own.jsonl", rows)}, sizes, **WINDOWS | settings)
 
 
-def test_splits_are_disjoint_by_source_and_of_the_sizes_asked_for(tmp_path, rows):
+def test_splits_are_disjoint_by_origin_and_of_the_sizes_asked_for(tmp_path, rows):
     corpus = make(tmp_path, rows)
-    sources = {split: {window.source for window in windows} for split, windows in corpus.splits.items()}
-    assert {split: len(ids) for split, ids in sources.items()} == {
-        "pretrain": 30,
-        "generate": 4,
-        "dev": 2,
-        "test": 4,
-    }
-    assert len(set.union(*sources.values())) == 40
-    assert all(
-        window.id.endswith("-0")
-        for split in SMALL.__dict__
-        if split in sources
-        for window in corpus.splits[split]
-    )
-    assert len(corpus.splits["pretrain"]) == 60
+    origins = {split: {window.origin_id for window in windows} for split, windows in corpus.splits.items()}
+    sizes = {split: len(ids) for split, ids in origins.items()}
+    assert sizes == {"pretrain": 30, "generate": 4, "dev": 2, "test": 4}
+    assert len(set.union(*origins.values())) == 40 and len(corpus.splits["pretrain"]) == 60
+    drawn = [window.id for split in ("generate", "dev", "test") for window in corpus.splits[split]]
+    assert len(drawn) == 10 and all(id.endswith("-0") for id in drawn)
 
 
 def test_no_normalised_text_stands_twice(tmp_path, rows):
-    again = [
-        row | {"id": row["id"] + "again", "text": row["text"].upper().replace(".", " !")} for row in rows
-    ]
-    shared = [
-        row | {"id": row["id"] + "shared", "text": row["text"].split(".")[0] + ". Else."} for row in rows
-    ]
+    again = [r | {"id": r["id"] + "again", "text": r["text"].upper().replace(".", " !")} for r in rows]
+    shared = [r | {"id": r["id"] + "shared", "text": r["text"].split(".")[0] + ". Else."} for r in rows]
     corpus = make(tmp_path, rows + again + shared, min_words=3)
     hashes = [hash_text(window.text) for windows in corpus.splits.values() for window in windows]
     assert len(hashes) == len(set(hashes))
@@ -75,9 +62,8 @@ def test_authors_stay_together_and_give_equally_many(tmp_path, rows):
     corpus = make(tmp_path, rows, source, replace(SMALL, per_group=2))
     authors = {split: [window.author for window in windows] for split, windows in corpus.splits.items()}
     assert sum(len(set(names)) for names in authors.values()) == len(set().union(*authors.values()))
-    assert all(
-        names.count(name) == 2 for split, names in authors.items() if split != "pretrain" for name in names
-    )
+    del authors["pretrain"]
+    assert all(names.count(name) == 2 for names in authors.values() for name in names)
 
 
 def test_labels_are_counted_on_pretrain_and_drawn_documents_bear_one(tmp_path, rows):
@@ -93,9 +79,9 @@ def test_official_parts_feed_their_own_splits(tmp_path, rows):
     corpus = build(source, files, SMALL, **WINDOWS)
     of_test_file = {row["id"] for row in rows[20:]}
     for split, windows in corpus.splits.items():
-        assert {window.source in of_test_file for window in windows} == {split == "test"}
+        assert {window.origin_id in of_test_file for window in windows} == {split == "test"}
     assert corpus.card["dropped"]["not drawn"] == 2 * 16
-    with pytest.raises(StudyError, match="one file for each"):
+    with pytest.raises(StudyError, match="expected one file for each"):
         build(source, {"train": files["train"]}, SMALL, **WINDOWS)
 
 
@@ -118,8 +104,8 @@ def test_seed_decides_and_order_of_settings_does_not(tmp_path, rows):
         (replace(SMALL, generate=50), {}, "asked for 50 documents in generate, found 40"),
         (replace(SMALL, min_drawn_words=9), {}, "found 0 of 9 words"),
         (replace(SMALL, generate=34), {}, "no document is left for pretrain"),
-        (replace(SMALL, per_group=3), {}, "no positive multiple of 3"),
-        (replace(SMALL, dev=0), {}, "no positive multiple"),
+        (replace(SMALL, per_group=3), {}, "must be a positive multiple of 3"),
+        (replace(SMALL, dev=0), {}, "must be a positive multiple"),
         (SMALL, {"max_words": 0}, "cannot be cut"),
     ],
 )
@@ -131,41 +117,13 @@ def test_sizes_that_cannot_be_met(tmp_path, rows, sizes, settings, says):
 def test_card_counts_and_renders(tmp_path, rows):
     rows[0] |= {"text": " "}
     card = make(tmp_path, rows).card
-    assert card["splits"]["generate"] == {
-        "documents": 4,
-        "sources": 4,
-        "authors": card["splits"]["generate"]["authors"],
-        "words": 28,
-        "words_median": 7,
-        "entities": 0,
-        "labels": card["splits"]["generate"]["labels"],
-    }
+    counts = {"documents": 4, "sources": 4, "words": 28, "words_median": 7, "entities": 0}
+    assert card["splits"]["generate"].items() >= counts.items()
+    assert set(card["splits"]["generate"]) == {*counts, "authors", "labels"}
     assert card["dropped"]["empty document"] == 1
     markdown = card_markdown(card)
     assert "| empty document | 1 |" in markdown and "own.jsonl" in markdown
     assert markdown == card_markdown(json.loads(json.dumps(card)))
-
-
-def test_the_same_corpus_is_the_same_bytes_and_comes_back_equal(tmp_path):
-    full = Document("a-0", "Ann é.", ("x",), (Entity(0, 3, "P"),), "w", "2013-01-01", "a")
-    corpus = Corpus(
-        {"pretrain": [full, Document("b-0", "b")], "dev": []}, [{"id": "c", "reason": "r"}], {"k": 1}
-    )
-    save(corpus, tmp_path / "one")
-    save(corpus, tmp_path / "two")
-    for path in (tmp_path / "one").rglob("*.*"):
-        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-    assert {split: load_split(tmp_path / "one", split) for split in corpus.splits} == corpus.splits
-    assert (tmp_path / "one" / "dropped.csv").read_text() == "id,reason\nc,r\n"
-
-
-def test_missing_or_damaged_split(tmp_path):
-    with pytest.raises(StudyError, match="no stored split"):
-        load_split(tmp_path, "dev")
-    save(Corpus({"dev": [Document("a", "a")]}, [], {}), tmp_path)
-    next((tmp_path / "dev").glob("*.arrow")).write_bytes(b"")
-    with pytest.raises(StudyError, match="no stored split"):
-        load_split(tmp_path, "dev")
 
 
 def test_the_three_sources_can_be_built():

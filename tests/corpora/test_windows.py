@@ -25,18 +25,18 @@ def test_sentences_worked_by_hand(text):
 
 
 def test_windows_hold_as_many_whole_sentences_as_fit():
-    document = Document("d", "One two. Three four. Five six.", source="d")
-    reading = cut(document, max_words=6, min_words=1)
-    assert [(window.id, window.text) for window in reading.documents] == [
+    document = Document("d", "One two. Three four. Five six.")
+    result = cut(document, max_words=6, min_words=1)
+    assert [(window.id, window.text) for window in result.documents] == [
         ("d-0", "One two. Three four."),
         ("d-1", "Five six."),
     ]
 
 
 def test_short_windows_are_dropped_and_recorded():
-    reading = cut(Document("d", "One two. Three four. Five six."), max_words=6, min_words=4)
-    assert [window.id for window in reading.documents] == ["d-0"]
-    assert reading.dropped == [{"id": "d-1", "reason": "window below 4 words"}]
+    result = cut(Document("d", "One two. Three four. Five six."), max_words=6, min_words=4)
+    assert [window.id for window in result.documents] == ["d-0"]
+    assert result.dropped == [{"id": "d-1", "reason": "window below 4 words"}]
 
 
 def test_no_border_inside_an_entity_and_offsets_follow():
@@ -48,9 +48,9 @@ def test_no_border_inside_an_entity_and_offsets_follow():
 
 
 def test_entity_longer_than_a_window_is_left_out_and_recorded():
-    reading = cut(Document("d", "a b c d e", entities=(Entity(0, 9, "X"),)), max_words=2, min_words=1)
-    assert [window.text for window in reading.documents] == ["a b", "c d", "e"]
-    assert reading.dropped == [{"id": "d-0", "reason": "entity longer than a window"}]
+    result = cut(Document("d", "a b c d e", entities=(Entity(0, 9, "X"),)), max_words=2, min_words=1)
+    assert [window.text for window in result.documents] == ["a b", "c d", "e"]
+    assert result.dropped == [{"id": "d-0", "reason": "entity longer than a window"}]
 
 
 def test_any_text_is_cut_into_slices_that_together_hold_every_word_and_entity():

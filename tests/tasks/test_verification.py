@@ -40,7 +40,7 @@ def test_problems_are_balanced_and_keep_authors_and_sources_apart():
 
 
 def test_windows_of_one_source_or_equal_texts_are_never_paired():
-    windows = [Document(f"w{i}", f"text {i}", author="a", source="one") for i in range(3)]
+    windows = [Document(f"w{i}", f"text {i}", author="a", origin_id="one") for i in range(3)]
     copies = [Document(f"c{i}", "equal", author="b") for i in range(3)]
     problems, skipped = draw_problems(windows + copies, np.random.default_rng(0))
     assert problems == [] and skipped == {"no other document of the author": 6}

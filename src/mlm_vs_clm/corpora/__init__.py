@@ -3,7 +3,7 @@
 from .building import build
 from .card import card_markdown
 from .readers import READERS
-from .sources import LICENSED, SOURCES, Source
+from .sources import LICENSED, SOURCES, CorpusSource
 from .splits import Sizes
 from .storage import Corpus, load_problems, load_split, save
 
@@ -12,8 +12,8 @@ __all__ = [
     "READERS",
     "SOURCES",
     "Corpus",
+    "CorpusSource",
     "Sizes",
-    "Source",
     "build",
     "card_markdown",
     "load_problems",

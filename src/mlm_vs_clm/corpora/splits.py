@@ -10,8 +10,8 @@ import numpy as np
 
 from ..documents import Document, hash_text, split_words
 from ..errors import StudyError
-from .readers.base import GivenProblem, Reading
-from .sources import Source
+from .readers.base import GivenProblem, ReaderResult
+from .sources import CorpusSource
 
 RULE = (
     "repeated texts (same letters and digits, whatever case, marks and spaces) are left out first; generate, dev "
@@ -27,7 +27,7 @@ Groups = list[list[Document]]
 class Sizes:
     """How much each split holds: documents, and for pretrain at most so many words (None: all that is left).
 
-    Drawn documents have a first window of at least `min_drawn_words` words; each author (or source) drawn gives
+    Drawn documents have a first window of at least `min_drawn_words` words; each author (or origin) drawn gives
     exactly `per_group` of them.
     """
 
@@ -43,38 +43,38 @@ class Sizes:
         return {"generate": self.generate, "dev": self.dev, "test": self.test}[split]
 
 
-def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, Reading]:
+def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, ReaderResult]:
     """Return each part's first documents of a normalised text; later ones are dropped as a repeated `kind`."""
     seen: dict[str, str] = {}
-    readings = {part: Reading() for part in parts}
+    results = {part: ReaderResult() for part in parts}
     for part, documents in parts.items():
         for document in documents:
             fingerprint = hash_text(document.text)
             if fingerprint not in seen:
                 seen[fingerprint] = part
-                readings[part].add(document)
+                results[part].add(document)
             elif seen[fingerprint] == part:
-                readings[part].drop(document.id, f"repeated {kind}")
+                results[part].drop(document.id, f"repeated {kind}")
             else:
-                readings[part].drop(document.id, f"repeated {kind} of another official split")
-    return readings
+                results[part].drop(document.id, f"repeated {kind} of another official split")
+    return results
 
 
-def drop_shared_authors(parts: dict[str, list[Document]]) -> dict[str, Reading]:
+def drop_shared_authors(parts: dict[str, list[Document]]) -> dict[str, ReaderResult]:
     """Return each part's documents, but for those whose author an earlier part has."""
     home: dict[str, str] = {}
-    readings = {part: Reading() for part in parts}
+    results = {part: ReaderResult() for part in parts}
     for part, documents in parts.items():
         for document in documents:
             if home.setdefault(document.author, part) == part:
-                readings[part].add(document)
+                results[part].add(document)
             else:
-                readings[part].drop(document.id, f"author of {home[document.author]}")
-    return readings
+                results[part].drop(document.id, f"author of {home[document.author]}")
+    return results
 
 
 def split(
-    source: Source,
+    source: CorpusSource,
     parts: dict[str, list[Document]],
     sizes: Sizes,
     seed: int,
@@ -115,7 +115,7 @@ def split(
     return splits, dropped + pretrain.dropped
 
 
-def drawn_from(source: Source, part: str) -> list[str]:
+def drawn_from(source: CorpusSource, part: str) -> list[str]:
     """Return the splits that are drawn from an official part, in the order of drawing."""
     return [name for name in source.feeds[part] if name != "pretrain"]
 
@@ -143,7 +143,7 @@ def draw(
 def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> tuple:
     """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
     windows = {
-        window.source: window
+        window.origin_id: window
         for window in chain.from_iterable(groups)
         if _may_be_drawn(window, sizes, needs_label=False)
     }
@@ -152,29 +152,29 @@ def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -
         ids = (*problem.known, problem.unknown)
         if len(chosen) < sizes.test and all(id in windows for id in ids):
             chosen |= {id: windows[id] for id in ids}
-    is_touched = [any(window.source in chosen for window in group) for group in groups]
+    is_touched = [any(window.origin_id in chosen for window in group) for group in groups]
     rest = [group for group, touched in zip(groups, is_touched, strict=True) if not touched]
     drawn_ids = {window.id for window in chosen.values()}
     touched = chain.from_iterable(group for group, touched in zip(groups, is_touched, strict=True) if touched)
     return list(chosen.values()), rest, [window.id for window in touched if window.id not in drawn_ids]
 
 
-def shuffle_problems(source: Source, problems: Sequence[GivenProblem], seed: int) -> list[GivenProblem]:
-    """Return the problems in an order of the seed's."""
+def shuffle_problems(source: CorpusSource, problems: Sequence[GivenProblem], seed: int) -> list[GivenProblem]:
+    """Return the problems in an order of the seed."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/problems".encode())])
     return [problems[index] for index in rng.permutation(len(problems))]
 
 
-def within_budget(groups: Groups, n_words: int | None) -> Reading:
+def within_budget(groups: Groups, n_words: int | None) -> ReaderResult:
     """Return the windows of the groups, in order, up to a budget of words; all of them if it is None."""
-    reading, spent = Reading(), 0
+    result, spent = ReaderResult(), 0
     for window in chain.from_iterable(groups):
         spent += len(split_words(window.text))
         if n_words is None or spent <= n_words:
-            reading.add(window)
+            result.add(window)
         else:
-            reading.drop(window.id, "beyond the words asked for in pretrain")
-    return reading
+            result.drop(window.id, "beyond the words asked for in pretrain")
+    return result
 
 
 def check_sizes(name: str, sizes: Sizes) -> None:
@@ -183,7 +183,7 @@ def check_sizes(name: str, sizes: Sizes) -> None:
         size = sizes.of(split)
         if size < 1 or size % sizes.per_group:
             raise StudyError(
-                f"{name}: size {size} of {split} is no positive multiple of {sizes.per_group}: change it"
+                f"{name}: size {size} of {split} must be a positive multiple of {sizes.per_group}: change it"
             )
 
 
@@ -201,17 +201,18 @@ def check_filled(name: str, splits: dict[str, list[Document]], sizes: Sizes) -> 
 
 
 def most_frequent_labels(groups: Groups, n_labels: int) -> tuple[str, ...]:
-    """Return the labels that most sources bear, the most frequent first (ties by name)."""
-    labels = {window.source: window.labels for window in chain.from_iterable(groups)}
+    """Return the labels of most origins, the most frequent first (ties by name)."""
+    labels = {window.origin_id: window.labels for window in chain.from_iterable(groups)}
     counts = Counter(chain.from_iterable(labels.values()))
     return tuple(sorted(counts, key=lambda label: (-counts[label], label))[:n_labels])
 
 
-def _shuffle(source: Source, part: str, windows: list[Document], seed: int) -> Groups:
-    """Return the windows by source or author, both these and each author's sources in an order of the seed's."""
+def _shuffle(source: CorpusSource, part: str, windows: list[Document], seed: int) -> Groups:
+    """Return the windows by origin or author; both these and each author's origins are in an order of the seed."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/{part}".encode())])
-    sources = _permute(_group(windows, "source"), rng)
-    return _permute(_group(chain.from_iterable(sources), source.group_by), rng)
+    origins = _permute(_group(windows, "origin_id"), rng)
+    key = "author" if source.group_by == "author" else "origin_id"
+    return _permute(_group(chain.from_iterable(origins), key), rng)
 
 
 def _permute(groups: Groups, rng: np.random.Generator) -> Groups:
@@ -225,7 +226,7 @@ def _group(windows: Iterable[Document], key: str) -> Groups:
     return list(groups.values())
 
 
-def _n_candidates(source: Source, part: str, sizes: Sizes, n_groups: int) -> int:
+def _n_candidates(source: CorpusSource, part: str, sizes: Sizes, n_groups: int) -> int:
     """Return how many of a part's groups may be drawn: all of them, or twice as many as needed where labels
     are counted on the others, which so end in pretrain whatever the count says."""
     needed = sum(sizes.of(name) for name in drawn_from(source, part)) // sizes.per_group
@@ -234,7 +235,7 @@ def _n_candidates(source: Source, part: str, sizes: Sizes, n_groups: int) -> int
 
 
 def _keep_labels(
-    source: Source, groups: dict[str, Groups], n_candidates: dict[str, int]
+    source: CorpusSource, groups: dict[str, Groups], n_candidates: dict[str, int]
 ) -> dict[str, Groups]:
     """Take off all labels but the most frequent of those groups that are sure to be pretrain's."""
     kept = most_frequent_labels(
@@ -252,6 +253,6 @@ def _with_labels(window: Document, kept: tuple[str, ...]) -> Document:
 
 
 def _may_be_drawn(window: Document, sizes: Sizes, needs_label: bool) -> bool:
-    is_first = window.id == f"{window.source}-0"
+    is_first = window.id == f"{window.origin_id}-0"
     is_labelled = bool(window.labels) or not needs_label
     return is_first and is_labelled and len(split_words(window.text)) >= sizes.min_drawn_words

@@ -6,27 +6,16 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import datasets
-import pyarrow
-from datasets import Dataset, DatasetInfo, Features, List, Value, load_from_disk
+from typing import TYPE_CHECKING
 
 from ..documents import Document
 from ..errors import StudyError
+from ..files import read_lines, write_lines
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 PROBLEMS = "problems.jsonl"
-ENTITY = {"start": Value("int64"), "end": Value("int64"), "type": Value("string")}
-FEATURES = Features(
-    {
-        "id": Value("string"),
-        "text": Value("string"),
-        "labels": List(Value("string")),
-        "entities": List(ENTITY),
-        "author": Value("string"),
-        "date": Value("string"),
-        "source": Value("string"),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -52,39 +41,47 @@ def save(corpus: Corpus, folder: Path) -> None:
         rows.writeheader()
         rows.writerows(corpus.dropped)
     if corpus.problems:
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in corpus.problems)
-        (folder / PROBLEMS).write_text(lines, encoding="utf-8")
+        write_lines(folder / PROBLEMS, corpus.problems)
 
 
 def load_problems(folder: Path, split: str) -> list[dict]:
     """Return the authorship problems given for a split: {"id", "known": [document ids], "unknown", "same"}."""
     if not (folder / PROBLEMS).is_file():
         return []
-    rows = [json.loads(line) for line in (folder / PROBLEMS).read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if row.pop("split") == split]
+    return [row for row in read_lines(folder / PROBLEMS) if row.pop("split") == split]
 
 
 def load_split(folder: Path, split: str) -> list[Document]:
     """Return the documents of one split of a stored corpus; StudyError if it is missing or damaged."""
+    from datasets import load_from_disk
+
     try:
         stored = load_from_disk(folder / split, keep_in_memory=True)
     except (OSError, ValueError, KeyError) as error:
-        raise StudyError(
-            f"{folder / split} is no stored split ({type(error).__name__}): remove {folder} and run again"
-        ) from None
+        problem = f"{folder / split} is not a stored split ({type(error).__name__})"
+        raise StudyError(f"{problem}: remove {folder} and run again") from None
     return [Document.from_row(row) for row in stored]
 
 
-def _to_dataset(documents: list[Document]) -> Dataset:
-    """Build a dataset in memory, its fingerprint drawn from the rows instead of from a random number."""
+def _to_dataset(documents: list[Document]) -> "Dataset":
+    """Build a dataset in memory, its fingerprint computed from the rows instead of drawn at random."""
+    import pyarrow
+    from datasets import Dataset, DatasetInfo, Features, List, Value
+
+    text = Value("string")
+    entity = {"start": Value("int64"), "end": Value("int64"), "type": text}
+    columns = {"id": text, "text": text, "labels": List(text), "entities": List(entity)}
+    features = Features(columns | dict.fromkeys(("author", "date", "source"), text))
     rows = [document.to_row() for document in documents]
     fingerprint = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
-    table = pyarrow.Table.from_pylist(rows, schema=FEATURES.arrow_schema)
-    return Dataset(table, info=DatasetInfo(features=FEATURES), fingerprint=fingerprint)
+    table = pyarrow.Table.from_pylist(rows, schema=features.arrow_schema)
+    return Dataset(table, info=DatasetInfo(features=features), fingerprint=fingerprint)
 
 
 @contextmanager
 def _no_progress_bars():
+    import datasets
+
     shown = not datasets.are_progress_bars_disabled()
     datasets.disable_progress_bars()
     try:

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
 from ..documents import Document, Entity, find_sentence_starts, find_words
-from .readers.base import Reading
+from .readers.base import ReaderResult
 
 RULE = (
     "cut at sentence boundaries, as many whole sentences a window as fit; a sentence too long for a window is cut "
@@ -12,7 +12,7 @@ RULE = (
 )
 
 
-def cut(document: Document, max_words: int, min_words: int) -> Reading:
+def cut(document: Document, max_words: int, min_words: int) -> ReaderResult:
     """Return a document's windows of at most `max_words` words, ids `<source>-<k>`, and what was dropped.
 
     Each window's text is a slice of the document's; its entities are re-based to it. Windows below `min_words`
@@ -20,26 +20,26 @@ def cut(document: Document, max_words: int, min_words: int) -> Reading:
     """
     words = find_words(document.text)
     borders = find_borders(document, words, max_words)
-    reading = Reading()
+    result = ReaderResult()
     entities = list(document.entities)
     for number, (first, last) in enumerate(zip(borders, borders[1:], strict=False)):
         start, end = words[first][0], words[last - 1][1]
         inside = [entity for entity in entities if start <= entity.start and entity.end <= end]
         id = f"{document.id}-{number}"
         for _ in [entity for entity in entities if entity.start < end < entity.end]:
-            reading.drop(id, "entity longer than a window")
+            result.drop(id, "entity longer than a window")
         entities = [entity for entity in entities if entity.start >= end]
         if last - first < min_words:
-            reading.drop(id, f"window below {min_words} words")
+            result.drop(id, f"window below {min_words} words")
         else:
             rebased = tuple(Entity(e.start - start, e.end - start, e.type) for e in inside)
             text = document.text[start:end]
-            reading.add(replace(document, id=id, text=text, entities=rebased, source=document.id))
-    return reading
+            result.add(replace(document, id=id, text=text, entities=rebased, origin_id=document.id))
+    return result
 
 
 def find_borders(document: Document, words: list[tuple[int, int]], max_words: int) -> list[int]:
-    """Return the indices of the words at which windows begin, and the number of words at last."""
+    """Return the indices of the words at which windows begin, and the number of words at the end."""
     starts = [start for start, _ in words]
     free = _free_borders(starts, document.entities)
     sentences = {bisect_left(starts, offset) for offset in find_sentence_starts(document.text)}

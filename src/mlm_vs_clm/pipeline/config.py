@@ -37,7 +37,7 @@ class ColumnsConfig:
 class CorpusConfig:
     """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many.
 
-    The user's own corpora have a path, and a reader unless the path tells it; see corpora.formats.
+    The user's own corpora have a path, and a reader unless the path tells it; see corpora.readers.
     """
 
     name: str = MISSING

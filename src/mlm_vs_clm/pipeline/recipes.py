@@ -1,12 +1,11 @@
 """What each result is made from: settings in, recipes out. The one place where stages are joined."""
 
 from dataclasses import asdict, fields, replace
-from functools import lru_cache
 from pathlib import Path
 
-from ..corpora.own import check_own, name_own, own_source
+from ..corpora.building import check_own, name_own, own_source
 from ..corpora.packages import locate
-from ..corpora.readers import MARKED
+from ..corpora.readers import READERS
 from ..corpora.sources import SOURCES
 from ..corpora.splits import Sizes
 from ..errors import StudyError
@@ -119,18 +118,7 @@ def name_source(source: str | None, data_dir: str) -> dict:
     if source.startswith("package:"):
         return {"source": source}
     place = locate(source, Path(data_dir))
-    return {"source": source} | ({"sha256": _hash_place(place)} if isinstance(place, Path) else {})
-
-
-def _hash_place(place: Path) -> str:
-    """Return the hash of a file or folder; it is read once as long as sizes and times stay as they are."""
-    files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
-    return _hash_once(place, tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files))
-
-
-@lru_cache
-def _hash_once(place: Path, stamps: tuple) -> str:
-    return hash_of(place)
+    return {"source": source} | ({"sha256": hash_of(place)} if isinstance(place, Path) else {})
 
 
 def pretrain(config: Config) -> Recipe:
@@ -175,7 +163,8 @@ def has_gold_entities(config: Config) -> bool:
     """Tell whether the corpus marks its entities: as the settings say, or else as its format does."""
     if config.corpus.gold_entities is not None:
         return config.corpus.gold_entities
-    return corpus(config).settings.get("reader") in MARKED
+    reader = corpus(config).settings.get("reader")
+    return reader is not None and READERS[reader].has_gold_entities
 
 
 def generate(config: Config) -> Recipe:

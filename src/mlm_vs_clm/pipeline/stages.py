@@ -15,7 +15,7 @@ from .cells import load_blanked, save_corruptions, save_filled
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Read, cut, split and describe."""
     from ..corpora import SOURCES, Sizes, build, packages, save
-    from ..corpora.own import own_source
+    from ..corpora.building import own_source
 
     name = settings["name"]
     if "path" in settings:

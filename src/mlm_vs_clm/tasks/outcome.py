@@ -68,7 +68,7 @@ def draw_training_set(train: list[Document], seed: int) -> list[Document]:
 
 def find_origin(document: Document) -> str:
     """Return the id of the text that a document was cut from (its own where it is whole)."""
-    return document.source or document.id
+    return document.origin_id or document.id
 
 
 def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:

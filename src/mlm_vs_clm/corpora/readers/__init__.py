@@ -1,70 +1,63 @@
-"""The formats that can be read, and how a path tells which of them it is."""
+"""The formats of corpora that can be read, and how to infer the format from a path."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import StudyError
-from . import bio, bioc, brat, folder, jsonl, movies, pan, pan_pairs, speeches, tables
-from . import hub as saved
+from . import bio, bioc, brat, folder, hub, jsonl, movies, pan, pan_pairs, speeches, tables
+from .base import ReaderResult
 from .files import Files
 
-READERS = {
-    "bioc": bioc.read,
-    "movies": movies.read,
-    "speeches": speeches.read,
-    "jsonl": jsonl.read,
-    "csv": tables.read,
-    "mpst": tables.read_mpst,
-    "folder": folder.read,
-    "brat": brat.read,
-    "bio": bio.read,
-    "pan": pan.read,
-    "pan_pairs": pan_pairs.read,
-    "datasets": saved.read,
-}
-RULES = {
-    "bioc": bioc.RULE,
-    "movies": movies.RULE,
-    "speeches": speeches.RULE,
-    "jsonl": jsonl.RULE,
-    "csv": tables.RULE,
-    "mpst": tables.MPST_RULE,
-    "folder": folder.RULE,
-    "brat": brat.RULE,
-    "bio": bio.RULE,
-    "pan": pan.RULE,
-    "pan_pairs": pan_pairs.RULE,
-    "datasets": saved.RULE,
-}
-MARKED = ("bioc", "brat", "bio", "jsonl")
-WITH_COLUMNS = ("csv", "folder", "jsonl", "datasets")
 
-# The first whose pattern is found in a name below the path (a folder's, a zip's, or the file's own).
-SIGNS = {
-    "datasets": r"(^|/)(dataset_dict|state)\.json$",
-    "pan": r"(^|/)unknown\.txt$",
-    "pan_pairs": r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$",
-    "brat": r"\.ann$",
-    "mpst": rf"(^|/){re.escape(tables.MPST_FILE)}$",
-    "bio": r"\.(conll|bio|iob2?)$",
-    "folder": r"\.txt$",
-    "jsonl": r"\.jsonl(\.gz)?$",
-    "csv": r"\.[ct]sv$",
-    "bioc": r"\.xml(\.gz)?$",
+@dataclass(frozen=True)
+class Reader:
+    """A format: how it is read, by which rule (for the data card), and which paths have it.
+
+    read(path, on_mistake, columns) returns a ReaderResult; only a reader that `takes_columns` has the last argument.
+    `pattern` is searched in the names below a folder (`in_folder`) or in the name of a file alone (`in_file`).
+    """
+
+    read: Callable[..., ReaderResult]
+    rule: str
+    pattern: str | None = None
+    in_folder: bool = True
+    in_file: bool = False
+    takes_columns: bool = False
+    has_gold_entities: bool = False
+
+
+MPST_PATTERN = rf"(^|/){re.escape(tables.MPST_FILE)}$"
+
+# In the order in which a path is compared with them: a brat folder also has the .txt files of `folder`.
+READERS = {
+    "datasets": Reader(hub.read, hub.RULE, r"(^|/)(dataset_dict|state)\.json$", takes_columns=True),
+    "pan": Reader(pan.read, pan.RULE, r"(^|/)unknown\.txt$"),
+    "pan_pairs": Reader(pan_pairs.read, pan_pairs.RULE, r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$"),
+    "brat": Reader(brat.read, brat.RULE, r"\.ann$", has_gold_entities=True),
+    "mpst": Reader(tables.read_mpst, tables.MPST_RULE, MPST_PATTERN, in_file=True),
+    "bio": Reader(bio.read, bio.RULE, r"\.(conll|bio|iob2?)$", in_file=True, has_gold_entities=True),
+    "folder": Reader(folder.read, folder.RULE, r"\.txt$", takes_columns=True),
+    "jsonl": Reader(
+        jsonl.read, jsonl.RULE, r"\.jsonl(\.gz)?$", False, True, takes_columns=True, has_gold_entities=True
+    ),
+    "csv": Reader(tables.read, tables.RULE, r"\.[ct]sv$", in_file=True, takes_columns=True),
+    "bioc": Reader(bioc.read, bioc.RULE, r"\.xml(\.gz)?$", False, True, has_gold_entities=True),
+    "movies": Reader(movies.read, movies.RULE),
+    "speeches": Reader(speeches.read, speeches.RULE),
 }
-SINGLE = ("jsonl", "bioc")
-ALSO_SINGLE = ("mpst", "bio", "csv")
 
 
 def infer(path: str) -> str:
-    """Return the reader that a path asks for; StudyError for a path that is missing or could be several things."""
-    if saved.HUB.fullmatch(path) and not Path(path).exists():
+    """Return the name of the reader for a path; StudyError for a path that is missing or fits none."""
+    if hub.HUB.fullmatch(path) and not Path(path).exists():
         return "datasets"
     files = Files(Path(path))
     is_single = Path(path).is_file() and files.zip is None
-    possible = [*SINGLE, *ALSO_SINGLE] if is_single else [reader for reader in SIGNS if reader not in SINGLE]
-    for reader in possible:
-        if any(re.search(SIGNS[reader], name, re.IGNORECASE) for name in files.names):
-            return reader
-    choices = ", ".join(name for name in READERS if name not in ("movies", "speeches"))
-    raise StudyError(f"{path} does not tell its format: say corpus.reader=<one of {choices}>")
+    inferred = {name: reader for name, reader in READERS.items() if reader.pattern}
+    for name, reader in inferred.items():
+        is_possible = reader.in_file if is_single else reader.in_folder
+        if is_possible and any(re.search(reader.pattern, file, re.IGNORECASE) for file in files.names):
+            return name
+    raise StudyError(f"cannot infer the format of {path}: set corpus.reader=<one of {', '.join(inferred)}>")

@@ -1,4 +1,4 @@
-"""What every reader gives back, and how it opens a file."""
+"""What every reader returns, how it opens a file, and how it names documents that are files or folders."""
 
 import gzip
 import zlib
@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from ...documents import Document, Entity
 from ...errors import StudyError
 
-Report = Callable[[StudyError], None]
+OnMistake = Callable[[StudyError], None]
+Columns = dict[str, str]  # the name that a corpus gives a column, by the name that the study gives it
+T = TypeVar("T")
 
 
-def refuse(mistake: StudyError) -> NoReturn:
-    """Stop at the first mistake in the input: what a reader does unless it is given something else to do."""
+def raise_mistake(mistake: StudyError) -> NoReturn:
+    """Stop at the first mistake in the input, as every reader does by default."""
     raise mistake
 
 
@@ -30,17 +32,17 @@ class GivenProblem:
 
 
 @dataclass
-class Reading:
+class ReaderResult:
     """The documents of one path, and a row {"id", "reason"} for everything left out of them.
 
-    `parts` names the official split (train, dev or test) of a document's id, where the corpus has them;
-    `problems` are the authorship problems that it gives; `counted` tells what was met and kept, or not used.
-    A mistake goes to `report`, which raises it or notes it and lets the reader go on.
+    `parts` maps the id of a document to its official split (train, dev or test), where the corpus has them;
+    `problems` are the authorship problems that the corpus gives; `counted` counts what was kept as it is, or not used.
+    A mistake goes to `on_mistake`, which raises it, or records it so that reading continues.
     """
 
     documents: list[Document] = field(default_factory=list)
     dropped: list[dict[str, str]] = field(default_factory=list)
-    report: Report = refuse
+    on_mistake: OnMistake = raise_mistake
     parts: dict[str, str] = field(default_factory=dict)
     problems: list[GivenProblem] = field(default_factory=list)
     counted: Counter = field(default_factory=Counter)
@@ -57,12 +59,13 @@ class Reading:
         if part:
             self.parts[document.id] = part
 
-    def attempt(self, step: Callable, *arguments):
-        """Return what a step of reading returns, or None once its mistake was reported."""
+    def attempt(self, step: Callable[..., T], *arguments) -> T | None:
+        """Return what a step of reading returns, or None after passing its mistake to `on_mistake`."""
         try:
             return step(*arguments)
         except StudyError as mistake:
-            self.report(mistake)
+            self.on_mistake(mistake)
+            return None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -89,7 +92,24 @@ def read_text(path: Path) -> str:
 def check_offsets(entity: Entity, text: str, where: str) -> None:
     """Raise StudyError unless an entity's offsets lie inside its text; `where` names file and document."""
     if not 0 <= entity.start < entity.end <= len(text):
+        offsets = f"entity offsets {entity.start}-{entity.end}"
         raise StudyError(
-            f"{where}: entity offsets {entity.start}-{entity.end} fall outside the text of "
-            f"{len(text)} characters: correct the file"
+            f"{where}: {offsets} fall outside the text of {len(text)} characters: correct the file"
         )
+
+
+def name_documents(paths: list[str]) -> dict[str, str]:
+    """Return an id for each path without ending: its last step, or all steps joined by _ where last steps repeat.
+
+    Raises StudyError where even these are not unique.
+    """
+    last = [path.rpartition("/")[2] for path in paths]
+    are_unique = len(set(last)) == len(last)
+    ids = {
+        path: name if are_unique else path.replace("/", "_") for path, name in zip(paths, last, strict=True)
+    }
+    if len(set(ids.values())) < len(paths):
+        raise StudyError(
+            "two files would get the same id, as their paths differ in / and _ alone: rename one"
+        )
+    return ids

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Reading, Report, refuse
+from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
 from .official import part_of_path
 
@@ -20,25 +20,25 @@ RULE = (
 Sentence = list[tuple[str, str]]
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a file, or every .conll, .bio, .iob and .iob2 (else .txt and .tsv) below a folder or in a zip.
 
     Files named train, dev and test are official splits. A line without a tag is a mistake.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names[:1]
     if not names:
         raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
     for name in names:
         part = part_of_path(name) if len(names) > 1 else ""
-        for number, sentences in enumerate(_read_documents(files, name, reading)):
+        for number, sentences in enumerate(_read_documents(files, name, result)):
             text, entities = join(sentences)
             id = f"{PurePosixPath(name).with_suffix('')}-{number}"
-            reading.add(Document(id=id, text=text, entities=entities, source=id), part)
-    return reading
+            result.add(Document(id=id, text=text, entities=entities), part)
+    return result
 
 
-def _read_documents(files: Files, name: str, reading: Reading) -> Iterator[list[Sentence]]:
+def _read_documents(files: Files, name: str, result: ReaderResult) -> Iterator[list[Sentence]]:
     """Yield the sentences of each document of a file."""
     lines = files.read_plain(name).split("\n")
     has_marks = any(NEW_DOCUMENT.match(line) for line in lines)
@@ -47,7 +47,7 @@ def _read_documents(files: Files, name: str, reading: Reading) -> Iterator[list[
     for number, line in enumerate([*lines, ""], start=1):
         is_mark = bool(NEW_DOCUMENT.match(line))
         if line.strip() and not is_mark and not _is_comment(line):
-            token = reading.attempt(_read_token, line, files.where(name, number))
+            token = result.attempt(_read_token, line, files.where(name, number))
             sentence += [token] if token else []
             continue
         document += [sentence] if sentence else []

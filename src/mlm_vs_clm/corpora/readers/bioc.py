@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Reading, Report, check_offsets, read_bytes, refuse
+from .base import OnMistake, ReaderResult, check_offsets, raise_mistake, read_bytes
 
 RULE = (
     "title and abstract joined as the file's offsets say; discontinuous entities, entities whose own text "
@@ -14,7 +14,7 @@ RULE = (
 )
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a BioC collection (.xml or .xml.gz) with its entities.
 
     Raises StudyError for a file cut short and for offsets outside a document's text.
@@ -23,14 +23,14 @@ def read(path: Path, report: Report = refuse) -> Reading:
         collection = ElementTree.fromstring(read_bytes(path))
     except ElementTree.ParseError as error:
         line, _ = error.position
-        raise StudyError(f"{path} is not whole XML (line {line}): fetch it again") from None
-    reading = Reading(report=report)
+        raise StudyError(f"{path} is incomplete XML (line {line}): fetch it again") from None
+    result = ReaderResult(on_mistake=on_mistake)
     for element in collection.iter("document"):
-        reading.attempt(_read_document, element, path, reading)
-    return reading
+        result.attempt(_read_document, element, path, result)
+    return result
 
 
-def _read_document(element: Element, path: Path, reading: Reading) -> None:
+def _read_document(element: Element, path: Path, result: ReaderResult) -> None:
     id = element.findtext("id", "")
     where = f"{path}, document {id}"
     text = _join_passages(element, where)
@@ -40,11 +40,11 @@ def _read_document(element: Element, path: Path, reading: Reading) -> None:
         if not reason and entity in entities:
             reason = "repeated entity"
         if reason:
-            reading.drop(id, reason)
+            result.drop(id, reason)
         else:
             entities[entity] = None
     ordered = tuple(sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type)))
-    reading.add(Document(id=id, text=text, entities=ordered, source=id))
+    result.add(Document(id=id, text=text, entities=ordered))
 
 
 def _join_passages(element: Element, where: str) -> str:
@@ -75,5 +75,5 @@ def _read_entity(annotation: Element, text: str, where: str) -> tuple[Entity | N
 
 def _number(value: str | None, where: str) -> int:
     if value is None or not value.isdecimal():
-        raise StudyError(f"{where}: an offset or length is missing or no number: correct the file")
+        raise StudyError(f"{where}: an offset or length is missing or not a number: correct the file")
     return int(value)

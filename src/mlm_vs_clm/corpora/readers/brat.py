@@ -8,9 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Reading, Report, refuse
+from .base import OnMistake, ReaderResult, name_documents, raise_mistake
 from .files import Files, plain
-from .naming import name_documents
 from .official import part_of_path
 
 RULE = (
@@ -32,8 +31,8 @@ PLACE = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
 
 
 @dataclass(frozen=True)
-class Span:
-    """A T line: its own text at one or more pieces (start, end) of the document; `where` names file and line."""
+class TextBoundAnnotation:
+    """A T line: its own text, one or more pieces (start, end) of the document, and `where` it is (file and line)."""
 
     where: str
     type: str
@@ -41,52 +40,52 @@ class Span:
     text: str
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read every .txt below a folder (or in a zip) with its .ann; folders named train and test are official splits.
 
     A missing .ann, a line that is no annotation, and offsets that do not hold their text are mistakes.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     texts = files.ending(".txt")
     if not texts:
         raise StudyError(f"{path} holds no .txt file: give a folder of .txt and .ann files")
     ids = name_documents([name[: -len(".txt")] for name in texts])
     for name in texts:
-        reading.attempt(_read_document, files, name, ids[name[: -len(".txt")]], reading)
+        result.attempt(_read_document, files, name, ids[name[: -len(".txt")]], result)
     for name in files.ending(".ann"):
         if name[: -len(".ann")] not in ids:
-            reading.report(StudyError(f"{files.where(name)}: its .txt is missing: add it or remove the .ann"))
-    return reading
+            result.on_mistake(
+                StudyError(f"{files.where(name)}: its .txt is missing: add it or remove the .ann")
+            )
+    return result
 
 
-def _read_document(files: Files, name: str, id: str, reading: Reading) -> None:
+def _read_document(files: Files, name: str, id: str, result: ReaderResult) -> None:
     stem = name[: -len(".txt")]
     beside = next((f"{stem}{end}" for end in (".ann", ".ANN") if f"{stem}{end}" in files.names), None)
     if beside is None:
         raise StudyError(f"{files.where(name)}: its .ann is missing: add one, empty if there is no entity")
     raw = files.read_text(name)
     read = (
-        reading.attempt(_read_line, line, files.where(beside, number), reading.counted)
+        result.attempt(_read_line, line, files.where(beside, number), result.counted)
         for number, line in files.lines(beside)
     )
-    spans = [span for span in read if span]
-    text = choose_view(raw, spans)
-    placed = (reading.attempt(place, span, text, id, reading) for span in spans)
+    annotations = [annotation for annotation in read if annotation]
+    text = choose_view(raw, annotations)
+    placed = (result.attempt(place, annotation, text, id, result) for annotation in annotations)
     entities: dict[Entity, None] = {}
     for entity in filter(None, placed):
         if entity in entities:
-            reading.drop(id, "repeated entity")
+            result.drop(id, "repeated entity")
         entities[entity] = None
     ordered = sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type))
-    reading.counted["overlapping entities (kept)"] += count_overlapping(ordered)
-    reading.add(
-        Document(id=id, text=plain(raw), entities=tuple(ordered), source=id),
-        part_of_path(str(PurePosixPath(name).parent)),
-    )
+    result.counted["overlapping entities (kept)"] += count_overlapping(ordered)
+    part = part_of_path(str(PurePosixPath(name).parent))
+    result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), part)
 
 
-def _read_line(line: str, where: str, counted: Counter) -> Span | None:
-    """Return the span of a T line; count any other known line, and return None."""
+def _read_line(line: str, where: str, counted: Counter) -> TextBoundAnnotation | None:
+    """Return the annotation of a T line; count any other known line, and return None."""
     kind = OTHER_LINES.get(line[0])
     if kind:
         counted[f"{kind} lines (not used)"] += 1
@@ -98,34 +97,38 @@ def _read_line(line: str, where: str, counted: Counter) -> Span | None:
             f"{where}: no annotation that brat knows (T1<tab>Type start end<tab>text): correct it"
         )
     pieces = (piece.split() for piece in found[2].split(";"))
-    return Span(where, found[1], tuple((int(start), int(end)) for start, end in pieces), columns[2])
+    return TextBoundAnnotation(
+        where, found[1], tuple((int(start), int(end)) for start, end in pieces), columns[2]
+    )
 
 
-def choose_view(raw: str, spans: list[Span]) -> str:
+def choose_view(raw: str, annotations: list[TextBoundAnnotation]) -> str:
     """Return the text that the offsets count in: with or without a byte-order mark, CRLF as two or one.
 
-    Tools differ here; of the four, the first in which most spans hold their own text is taken.
+    Tools differ here; of the four, the first in which most annotations hold their own text is chosen.
     """
     unmarked = raw.removeprefix("\ufeff")
     views = dict.fromkeys([unmarked, plain(raw), raw, raw.replace("\r\n", "\n")])
-    return max(views, key=lambda view: sum(_holds(span, view) for span in spans))
+    return max(views, key=lambda view: sum(_holds(annotation, view) for annotation in annotations))
 
 
-def place(span: Span, view: str, id: str, reading: Reading) -> Entity | None:
+def place(annotation: TextBoundAnnotation, view: str, id: str, result: ReaderResult) -> Entity | None:
     """Return the entity in the plain text, or None where it lies in pieces; StudyError where offsets are wrong."""
-    first, last = span.pieces[0][0], span.pieces[-1][1]
-    if not _are_inside(span, view):
-        raise StudyError(f"{span.where}: offsets {first}-{last} fall outside the text: correct the line")
-    if not _holds(span, view):
+    first, last = annotation.pieces[0][0], annotation.pieces[-1][1]
+    if not _are_inside(annotation, view):
         raise StudyError(
-            f"{span.where}: the text at offsets {first}-{last} is not the line's own: correct it"
+            f"{annotation.where}: offsets {first}-{last} fall outside the text: correct the line"
         )
-    gaps = [view[end:start] for (_, end), (start, _) in pairwise(span.pieces)]
+    if not _holds(annotation, view):
+        raise StudyError(
+            f"{annotation.where}: the text at offsets {first}-{last} is not the line's own: correct it"
+        )
+    gaps = [view[end:start] for (_, end), (start, _) in pairwise(annotation.pieces)]
     if any(gap.strip() for gap in gaps):
-        reading.drop(id, "discontinuous entity")
+        result.drop(id, "discontinuous entity")
         return None
-    reading.counted["entities over a line break (joined)"] += bool(gaps)
-    return Entity(len(plain(view[:first])), len(plain(view[:last])), span.type)
+    result.counted["entities over a line break (joined)"] += bool(gaps)
+    return Entity(len(plain(view[:first])), len(plain(view[:last])), annotation.type)
 
 
 def count_overlapping(ordered: list[Entity]) -> int:
@@ -137,14 +140,13 @@ def count_overlapping(ordered: list[Entity]) -> int:
     return count
 
 
-def _are_inside(span: Span, view: str) -> bool:
-    edges = [edge for piece in span.pieces for edge in piece]
-    return (
-        edges == sorted(edges) and all(start < end for start, end in span.pieces) and edges[-1] <= len(view)
-    )
+def _are_inside(annotation: TextBoundAnnotation, view: str) -> bool:
+    edges = [edge for piece in annotation.pieces for edge in piece]
+    are_ordered = edges == sorted(edges) and all(start < end for start, end in annotation.pieces)
+    return are_ordered and edges[-1] <= len(view)
 
 
-def _holds(span: Span, view: str) -> bool:
-    """Tell whether the text at the offsets is the span's own, white space aside."""
-    found = " ".join(view[start:end] for start, end in span.pieces)
-    return _are_inside(span, view) and found.split() == span.text.split()
+def _holds(annotation: TextBoundAnnotation, view: str) -> bool:
+    """Return whether the text at the offsets is the annotation's own, white space aside."""
+    found = " ".join(view[start:end] for start, end in annotation.pieces)
+    return _are_inside(annotation, view) and found.split() == annotation.text.split()

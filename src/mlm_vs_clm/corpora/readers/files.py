@@ -1,14 +1,12 @@
 """A corpus's files, in a folder, a zip or alone: read by name, and never from outside."""
 
-import hashlib
 import stat
 import zipfile
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from ...errors import StudyError
-from ...files import hash_of
+from ...files import hash_lines, hash_of, list_hashes
 from .base import read_bytes
 
 
@@ -69,29 +67,13 @@ def plain(text: str) -> str:
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether a file is a system's own and not the corpus's (.DS_Store, __MACOSX)."""
+    """Return whether a file is a system's own and not the corpus's (.DS_Store, __MACOSX)."""
     return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
 def fingerprint(path: Path) -> str:
     """Return the sha256 of a file, or of a folder as one number over its files' names and contents."""
-    if not path.is_dir():
-        return _hash_files((_stamp(path),))
-    return _hash_files(tuple(_stamp(path / name) for name in Files(path).names), path)
-
-
-def _stamp(path: Path) -> tuple[Path, int, int]:
-    told = path.stat()
-    return path, told.st_size, told.st_mtime_ns
-
-
-@lru_cache
-def _hash_files(stamps: tuple[tuple[Path, int, int], ...], folder: Path | None = None) -> str:
-    """Hash once a process what a sweep asks for at every cell; a changed file has another stamp."""
-    if folder is None:
-        return hash_of(stamps[0][0])
-    lines = [f"{path.relative_to(folder).as_posix()} {hash_of(path)}\n" for path, _, _ in stamps]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hash_lines(list_hashes(path, Files(path).names)) if path.is_dir() else hash_of(path)
 
 
 def _names(path: Path) -> Iterator[str]:

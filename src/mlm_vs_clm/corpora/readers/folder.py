@@ -4,11 +4,10 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import Reading, Report, refuse
+from .base import Columns, OnMistake, ReaderResult, name_documents, raise_mistake
 from .files import Files
-from .naming import name_documents
-from .official import part_of_path
-from .tables import Columns, read_rows, split_labels, split_of
+from .official import part_of_path, part_of_value
+from .tables import read_rows, split_labels
 
 RULE = (
     "a document a .txt file, line ends made line feeds; labels, author and split from the one .csv or .tsv beside "
@@ -16,34 +15,33 @@ RULE = (
 )
 
 
-def read(path: Path, report: Report = refuse, columns: Columns | None = None) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read every .txt below a folder (or in a zip), with the table that names files in its column `id`.
 
     A file without a row, a row without a file and a second row for a file are mistakes. Without a table there
     are no labels, and official splits are those of folders named train and test.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     texts, tables = files.ending(".txt"), files.ending(".csv", ".tsv")
     if not texts:
         raise StudyError(f"{path} holds no .txt file: give a folder of texts")
     if len(tables) > 1:
         raise StudyError(f"{path} holds {len(tables)} tables: leave one .csv of labels in it")
     ids = name_documents([name[: -len(".txt")] for name in texts])
-    rows = _read_labels(files, tables[0], set(ids.values()), reading, columns or {}) if tables else {}
+    rows = _read_labels(files, tables[0], set(ids.values()), result, columns or {}) if tables else {}
     for name in texts:
-        reading.attempt(
-            _read_document, files, name, ids[name[: -len(".txt")]], rows if tables else None, reading
-        )
-    return reading
+        id = ids[name[: -len(".txt")]]
+        result.attempt(_read_document, files, name, id, rows if tables else None, result)
+    return result
 
 
 def _read_labels(
-    files: Files, table: str, ids: set[str], reading: Reading, columns: Columns
+    files: Files, table: str, ids: set[str], result: ReaderResult, columns: Columns
 ) -> dict[str, dict[str, str]]:
     """Return the row of each document's id, with its official split checked."""
     rows: dict[str, dict[str, str]] = {}
-    for number, row in read_rows(files, table, ("id",), columns, reading.report):
-        reading.attempt(_keep_row, row, files.where(table, number), ids, rows)
+    for number, row in read_rows(files, table, ("id",), columns, result.on_mistake):
+        result.attempt(_keep_row, row, files.where(table, number), ids, rows)
     return rows
 
 
@@ -53,15 +51,15 @@ def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: dict[str, di
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
     if id in rows:
         raise StudyError(f"{where}: a second row for the file {id}.txt: remove one")
-    rows[id] = row | {"part": split_of(row, where)}
+    rows[id] = row | {"part": part_of_value(row.get("split"), where)}
 
 
 def _read_document(
-    files: Files, name: str, id: str, rows: dict[str, dict[str, str]] | None, reading: Reading
+    files: Files, name: str, id: str, rows: dict[str, dict[str, str]] | None, result: ReaderResult
 ) -> None:
     row = {} if rows is None else rows.get(id)
     if row is None:
         raise StudyError(f"{files.where(name)}: no row for it in the table of labels: add one")
     author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""))
     part = row.get("part") or part_of_path(str(PurePosixPath(name).parent))
-    reading.add(Document(id, files.read_plain(name), labels=labels, author=author, source=id), part)
+    result.add(Document(id, files.read_plain(name), labels=labels, author=author), part)

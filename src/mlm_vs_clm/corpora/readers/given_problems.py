@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...documents import Document, hash_text
-from .base import GivenProblem, Reading
+from .base import GivenProblem, ReaderResult
 
 RULE = (
     "where a corpus gives authorship problems, test holds the documents of whole problems, at least as many documents "
@@ -17,7 +17,7 @@ RULE = (
 class Texts:
     """The documents of a corpus of problems, each text once, whichever problems it stands in."""
 
-    reading: Reading
+    result: ReaderResult
     ids: dict[str, str] = field(default_factory=dict)
 
     def add(self, document: Document, part: str) -> str:
@@ -25,23 +25,23 @@ class Texts:
         fingerprint = hash_text(document.text)
         kept = self.ids.get(fingerprint)
         if kept is None:
-            self.reading.add(document, part)
+            self.result.add(document, part)
             self.ids[fingerprint] = document.id
             return document.id
-        is_other = self.reading.parts.get(kept, "") != part
+        is_other = self.result.parts.get(kept, "") != part
         reason = "repeated document of another official split" if is_other else "repeated document"
-        self.reading.drop(document.id, reason)
+        self.result.drop(document.id, reason)
         return kept
 
 
-def name_authors(reading: Reading) -> None:
+def name_authors(result: ReaderResult) -> None:
     """Give each document without author one that follows from the problems.
 
     Known documents of a problem share their author, and the unknown one has it if and only if the truth is yes; a
     document in two problems joins their authors. A problem that says no to what others imply is left out.
     """
-    author = {document.id: document.id for document in reading.documents}
-    _keep(reading, lambda p: author.keys() >= {*p.known, p.unknown}, "problem with an empty document")
+    author = {document.id: document.id for document in result.documents}
+    _keep(result, lambda p: author.keys() >= {*p.known, p.unknown}, "problem with an empty document")
 
     def find(id: str) -> str:
         while author[id] != id:
@@ -49,20 +49,20 @@ def name_authors(reading: Reading) -> None:
             id = author[id]
         return id
 
-    for problem in reading.problems:
+    for problem in result.problems:
         for id in (*problem.known[1:], *([problem.unknown] if problem.same else [])):
             author[find(id)] = find(problem.known[0])
-    reading.documents = [replace(d, author=d.author or find(d.id)) for d in reading.documents]
+    result.documents = [replace(d, author=d.author or find(d.id)) for d in result.documents]
     agrees = lambda p: p.same or find(p.known[0]) != find(p.unknown)  # noqa: E731
-    _keep(reading, agrees, "problem whose truth contradicts other problems")
+    _keep(result, agrees, "problem whose truth contradicts other problems")
 
 
-def _keep(reading: Reading, fits: Callable[[GivenProblem], bool], reason: str) -> None:
+def _keep(result: ReaderResult, fits: Callable[[GivenProblem], bool], reason: str) -> None:
     """Leave out the problems that do not fit, and record why."""
-    for problem in reading.problems:
+    for problem in result.problems:
         if not fits(problem):
-            reading.drop(problem.id, reason)
-    reading.problems = [problem for problem in reading.problems if fits(problem)]
+            result.drop(problem.id, reason)
+    result.problems = [problem for problem in result.problems if fits(problem)]
 
 
 def documents_of(problem: GivenProblem) -> tuple[str, ...]:

@@ -2,36 +2,41 @@
 
 import re
 from pathlib import Path
-
-from datasets import ClassLabel, Dataset, DatasetDict, load_dataset, load_from_disk
+from typing import TYPE_CHECKING, Any
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Reading, Report, check_offsets, refuse
+from .base import Columns, OnMistake, ReaderResult, check_offsets, raise_mistake
 from .official import part_of_value
-from .tables import NAMES, Columns
+from .tables import NAMES
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
 
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 RULE = "texts as they stand; labels are a list, a class name or one string; a row without id is named by its number"
 
 
-def read(path: Path | str, report: Report = refuse, columns: Columns | None = None) -> Reading:
+def read(
+    path: Path | str, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None
+) -> ReaderResult:
     """Read every row of a saved Dataset or DatasetDict (its keys are official splits), or of owner/name@revision.
 
     Raises StudyError for a damaged folder, no network and a missing column.
     """
-    reading = Reading(report=report)
+    result = ReaderResult(on_mistake=on_mistake)
     loaded = load(path)
-    parts = loaded if isinstance(loaded, DatasetDict) else {"": loaded}
+    parts = loaded if isinstance(loaded, dict) else {"": loaded}
     for key, rows in parts.items():
-        reading.attempt(
-            _read_rows, rows, key, f"{path}{', split ' if key else ''}{key}", columns or {}, reading
-        )
-    return reading
+        where = f"{path}, split {key}" if key else str(path)
+        result.attempt(_read_rows, rows, key, where, columns or {}, result)
+    return result
 
 
-def load(path: Path | str) -> Dataset | DatasetDict:
-    """Return what lies in a folder, or at owner/name@revision on the hub or in its cache."""
+def load(path: Path | str) -> "Dataset | DatasetDict":
+    """Return the data of a folder, or of owner/name@revision on the hub or in its cache."""
+    from datasets import load_dataset, load_from_disk
+
     try:
         if Path(path).is_dir():
             return load_from_disk(str(path))
@@ -46,7 +51,7 @@ def load(path: Path | str) -> Dataset | DatasetDict:
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
 
-def _read_rows(rows: Dataset, key: str, where: str, columns: Columns, reading: Reading) -> None:
+def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:
     called = {ours: columns.get(ours, ours) for ours in (*NAMES, "entities")}
     for ours in dict.fromkeys(["text", *columns]):
         if called[ours] not in rows.column_names:
@@ -55,25 +60,25 @@ def _read_rows(rows: Dataset, key: str, where: str, columns: Columns, reading: R
             )
     kind = rows.features.get(called["labels"])
     for number, row in enumerate(rows):
-        told = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
-        reading.attempt(_read_row, told, kind, key, number, f"{where}, row {number}", reading)
+        found = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
+        result.attempt(_read_row, found, kind, key, number, f"{where}, row {number}", result)
 
 
-def _read_row(row: dict, kind: object, key: str, number: int, where: str, reading: Reading) -> None:
+def _read_row(row: dict, kind: Any, key: str, number: int, where: str, result: ReaderResult) -> None:
     id = str(row.get("id", f"{key or 'row'}-{number}"))
     text, labels = row["text"], row.get("labels")
     if not isinstance(text, str):
-        raise StudyError(f"{where}: its text is no string: correct it or name another column")
-    if labels is not None and isinstance(kind, ClassLabel):
+        raise StudyError(f"{where}: its text is not a string: correct it or name another column")
+    if labels is not None and hasattr(kind, "int2str"):
         labels = kind.int2str(labels)
     labels = [labels] if isinstance(labels, str) else labels or []
     entities = tuple(_entity(entity) for entity in row.get("entities") or [])
     for entity in entities:
         check_offsets(entity, text, where)
-    part = part_of_value(row["split"] if "split" in row else key) if key or "split" in row else ""
+    part = part_of_value(row.get("split", key or None), where)
     author = str(row.get("author") or "")
-    document = Document(id, text, tuple(map(str, labels)), entities, author=author, source=id)
-    reading.add(document, part)
+    document = Document(id, text, tuple(map(str, labels)), entities, author=author)
+    result.add(document, part)
 
 
 def _entity(value: dict | list) -> Entity:

@@ -5,24 +5,24 @@ from pathlib import Path
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Reading, Report, check_offsets, read_text, refuse
+from .base import Columns, OnMistake, ReaderResult, check_offsets, raise_mistake, read_text
 from .official import part_of_value
 
 RULE = "texts as they stand"
 SHAPE = '{"id", "text", "labels"?: [str], "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
 
 
-def read(path: Path, report: Report = refuse, columns: dict[str, str] | None = None) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read one document a line, blank lines aside; `columns` names those keys that are called otherwise.
 
-    A line that is not JSON or not of the shape, and an id used twice, are mistakes told with their line.
+    A line that is not JSON or not of the shape, and an id used twice, are mistakes, located by their line.
     """
-    reading = Reading(report=report)
+    result = ReaderResult(on_mistake=on_mistake)
     seen: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            reading.attempt(_read_line, line, f"{path}, line {number}", columns or {}, seen, reading)
-    return reading
+            result.attempt(_read_line, line, f"{path}, line {number}", columns or {}, seen, result)
+    return result
 
 
 def parse(line: str, where: str) -> dict:
@@ -34,7 +34,7 @@ def parse(line: str, where: str) -> dict:
     return row if isinstance(row, dict) else {}
 
 
-def _read_line(line: str, where: str, columns: dict[str, str], seen: set[str], reading: Reading) -> None:
+def _read_line(line: str, where: str, columns: Columns, seen: set[str], result: ReaderResult) -> None:
     row = parse(line, where)
     row |= {ours: row.get(theirs) for ours, theirs in columns.items()}
     if not _fits(row):
@@ -47,15 +47,8 @@ def _read_line(line: str, where: str, columns: dict[str, str], seen: set[str], r
     for entity in entities:
         check_offsets(entity, row["text"], f"{where}, document {id}")
     about = {key: row.get(key, "") for key in ("author", "date")}
-    document = Document(id, row["text"], tuple(row.get("labels", [])), entities, **about, source=id)
-    reading.add(document, _part(row, where))
-
-
-def _part(row: dict, where: str) -> str:
-    try:
-        return part_of_value(row["split"]) if row.get("split") else ""
-    except StudyError as mistake:
-        raise StudyError(f"{where}: {mistake}") from None
+    document = Document(id, row["text"], tuple(row.get("labels", [])), entities, **about)
+    result.add(document, part_of_value(row.get("split") or None, where))
 
 
 def _fits(row: object) -> bool:

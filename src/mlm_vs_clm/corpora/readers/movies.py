@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import Reading, Report, read_text, refuse
+from .base import OnMistake, ReaderResult, raise_mistake, read_text
 
 COLUMNS = ("ID", "Title", "Category", "Plot")
 TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
@@ -20,23 +20,23 @@ RULE = (
 )
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read ID,Title,Category,Plot; the labels are the genres. StudyError for a missing column or bad row."""
-    reading = Reading(report=report)
+    result = ReaderResult(on_mistake=on_mistake)
     for where, row in _rows(path):
-        reading.attempt(_read_row, row, where, reading)
-    return reading
+        result.attempt(_read_row, row, where, result)
+    return result
 
 
-def _read_row(row: dict[str, str], where: str, reading: Reading) -> None:
+def _read_row(row: dict[str, str], where: str, result: ReaderResult) -> None:
     if None in row or None in row.values():
         raise StudyError(f"{where}: wrong number of columns: fetch it again")
     text = clean(row["Plot"])
     if RESIDUE.search(text):
-        reading.drop(row["ID"], "wiki markup in the plot")
+        result.drop(row["ID"], "wiki markup in the plot")
     else:
         labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["Category"])))
-        reading.add(Document(id=row["ID"], text=text, labels=labels, source=row["ID"]))
+        result.add(Document(id=row["ID"], text=text, labels=labels))
 
 
 def clean(plot: str) -> str:

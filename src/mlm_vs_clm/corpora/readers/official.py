@@ -4,9 +4,9 @@ import re
 from pathlib import PurePosixPath
 
 from ...errors import StudyError
-from .base import Reading
+from .base import ReaderResult
 
-PARTS = {
+SPLIT_ALIASES = {
     "train": "train",
     "training": "train",
     "trn": "train",
@@ -28,44 +28,45 @@ RULE = (
 )
 
 
-def part_of_value(value: str) -> str:
-    """Return train, dev or test for the value of a split column; StudyError for any other."""
+def part_of_value(value: str | None, where: str) -> str:
+    """Return train, dev or test for the value of a split column, "" for None; StudyError for any other value."""
+    if value is None:
+        return ""
     try:
-        return PARTS[value.strip().lower()]
+        return SPLIT_ALIASES[value.strip().lower()]
     except KeyError:
-        raise StudyError("its split is none of train, val, dev and test: correct the row") from None
+        raise StudyError(f"{where}: its split is none of train, val, dev and test: correct the row") from None
 
 
 def part_of_path(name: str) -> str:
     """Return train, dev or test if a folder's or file's name says so ("training_20180910", "pan14-test"), else ""."""
     for step in PurePosixPath(name).parts:
-        found = [PARTS[word] for word in re.split(r"[\W_\d]+", step.lower()) if word in PARTS]
+        found = [SPLIT_ALIASES[word] for word in re.split(r"[\W_\d]+", step.lower()) if word in SPLIT_ALIASES]
         if found:
             return found[0]
     return ""
 
 
-def divide(reading: Reading) -> dict[str, Reading]:
-    """Return the documents by official split, or all under "" where there is none or but one.
+def split_by_part(result: ReaderResult) -> dict[str, ReaderResult]:
+    """Return the documents by official split, or all under "" where there are fewer than two splits.
 
-    Documents outside of all splits are reported, and left out.
+    A document outside of all splits is a mistake, and left out.
     """
-    if len(set(reading.parts.values())) < 2:
-        return {"": reading}
-    parts = {part: Reading() for part in ORDER if part in reading.parts.values()}
-    for document in reading.documents:
-        if document.id in reading.parts:
-            parts[reading.parts[document.id]].documents.append(document)
+    if len(set(result.parts.values())) < 2:
+        return {"": result}
+    parts = {part: ReaderResult() for part in ORDER if part in result.parts.values()}
+    for document in result.documents:
+        if document.id in result.parts:
+            parts[result.parts[document.id]].documents.append(document)
         else:
-            reading.report(
-                StudyError(f"document {document.id}: in no official split, as others are: move it")
-            )
-    next(iter(parts.values())).dropped += reading.dropped
+            mistake = f"document {document.id}: in no official split, as others are: move it"
+            result.on_mistake(StudyError(mistake))
+    next(iter(parts.values())).dropped += result.dropped
     return parts
 
 
-def feeds_of(parts: dict[str, Reading]) -> dict[str, tuple[str, ...]] | None:
-    """Return which splits are drawn from each official part; None where there is but one part.
+def feeds_of(parts: dict[str, ReaderResult]) -> dict[str, tuple[str, ...]] | None:
+    """Return which splits are drawn from each official part; None where there is only one part.
 
     Raises StudyError for official splits without train or test.
     """

@@ -6,10 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import GivenProblem, Reading, Report, refuse
+from .base import GivenProblem, OnMistake, ReaderResult, name_documents, raise_mistake
 from .files import Files
 from .given_problems import Texts, name_authors
-from .naming import name_documents
 from .official import ORDER, part_of_path
 
 RULE = (
@@ -23,32 +22,32 @@ ANSWER = re.compile(r"(\S+)\s+([YN])")
 Answers = dict[str, bool]
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a corpus, or a folder (or zip) of them; corpora whose folder's name says training or test are official.
 
     A problem without truth or known documents, and a bad line in truth.txt, are mistakes. Answers to absent
     problems are counted.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
     if not folders:
         raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
     answers = {
-        _folder(name): _read_truth(files, name, reading) for name in files.names if _file(name) == TRUTH
+        _folder(name): _read_truth(files, name, result) for name in files.names if _file(name) == TRUTH
     }
     labels = {
-        _folder(name): _read_labels(files, name, reading) for name in files.names if _file(name) == CONTENTS
+        _folder(name): _read_labels(files, name, result) for name in files.names if _file(name) == CONTENTS
     }
-    ids, texts = name_documents(folders), Texts(reading)
+    ids, texts = name_documents(folders), Texts(result)
     for folder in sorted(folders, key=lambda folder: ORDER.index(part_of_path(folder))):
         above = next((str(step) for step in PurePosixPath(folder).parents if str(step) in answers), "")
         problem = (files, folder, ids[folder], answers.get(above, {}), labels.get(above, ()))
-        reading.attempt(_read_problem, *problem, texts)
+        result.attempt(_read_problem, *problem, texts)
     there = {_file(folder) for folder in folders}
     absent = sum(id not in there for told in answers.values() for id in told)
-    reading.counted["answers to absent problems (not used)"] += absent
-    name_authors(reading)
-    return reading
+    result.counted["answers to absent problems (not used)"] += absent
+    name_authors(result)
+    return result
 
 
 def _read_problem(
@@ -65,16 +64,16 @@ def _read_problem(
     documents = []
     for name in [*names, inside + UNKNOWN]:
         stem = f"{id}-{_file(name).removesuffix('.txt')}"
-        documents.append(Document(stem, files.read_plain(name), labels=labels, source=stem))
+        documents.append(Document(stem, files.read_plain(name), labels=labels))
     known = [texts.add(document, part) for document in documents]
-    texts.reading.problems.append(GivenProblem(id, tuple(known[:-1]), known[-1], answers[_file(folder)]))
+    texts.result.problems.append(GivenProblem(id, tuple(known[:-1]), known[-1], answers[_file(folder)]))
 
 
-def _read_truth(files: Files, name: str, reading: Reading) -> Answers:
+def _read_truth(files: Files, name: str, result: ReaderResult) -> Answers:
     """Return the answer to each problem of a truth.txt: blank lines are skipped, an answer that changes is a mistake."""
     answers: Answers = {}
     for number, line in files.lines(name):
-        reading.attempt(_keep_answer, line, files.where(name, number), answers)
+        result.attempt(_keep_answer, line, files.where(name, number), answers)
     return answers
 
 
@@ -86,13 +85,13 @@ def _keep_answer(line: str, where: str, answers: Answers) -> None:
         raise StudyError(f"{where}: a second answer to the problem {found[1]}: remove one")
 
 
-def _read_labels(files: Files, name: str, reading: Reading) -> tuple[str, ...]:
+def _read_labels(files: Files, name: str, result: ReaderResult) -> tuple[str, ...]:
     """Return language and genre of a contents.json, those that it has."""
     try:
         told = json.loads(files.read_plain(name))
         return tuple(str(told[key]) for key in ("language", "genre") if told.get(key))
     except (ValueError, AttributeError):
-        reading.report(StudyError(f"{files.where(name)}: not a JSON object: correct the file"))
+        result.on_mistake(StudyError(f"{files.where(name)}: not a JSON object: correct the file"))
         return ()
 
 

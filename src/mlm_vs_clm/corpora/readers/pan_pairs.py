@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import GivenProblem, Reading, Report, refuse
+from .base import GivenProblem, OnMistake, ReaderResult, raise_mistake
 from .files import Files
 from .given_problems import Texts, name_authors
 from .jsonl import parse
@@ -18,35 +18,35 @@ RULE = (
 KINDS = ("fandoms", "discourse_types")
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a folder (or zip) of pairs.jsonl with truth.jsonl, or of <name>.jsonl with <name>-truth.jsonl.
 
     Files or folders whose names say training or test are official splits. Pairs without truth and lines that do
     not parse are mistakes; the truth about absent pairs is counted.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     names = [name for name in files.ending(".jsonl") if "answers" not in PurePosixPath(name).name]
     truths = {_stem(name): name for name in names if _is_truth(name)}
     pairs = [name for name in names if not _is_truth(name)]
     if not pairs:
         raise StudyError(f"{path} holds no pairs.jsonl: give a folder of pairs.jsonl and truth.jsonl")
-    texts = Texts(reading)
+    texts = Texts(result)
     for name in sorted(pairs, key=lambda name: ORDER.index(part_of_path(name))):
-        reading.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
-    name_authors(reading)
-    return reading
+        result.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
+    name_authors(result)
+    return result
 
 
 def _read_pairs(files: Files, name: str, truth: str | None, texts: Texts) -> None:
     if truth is None:
         raise StudyError(f"{files.where(name)}: its truth.jsonl is missing: put it beside this file")
-    reading, answers = texts.reading, {}
+    result, answers = texts.result, {}
     for number, line in files.lines(truth):
-        reading.attempt(_keep_answer, line, files.where(truth, number), answers)
+        result.attempt(_keep_answer, line, files.where(truth, number), answers)
     met: set[str] = set()
     for number, line in files.lines(name):
-        reading.attempt(_read_pair, line, files.where(name, number), answers, met, part_of_path(name), texts)
-    reading.counted["answers to absent problems (not used)"] += len(answers.keys() - met)
+        result.attempt(_read_pair, line, files.where(name, number), answers, met, part_of_path(name), texts)
+    result.counted["answers to absent problems (not used)"] += len(answers.keys() - met)
 
 
 def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
@@ -75,8 +75,8 @@ def _read_pair(
     for place, text in enumerate(pair):
         stem = f"{id}-{'ab'[place]}"
         labels, author = tuple(map(str, kinds[place : place + 1])), answers[id]["authors"][place]
-        kept.append(texts.add(Document(stem, text, labels=labels, author=author, source=stem), part))
-    texts.reading.problems.append(GivenProblem(id, (kept[0],), kept[1], answers[id]["same"]))
+        kept.append(texts.add(Document(stem, text, labels=labels, author=author), part))
+    texts.result.problems.append(GivenProblem(id, (kept[0],), kept[1], answers[id]["same"]))
 
 
 def _is_truth(name: str) -> bool:

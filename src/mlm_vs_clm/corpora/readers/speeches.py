@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import Reading, Report, read_text, refuse
+from .base import OnMistake, ReaderResult, raise_mistake, read_text
 
 FIELDS = ("id", "speech", "bioguide_id", "date")
 OPENING = re.compile(
@@ -24,19 +24,19 @@ RULE = (
 )
 
 
-def read(path: Path, report: Report = refuse) -> Reading:
+def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the speeches with author and date; StudyError for a file cut short or a row without a field."""
-    reading = Reading(report=report)
+    result = ReaderResult(on_mistake=on_mistake)
     for number, row in enumerate(_rows(path)):
-        reading.attempt(_read_row, row, f"{path}, row {number}", reading)
-    return reading
+        result.attempt(_read_row, row, f"{path}, row {number}", result)
+    return result
 
 
-def _read_row(row: object, where: str, reading: Reading) -> None:
+def _read_row(row: object, where: str, result: ReaderResult) -> None:
     if not isinstance(row, dict) or any(not isinstance(row.get(field), str) for field in FIELDS):
         raise StudyError(f"{where}: one of {', '.join(FIELDS)} is missing: fetch it again")
     id, author = row["id"], row["bioguide_id"]
-    reading.add(Document(id, clean(row["speech"]), author=author, date=_day(row, where), source=id))
+    result.add(Document(id, clean(row["speech"]), author=author, date=_day(row, where)))
 
 
 def clean(speech: str) -> str:
@@ -50,14 +50,14 @@ def _rows(path: Path) -> list:
     try:
         rows = json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise StudyError(f"{path}, line {error.lineno}: not whole JSON: fetch it again") from None
+        raise StudyError(f"{path}, line {error.lineno}: incomplete JSON: fetch it again") from None
     if not isinstance(rows, list):
-        raise StudyError(f"{path} holds no list of speeches: fetch it again")
+        raise StudyError(f"{path} is not a list of speeches: fetch it again")
     return rows
 
 
 def _day(row: dict, where: str) -> str:
     """Turn days since 1970 into an ISO date."""
     if not row["date"].isdecimal():
-        raise StudyError(f"{where}: the date is no count of days since 1970: fetch it again")
+        raise StudyError(f"{where}: the date is not a count of days since 1970: fetch it again")
     return (date(1970, 1, 1) + timedelta(days=int(row["date"]))).isoformat()

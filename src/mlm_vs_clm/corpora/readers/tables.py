@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import Reading, Report, refuse
+from .base import Columns, OnMistake, ReaderResult, raise_mistake
 from .files import Files
 from .official import part_of_value
 
@@ -23,56 +23,47 @@ RULE = (
 )
 MPST_RULE = "synopses as they stand; labels are the tags"
 
-Columns = dict[str, str]
-Row = tuple[int, dict[str, str]]
+NumberedRow = tuple[int, dict[str, str]]
 
 
-def read(path: Path, report: Report = refuse, columns: Columns | None = None) -> Reading:
-    """Read a row a document (tabs in a .tsv); `columns` names those that are not called as NAMES.
+def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
+    """Read one document per row (tabs in a .tsv); `columns` names those that are named otherwise than NAMES.
 
     A missing column, a bad quote, a row of another width, an id used twice and an unknown split are mistakes.
     """
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     tables = files.ending(".csv", ".tsv")
     if len(files.names) > 1 and len(tables) != 1:
         raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
     name = tables[0] if tables else files.names[0]
-    _read_table(files, name, reading, columns or {})
-    return reading
+    _read_table(files, name, result, columns or {})
+    return result
 
 
-def read_mpst(path: Path, report: Report = refuse) -> Reading:
+def read_mpst(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read MPST's mpst_full_data.csv, or the folder or zip that holds it, with its official split."""
-    files, reading = Files(path), Reading(report=report)
+    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
     name = next((name for name in files.names if name.endswith(MPST_FILE)), None)
     if name is None and len(files.names) != 1:
         raise StudyError(f"{path} does not hold {MPST_FILE}: give the file, or the folder that it lies in")
-    _read_table(files, name or files.names[0], reading, MPST_COLUMNS)
-    return reading
+    _read_table(files, name or files.names[0], result, MPST_COLUMNS)
+    return result
 
 
-def _read_table(files: Files, name: str, reading: Reading, columns: Columns) -> None:
+def _read_table(files: Files, name: str, result: ReaderResult, columns: Columns) -> None:
     seen: set[str] = set()
-    for number, row in read_rows(files, name, ("text",), columns, reading.report):
-        reading.attempt(_read_row, number, row, files.where(name, number), seen, reading)
+    for number, row in read_rows(files, name, ("text",), columns, result.on_mistake):
+        result.attempt(_read_row, number, row, files.where(name, number), seen, result)
 
 
-def _read_row(number: int, row: dict[str, str], where: str, seen: set[str], reading: Reading) -> None:
+def _read_row(number: int, row: dict[str, str], where: str, seen: set[str], result: ReaderResult) -> None:
     id = row.get("id", f"line-{number}").strip()
     if not id or id in seen:
         raise StudyError(f"{where}: the id is empty or used twice: give each row its own")
     seen.add(id)
-    part = split_of(row, where)
+    part = part_of_value(row.get("split"), where)
     author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""))
-    reading.add(Document(id, row["text"], labels=labels, author=author, source=id), part)
-
-
-def split_of(row: dict[str, str], where: str) -> str:
-    """Return a row's official split, "" where the table has none; StudyError names the row of an unknown one."""
-    try:
-        return part_of_value(row["split"]) if "split" in row else ""
-    except StudyError as mistake:
-        raise StudyError(f"{where}: {mistake}") from None
+    result.add(Document(id, row["text"], labels=labels, author=author), part)
 
 
 def split_labels(cell: str) -> tuple[str, ...]:
@@ -81,11 +72,11 @@ def split_labels(cell: str) -> tuple[str, ...]:
 
 
 def read_rows(
-    files: Files, name: str, needed: tuple[str, ...], columns: Columns, report: Report
-) -> Iterator[Row]:
+    files: Files, name: str, needed: tuple[str, ...], columns: Columns, on_mistake: OnMistake
+) -> Iterator[NumberedRow]:
     """Yield (line on which it begins, {our name of a column: cell}) of each row of a table.
 
-    Columns are those of NAMES that the table has, called as `columns` says. Reading ends at a bad quote, since
+    Columns are those of NAMES that the table has, called as `columns` says. ReaderResult ends at a bad quote, since
     where the rows after it begin cannot be known.
     """
     rows, bad_line = parse(files.read_plain(name), "\t" if name.lower().endswith(".tsv") else ",")
@@ -99,9 +90,10 @@ def read_rows(
             yield number, {ours: cells[place] for ours, place in places.items()}
         else:
             where = files.where(name, number)
-            report(StudyError(f"{where}: {len(cells)} cells where the head has {len(head)}: correct the row"))
+            mistake = f"{where}: {len(cells)} cells where the head has {len(head)}: correct the row"
+            on_mistake(StudyError(mistake))
     if bad_line:
-        report(quote)
+        on_mistake(quote)
 
 
 def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:

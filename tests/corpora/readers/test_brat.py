@@ -4,12 +4,13 @@ import os
 import zipfile
 
 import pytest
+from corpus_files import SECRET, collect, put
 
-from mlm_vs_clm.corpora import READERS, Sizes, Source, build
+from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora.readers import brat
 from mlm_vs_clm.documents import Entity
 from mlm_vs_clm.errors import StudyError
 
-SECRET = "secretword"
 TEXT = "Gave aspirin 81 mg\ndaily and iron; no rash."
 #       0    5       13    18    23  28        39
 ANN = (
@@ -21,13 +22,10 @@ ANN = (
     "*\tEquiv T1 T2\n"
     "#1\tAnnotatorNotes T1\tsee page 2\n"
     "T3\tDosage 13 18;19 24\t81 mg daily\n"
-    "T4\tReason 25 28;39 43\tand rash.\n"
+    "T4\tReason 25 28;38 42\tand rash\n"
     "T5\tDrug 5 12\taspirin\n"
     "\n"
-    "T6\tADE 36 43\tno rash\n"
-)
-ANN = ANN.replace("25 28;39 43\tand rash.", "25 28;38 42\tand rash").replace(
-    "36 43\tno rash", "35 42\tno rash"
+    "T6\tADE 35 42\tno rash\n"
 )
 FOUND = (
     Entity(5, 12, "Drug"),
@@ -37,12 +35,9 @@ FOUND = (
 )
 
 
-def put(folder, name, text, ann):
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.txt").write_bytes(text.encode())
-    if ann is not None:
-        (folder / f"{name}.ann").write_bytes(ann.encode())
-    return folder
+def put_pair(folder, name, text, ann):
+    put(folder, f"{name}.txt", text)
+    return put(folder, f"{name}.ann", ann).parent
 
 
 def shift(ann, at, by):
@@ -72,12 +67,12 @@ def shift(ann, at, by):
     ids=["plain", "mark", "mark counted", "crlf as one", "crlf as two", "mark and crlf counted"],
 )
 def test_offsets_hold_whatever_the_tool_counted(tmp_path, text, ann):
-    reading = READERS["brat"](put(tmp_path / "x", "100035", text, ann))
-    (document,) = reading.documents
+    result = brat.read(put_pair(tmp_path / "x", "100035", text, ann))
+    (document,) = result.documents
     assert (document.id, document.text) == ("100035", TEXT)
     assert document.entities == FOUND
-    assert [row["reason"] for row in reading.dropped] == ["discontinuous entity", "repeated entity"]
-    assert +reading.counted == {
+    assert [row["reason"] for row in result.dropped] == ["discontinuous entity", "repeated entity"]
+    assert +result.counted == {
         "relation lines (not used)": 1,
         "event lines (not used)": 1,
         "attribute lines (not used)": 1,
@@ -89,15 +84,15 @@ def test_offsets_hold_whatever_the_tool_counted(tmp_path, text, ann):
 
 
 def test_a_files_own_name_is_no_official_split(tmp_path):
-    folder = put(put(tmp_path / "x", "test_a", TEXT, ""), "train_b", "Other text.", "")
-    assert READERS["brat"](folder).parts == {}
+    folder = put_pair(put_pair(tmp_path / "x", "test_a", TEXT, ""), "train_b", "Other text.", "")
+    assert brat.read(folder).parts == {}
 
 
 def test_characters_count_and_not_bytes(tmp_path):
     text = "Fièvre 39 °C 😀 après aspirine."
     start = text.index("aspirine")
-    folder = put(tmp_path / "x", "a", text, f"T1\tDrug {start} {start + 8}\taspirine\n")
-    assert READERS["brat"](folder).documents[0].entities == (Entity(start, start + 8, "Drug"),)
+    folder = put_pair(tmp_path / "x", "a", text, f"T1\tDrug {start} {start + 8}\taspirine\n")
+    assert brat.read(folder).documents[0].entities == (Entity(start, start + 8, "Drug"),)
 
 
 BAD = {
@@ -112,41 +107,38 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_a_line_that_disagrees_names_file_and_line_alone(tmp_path, line):
-    folder = put(tmp_path / "x", "a", TEXT.replace("aspirin", SECRET[:7]), f"#1\tNote T1\t{SECRET}\n{line}\n")
+    folder = put_pair(
+        tmp_path / "x", "a", TEXT.replace("aspirin", SECRET[:7]), f"#1\tNote T1\t{SECRET}\n{line}\n"
+    )
     with pytest.raises(StudyError, match=BAD[line]) as error:
-        READERS["brat"](folder)
+        brat.read(folder)
     assert SECRET not in str(error.value) and "\n" not in str(error.value)
 
 
 def test_every_mistake_of_a_folder_is_reported_and_the_rest_read(tmp_path):
-    folder = put(tmp_path / "x", "a", TEXT, "T1\tDrug 5 11\taspirin\nT2\tDrug 5 12\taspirin\nZ\n")
-    put(folder, "b", TEXT, None)
-    (folder / "c.ann").write_text("")
-    (folder / "d.txt").write_bytes(b"\xff\xfe")
-    (folder / "d.ann").write_text("")
-    mistakes = []
-    reading = READERS["brat"](folder, mistakes.append)
-    told = [str(mistake).removeprefix(f"{folder}/").split(":")[0] for mistake in mistakes]
-    assert sorted(told) == ["a.ann, line 1", "a.ann, line 3", "b.txt", "c.ann", "d.txt"]
-    assert [(document.id, len(document.entities)) for document in reading.documents] == [("a", 1)]
+    put_pair(tmp_path, "a", TEXT, "T1\tDrug 5 11\taspirin\nT2\tDrug 5 12\taspirin\nZ\n")
+    put(tmp_path, "b.txt", TEXT)
+    put(tmp_path, "c.ann")
+    put_pair(tmp_path, "d", b"\xff\xfe", "")
+    result, mistakes = collect(brat.read, tmp_path)
+    places = [mistake.split(":")[0] for mistake in mistakes]
+    assert sorted(places) == ["a.ann, line 1", "a.ann, line 3", "b.txt", "c.ann", "d.txt"]
+    assert [(document.id, len(document.entities)) for document in result.documents] == [("a", 1)]
 
 
 def test_official_splits_hold_and_a_text_in_both_stays_in_test(tmp_path):
     root = tmp_path / "n2c2"
     for number in range(12):
-        put(
-            root / "training_20180910",
-            f"1{number}",
-            f"Note {number} gave aspirin.",
-            f"T1\tDrug {12 + len(str(number)) - 1} {19 + len(str(number)) - 1}\taspirin",
-        )
+        text = f"Note {number} gave aspirin."
+        start = text.index("aspirin")
+        line = f"T1\tDrug {start} {start + 7}\taspirin"
+        put_pair(root / "training_20180910", f"1{number}", text, line)
     for number in range(8, 14):
-        put(root / "gold-standard-test-data", f"2{number}", f"Note  {number}\r\ngave aspirin.", "")
-    corpus = build(Source("n2c2", "brat"), {"": root}, Sizes(4, 2, 6), max_words=9, min_words=2, seed=0)
-    of_test = {document.source[0] for document in corpus.splits["test"]}
-    assert of_test == {"2"} and len(corpus.splits["test"]) == 6
-    rest = [d for split in ("pretrain", "generate", "dev") for d in corpus.splits[split]]
-    assert {d.source[0] for d in rest} == {"1"} and len(rest) == 8
+        put_pair(root / "gold-standard-test-data", f"2{number}", f"Note  {number}\r\ngave aspirin.", "")
+    corpus = build(CorpusSource("n2c2", "brat"), {"": root}, Sizes(4, 2, 6), max_words=9, min_words=2, seed=0)
+    test = [d.origin_id[0] for d in corpus.splits["test"]]
+    rest = [d.origin_id[0] for split in ("pretrain", "generate", "dev") for d in corpus.splits[split]]
+    assert (test, rest) == (["2"] * 6, ["1"] * 8)
     assert corpus.card["dropped"] == {"repeated document of another official split": 4}
     assert "official splits" in corpus.card["rules"]
 
@@ -157,32 +149,32 @@ def test_entities_across_windows_stay_whole_or_are_counted(tmp_path):
         text = " ".join(words)
         for name, first, after in (("whole", 8, 12), ("long", 12, 24)):
             start, span = len(" ".join(words[:first])) + 1, " ".join(words[first:after])
-            put(tmp_path / name, f"{n}", text, f"T1\tDrug {start} {start + len(span)}\t{span}\n")
+            put_pair(tmp_path / name, f"{n}", text, f"T1\tDrug {start} {start + len(span)}\t{span}\n")
+    source, settings = CorpusSource("own", "brat"), {"max_words": 10, "min_words": 2, "seed": 0}
     for name in ("whole", "long"):
-        source = Source("own", "brat")
-        corpus = build(source, {"": tmp_path / name}, Sizes(1, 1, 1), max_words=10, min_words=2, seed=0)
+        corpus = build(source, {"": tmp_path / name}, Sizes(1, 1, 1), **settings)
         kept = [entity for windows in corpus.splits.values() for d in windows for entity in d.entities]
         assert bool(kept) == (name == "whole")
         assert corpus.card["dropped"].get("entity longer than a window", 0) == (4 if name == "long" else 0)
 
 
 def test_links_and_zips_that_leave_the_folder_are_refused(tmp_path):
-    put(tmp_path / "out", "far", SECRET, "")
-    folder = put(tmp_path / "x", "a", TEXT, ANN)
+    put_pair(tmp_path / "out", "far", SECRET, "")
+    folder = put_pair(tmp_path / "x", "a", TEXT, ANN)
     os.symlink(tmp_path / "out" / "far.txt", folder / "far.txt")
     with pytest.raises(StudyError, match="far.txt is a link that leaves the folder"):
-        READERS["brat"](folder)
+        brat.read(folder)
     for member in ("../far.txt", "/far.txt"):
         with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
             archive.writestr(member, SECRET)
         with pytest.raises(StudyError, match="bad.zip holds a member or link that leaves the zip"):
-            READERS["brat"](tmp_path / "bad.zip")
+            brat.read(tmp_path / "bad.zip")
 
 
 def test_a_zip_reads_as_its_folder(tmp_path):
-    folder = put(tmp_path / "x", "a", TEXT, ANN)
+    folder = put_pair(tmp_path / "x", "a", TEXT, ANN)
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         for file in sorted(folder.iterdir()):
             archive.write(file, f"x/{file.name}")
         archive.writestr("__MACOSX/x/._a.txt", "noise")
-    assert READERS["brat"](tmp_path / "x.zip").documents == READERS["brat"](folder).documents
+    assert brat.read(tmp_path / "x.zip").documents == brat.read(folder).documents

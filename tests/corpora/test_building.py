@@ -1,23 +1,24 @@
-"""A corpus of the user's own, from the command's point of view: what a path tells, what names it, what a check says."""
+"""A corpus of the user's own: the settings that name it, its mistakes, and what a check prints."""
 
 import json
 import os
 import shutil
-import zipfile
 
 import pytest
+from corpus_files import SECRET, put
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
-from mlm_vs_clm.corpora.own import name_own
-from mlm_vs_clm.corpora.readers import READERS, RULES, infer
+from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora.building import name_own
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, recipes
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.pipeline.stages import make_corpus
 
-SECRET = "secretword"
+CSV = CorpusSource("own", "csv")
+WINDOWS = {"max_words": 9, "min_words": 1, "seed": 0}
 
 
 @pytest.fixture
@@ -39,44 +40,6 @@ def texts(tmp_path):
         rows.append(f"t{n},{'ab'[n % 2]},{'test' if n < 22 else 'train'}")
     (folder / "labels.csv").write_text("\n".join(rows))
     return folder
-
-
-PATHS = {
-    "folder": ["x/a.txt", "x/labels.csv"],
-    "brat": ["x/train/a.txt", "x/train/a.ann"],
-    "pan": ["x/truth.txt", "x/EN01/known01.txt", "x/EN01/unknown.txt"],
-    "pan_pairs": ["x/pairs.jsonl", "x/truth.jsonl"],
-    "mpst": ["x/mpst_full_data.csv", "x/readme.txt"],
-    "datasets": ["x/train/data-00000-of-00001.arrow", "x/train/state.json", "x/dataset_dict.json"],
-    "bio": ["x/train.conll", "x/test.conll"],
-    "csv": ["x.csv"],
-    "jsonl": ["x.jsonl.gz"],
-    "bioc": ["x.BioC.xml.gz"],
-}
-
-
-@pytest.mark.parametrize("reader", PATHS)
-def test_a_path_tells_its_reader(tmp_path, reader):
-    for name in PATHS[reader]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-    path = tmp_path / PATHS[reader][0].split("/")[0]
-    assert infer(str(path)) == reader
-
-
-def test_a_zip_tells_its_reader_and_a_path_that_tells_nothing_is_asked_about(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("x/a.txt", "")
-        archive.writestr("x/a.ann", "")
-    assert infer(str(tmp_path / "x.zip")) == "brat"
-    assert infer("owner/name@main") == "datasets"
-    (tmp_path / "x.docx").write_text("")
-    with pytest.raises(StudyError, match="corpus.reader=<one of"):
-        infer(str(tmp_path / "x.docx"))
-
-
-def test_every_reader_states_its_rule():
-    assert RULES.keys() == READERS.keys()
 
 
 def test_a_folder_is_named_after_its_files_and_their_contents(texts, tmp_path):
@@ -183,3 +146,19 @@ def test_entities_are_gold_where_the_format_marks_them(choose, texts, tmp_path):
         assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={path}")) == gold
     overrides = ["corpus=own", f"corpus.path={texts}", "corpus.gold_entities=true"]
     assert recipes.has_gold_entities(choose(*overrides))
+
+
+def test_official_splits_need_train_and_test(tmp_path):
+    path = put(tmp_path, "own.csv", "id,text,split\n1,One two three.,val\n2,Four five six.,train\n")
+    with pytest.raises(StudyError, match="train and test are both needed"):
+        build(CSV, {"": path}, Sizes(1, 1, 1), **WINDOWS)
+
+
+def test_mistakes_are_left_out_and_counted_on_demand(tmp_path):
+    rows = "".join(f"{n},Text {n} has five words.,\n" for n in range(9))
+    path = put(tmp_path, "own.csv", f"id,text,split\n{rows}".replace(",\n", "\n").replace(",split", ""))
+    path.write_text(path.read_text() + f"0,{SECRET}\n")
+    with pytest.raises(StudyError, match="line 11"):
+        build(CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS)
+    corpus = build(CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS, skip_mistakes=True)
+    assert corpus.dropped[0] == {"id": f"{path}, line 11", "reason": "mistake in the input"}

@@ -1,0 +1,40 @@
+"""A folder of .txt files with a table of labels."""
+
+import pytest
+from corpus_files import SECRET, collect, put
+
+from mlm_vs_clm.corpora.readers import folder
+from mlm_vs_clm.errors import StudyError
+
+
+def test_folder_of_texts_with_a_table_of_labels(tmp_path):
+    put(tmp_path, "a.txt", "\ufeffAnn sang.\r\nLoud.")
+    put(tmp_path, "b.txt", "Bob ran.")
+    put(tmp_path, "labels.csv", "id,labels,author\na.txt,music,ann\nb,sport|run,bob\n")
+    result = folder.read(tmp_path)
+    assert [(d.id, d.text, d.labels, d.author) for d in result.documents] == [
+        ("a", "Ann sang.\nLoud.", ("music",), "ann"),
+        ("b", "Bob ran.", ("sport", "run"), "bob"),
+    ]
+
+
+def test_folder_mistakes(tmp_path):
+    for name in "ab":
+        put(tmp_path, f"{name}.txt", SECRET)
+    put(tmp_path, "labels.csv", "id,labels\na,x\na,y\nc,z\n")
+    _, mistakes = collect(folder.read, tmp_path)
+    assert [mistake.split(":")[0] for mistake in mistakes] == [
+        "labels.csv, line 3",
+        "labels.csv, line 4",
+        "b.txt",
+    ]
+    put(tmp_path, "more.csv", "id\n")
+    with pytest.raises(StudyError, match="holds 2 tables"):
+        folder.read(tmp_path)
+
+
+def test_files_of_one_name_in_two_folders_get_ids_of_their_own(tmp_path):
+    for part in ("train", "test"):
+        put(tmp_path, f"{part}/1.txt", f"Text of {part}.")
+    result = folder.read(tmp_path)
+    assert result.parts == {"test_1": "test", "train_1": "train"}

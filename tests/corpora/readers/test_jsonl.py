@@ -1,0 +1,41 @@
+"""JSON Lines: anyone's own documents."""
+
+import json
+
+import pytest
+from corpus_files import SECRET
+
+from mlm_vs_clm.corpora.readers import jsonl
+from mlm_vs_clm.documents import Entity
+from mlm_vs_clm.errors import StudyError
+
+
+def test_jsonl_reads_anyones_own(tmp_path):
+    path = tmp_path / "d.jsonl"
+    row = {"id": "1", "text": "Ann sang.", "labels": ["a"], "entities": [[0, 3, "Person"]], "author": "x"}
+    path.write_text(f'{json.dumps(row)}\n\n{{"id": "2", "text": ""}}\n')
+    result = jsonl.read(path)
+    assert result.documents[0].entities == (Entity(0, 3, "Person"),)
+    assert result.dropped == [{"id": "2", "reason": "empty document"}]
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ('{"id": "1", "text": "secretword', "line 2: not JSON"),
+        ('{"id": "1"}', "line 2: not of the shape"),
+        ('{"id": "1", "text": "secretword", "entities": [[0, "3", "P"]]}', "line 2: not of the shape"),
+        ('{"id": "1", "text": "secretword", "labels": [1]}', "line 2: not of the shape"),
+        (
+            '{"id": "1", "text": "secretword", "entities": [[3, 99, "P"]]}',
+            "line 2, document 1: entity offsets",
+        ),
+        ('{"id": "0", "text": "secretword"}', "line 2: the id 0 is used twice"),
+    ],
+)
+def test_jsonl_names_the_line_and_not_the_text(tmp_path, line, says):
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"id": "0", "text": "fine"}\n' + line)
+    with pytest.raises(StudyError, match=says) as error:
+        jsonl.read(path)
+    assert SECRET not in str(error.value) and "\n" not in str(error.value)

@@ -1,0 +1,36 @@
+"""Movie plots: labels, markup and empty plots."""
+
+import pytest
+from corpus_files import put
+
+from mlm_vs_clm.corpora.readers import movies
+from mlm_vs_clm.errors import StudyError
+
+
+def test_movies_labels_residue_and_empty_plots(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(
+        "\ufeffID,Title,Category,Plot\r\n"
+        '1,A,"""Drama"",  ""Action/Adventure""","{{plot}} Ann , a spy ([[Kim  , hides&mdash;\n ""there"" ."\r\n'
+        '2,B,"""Drama""","He left.{{cite web|date"\r\n'
+        '3,C,"""Drama""","  "\r\n',
+        encoding="utf-8",
+    )
+    result = movies.read(path)
+    (document,) = result.documents
+    assert document.text == 'Ann, a spy (Kim, hides— "there".'
+    assert document.labels == ("Drama", "Action/Adventure")
+    assert result.dropped == [
+        {"id": "2", "reason": "wiki markup in the plot"},
+        {"id": "3", "reason": "empty document"},
+    ]
+    assert movies.clean(document.text) == document.text
+
+
+@pytest.mark.parametrize(
+    "content, says",
+    [("ID,Title\n", "no column Category, Plot"), ("ID,Title,Category,Plot\n1,A\n", "line 2: wrong number")],
+)
+def test_what_is_missing_is_named(tmp_path, content, says):
+    with pytest.raises(StudyError, match=says):
+        movies.read(put(tmp_path, "m.csv", content))

@@ -1,0 +1,70 @@
+"""The registry of readers: which one a path asks for, and one clear line for what none can read."""
+
+import gzip
+import zipfile
+
+import pytest
+from corpus_files import SECRET, put
+
+from mlm_vs_clm.corpora.readers import READERS, infer
+from mlm_vs_clm.errors import StudyError
+
+PATHS = {
+    "folder": ["x/a.txt", "x/labels.csv"],
+    "brat": ["x/train/a.txt", "x/train/a.ann"],
+    "pan": ["x/truth.txt", "x/EN01/known01.txt", "x/EN01/unknown.txt"],
+    "pan_pairs": ["x/pairs.jsonl", "x/truth.jsonl"],
+    "mpst": ["x/mpst_full_data.csv", "x/readme.txt"],
+    "datasets": ["x/train/data-00000-of-00001.arrow", "x/train/state.json", "x/dataset_dict.json"],
+    "bio": ["x/train.conll", "x/test.conll"],
+    "csv": ["x.csv"],
+    "jsonl": ["x.jsonl.gz"],
+    "bioc": ["x.BioC.xml.gz"],
+}
+
+
+@pytest.mark.parametrize("reader", PATHS)
+def test_the_reader_is_inferred_from_the_path(tmp_path, reader):
+    for name in PATHS[reader]:
+        put(tmp_path, name)
+    path = tmp_path / PATHS[reader][0].split("/")[0]
+    assert infer(str(path)) == reader
+
+
+def test_the_reader_is_inferred_from_a_zip_and_asked_for_where_no_name_fits(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("x/a.txt", "")
+        archive.writestr("x/a.ann", "")
+    assert infer(str(tmp_path / "x.zip")) == "brat"
+    assert infer("owner/name@main") == "datasets"
+    with pytest.raises(StudyError, match="cannot infer the format of .*x.docx: set corpus.reader=<one of"):
+        infer(str(put(tmp_path, "x.docx")))
+
+
+TRUNCATED = {
+    "bioc": ("t.xml.gz", gzip.compress(b"<collection><document>" * 90)[:-20]),
+    "movies": ("t.csv", b'ID,Title,Category,Plot\n1,A,"","secretword'),
+    "speeches": ("t.json", b'[{"id": "1", "speech": "secretword'),
+    "jsonl": ("t.jsonl", b'{"id": "1", "text": "secretword'),
+    "csv": ("t.csv", b'id,text\n1,"secretword'),
+    "mpst": ("mpst_full_data.csv", b'imdb_id,plot_synopsis,tags,split\n1,"secretword'),
+    "bio": ("t.conll", b"secretword"),
+    "brat": ("x/t.txt", b"secretword"),
+    "folder": ("x/labels.csv", b'id,labels\n"secretword'),
+    "pan": ("x/unknown.txt", b"secretword"),
+    "pan_pairs": ("x/pairs.jsonl", b'{"id": "secretword'),
+    "datasets": ("x/state.json", b'{"secretword"'),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_refuses_missing_truncated_and_undecodable_files(tmp_path, name):
+    file, content = TRUNCATED[name]
+    path = tmp_path / file.split("/")[0]
+    with pytest.raises(StudyError, match="missing"):
+        READERS[name].read(path)
+    for bad in (content, b"\xff\xfe\x00"):
+        put(tmp_path, file, bad)
+        with pytest.raises(StudyError, match=str(path)) as error:
+            READERS[name].read(path)
+        assert SECRET not in str(error.value) and "\n" not in str(error.value)

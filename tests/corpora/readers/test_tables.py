@@ -1,0 +1,64 @@
+"""CSV tables: MPST, and anyone's own documents."""
+
+import pytest
+from corpus_files import SECRET, collect, put
+
+from mlm_vs_clm.corpora.readers import tables
+from mlm_vs_clm.errors import StudyError
+
+HEAD = "imdb_id,title,plot_synopsis,tags,split,synopsis_source\r\n"
+MPST = (
+    "\ufeff" + HEAD + 'tt01,One,"Ann said ""go"".\r\nThen, she left.","murder, cult, murder",train,imdb\r\n'
+    'tt02,"Two, too","Bob\nslept.",violence,val,wikipedia\r\n'
+    "tt03,Three,Cy ran.,cult,test,imdb\r\n"
+)
+
+
+def test_mpst_keeps_tags_newlines_and_official_split(tmp_path):
+    path = put(tmp_path, "mpst_full_data.csv", MPST)
+    for given in (path, tmp_path):
+        result = tables.read_mpst(given)
+        assert [(d.id, d.text, d.labels) for d in result.documents] == [
+            ("tt01", 'Ann said "go".\nThen, she left.', ("murder", "cult")),
+            ("tt02", "Bob\nslept.", ("violence",)),
+            ("tt03", "Cy ran.", ("cult",)),
+        ]
+        assert result.parts == {"tt01": "train", "tt02": "dev", "tt03": "test"}
+
+
+def test_mpst_mistakes_name_the_line_on_which_the_row_begins(tmp_path):
+    rows = (
+        f'tt04,T,"{SECRET}\r\n{SECRET}",cult,dev2,imdb\r\ntt05,T,{SECRET}\r\ntt01,T,{SECRET},,train,imdb\r\n'
+    )
+    rows += f'tt06,T,"{SECRET}" bad,cult,train,imdb\r\ntt07,T,x,cult,train,imdb\r\n'
+    result, mistakes = collect(tables.read_mpst, put(tmp_path, "mpst_full_data.csv", MPST + rows))
+    assert [mistake.split(":")[0] for mistake in mistakes] == ["line 7", "line 9", "line 10", "line 11"]
+    assert "split is none of" in mistakes[0] and "3 cells where the head has 6" in mistakes[1]
+    assert "used twice" in mistakes[2] and "bad or open quote" in mistakes[3]
+    assert len(result.documents) == 3
+
+
+def test_an_open_quote_is_told_by_the_row_that_opens_it(tmp_path):
+    path = put(
+        tmp_path, "m.csv", HEAD + f'tt1,T,x,,train,\ntt2,T,"{SECRET},,train,\n' + "tt3,T,x,,train,\n" * 3
+    )
+    _, mistakes = collect(tables.read_mpst, path)
+    assert mistakes == ["line 3: a bad or open quote in the row: correct it"]
+
+
+def test_csv_takes_the_columns_that_are_named(tmp_path):
+    path = put(tmp_path, "own.tsv", "who\tbody\tkind\nann\tShe sang, loud.\ta;b\nbob\tHe ran.\t\n")
+    result = tables.read(path, columns={"text": "body", "labels": "kind", "author": "who"})
+    assert [(d.id, d.text, d.labels, d.author) for d in result.documents] == [
+        ("line-2", "She sang, loud.", ("a", "b"), "ann"),
+        ("line-3", "He ran.", (), "bob"),
+    ]
+    with pytest.raises(StudyError, match=r"own.tsv, line 1: no column text: .*corpus.columns.text="):
+        tables.read(path)
+    with pytest.raises(StudyError, match="no column author2"):
+        tables.read(path, columns={"text": "body", "author": "author2"})
+
+
+def test_a_cell_may_be_as_long_as_a_book(tmp_path):
+    path = put(tmp_path, "own.csv", f"id,text\n1,{'word ' * 50_000}\n")
+    assert len(tables.read(path).documents[0].text) == 250_000
