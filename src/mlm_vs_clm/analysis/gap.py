@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..draws import keyed_rng
-from ..metrics import exact_match
+from ..metrics import EXACT_MATCH
 from ..metrics.bleu import score_counts
 from ..stats import compare_runs, draw_runs, percentile_interval, ratio_of_sums, share_as_extreme
 from ..tasks import TASKS
@@ -21,7 +21,7 @@ from .tables import COLUMNS
 UNIT_NAMES = ("task_seed", "id", "cluster")
 
 MEASURES: dict[tuple[str, str], Callable[[np.ndarray], np.ndarray]] = {
-    ("fills", "exact_match"): exact_match.aggregate,
+    ("fills", "exact_match"): EXACT_MATCH.aggregate,
     ("document", "bleu"): score_counts,
     ("document", "bertscore"): ratio_of_sums,
 }

@@ -7,18 +7,17 @@ from pathlib import Path
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
 from .diversity import DIVERSITY, measure_distinct
-from .exact_match import exact_match
+from .exact_match import EXACT_MATCH
 from .meteor import make_meteor
-from .metric import Metric
-from .normalise import normalise
+from .metric import Metric, normalise
 from .rouge import make_rouge
 
 __all__ = [
     "DIVERSITY",
+    "EXACT_MATCH",
     "METRICS",
     "Metric",
     "Resources",
-    "exact_match",
     "make_metrics",
     "measure_distinct",
     "normalise",
@@ -37,28 +36,18 @@ class Resources:
     device: str = "cpu"
 
 
-def _bertscore(resources: Resources) -> Metric:
-    return make_bertscore(
-        Encoder(
-            resources.encoder,
-            resources.encoder_name,
-            resources.layers,
-            resources.precision,
-            resources.device,
-        )
-    )
-
-
 METRICS: dict[str, Callable[[Resources], Metric]] = {
     "bleu": lambda resources: make_bleu(),
     "rouge1": lambda resources: make_rouge("rouge1"),
     "rouge2": lambda resources: make_rouge("rouge2"),
     "rougeL": lambda resources: make_rouge("rougeL"),
     "meteor": lambda resources: make_meteor(resources.wordnet),
-    "bertscore": _bertscore,
+    "bertscore": lambda r: make_bertscore(
+        Encoder(r.encoder, r.encoder_name, r.layers, r.precision, r.device)
+    ),
 }
 
 
 def make_metrics(resources: Resources) -> dict[str, Metric]:
-    """Return every score by name; models and word lists are loaded at the first text, once a process."""
+    """Return every score by name; models and word lists are loaded at the first text, once per process."""
     return {name: make(resources) for name, make in METRICS.items()}

@@ -1,4 +1,4 @@
-"""BERTScore (bert-score) with each distinct text embedded once, and long texts windowed instead of cut."""
+"""BERTScore (bert-score) with each distinct text embedded once, and long texts split into windows instead of truncated."""
 
 import hashlib
 from collections import OrderedDict
@@ -44,7 +44,7 @@ def _score_chunk(encoder: "Encoder", pairs: list[tuple[str, str]]) -> list[float
 
 
 def match(candidate: tuple, reference: tuple) -> float:
-    """Return F1 of two embedded texts, each (vectors (t, d), weights (t)); NaN if one has no word piece."""
+    """Return F1 of two embedded texts, each (vectors (t, d), weights (t)); NaN if one has no token of its own."""
     import torch
     from bert_score.utils import greedy_cos_idf
 
@@ -70,7 +70,7 @@ class Encoder:
 
     @cached_property
     def folder(self) -> Path:
-        """The folder itself, or where the hub's files of this id lie."""
+        """The folder itself, or that of the files of this id in the hub's cache."""
         if Path(self.source).is_dir():
             return Path(self.source)
         from huggingface_hub import snapshot_download
@@ -80,7 +80,7 @@ class Encoder:
             return Path(snapshot_download(str(self.source), allow_patterns=patterns))
         except (OSError, ValueError) as error:
             raise StudyError(
-                f"BERTScore's encoder {self.source} is neither a folder nor to be had from the hub "
+                f"BERTScore's encoder {self.source} is neither a folder nor available on the hub "
                 f"({type(error).__name__}): run `make data`, or give a folder"
             ) from error
 
@@ -106,19 +106,19 @@ class Encoder:
                 f"choose 1 to {config.num_hidden_layers}"
             )
         config.num_hidden_layers = self.layers
-        with _no_chatter():
+        with _quiet():
             model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
         model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
         return prepack(_round_matrices(model) if PRECISIONS[self.precision] else model)
 
     @cached_property
     def tokenizer(self):
-        """The encoder's tokenizer, its limit set to what the model can place."""
+        """The encoder's tokenizer, its limit set to the positions of the model."""
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(self.folder)
-        places = getattr(self.model.config, "max_position_embeddings", 512)
-        tokenizer.model_max_length = min(tokenizer.model_max_length, places - 2)
+        n_positions = getattr(self.model.config, "max_position_embeddings", 512)
+        tokenizer.model_max_length = min(tokenizer.model_max_length, n_positions - 2)
         return tokenizer
 
     def embed(self, texts: Iterable[str]) -> dict[str, tuple]:
@@ -135,16 +135,14 @@ class Encoder:
         return embedded
 
     def cut_windows(self, text: str) -> list[list[int]]:
-        """Return the token ids of a text; one that is too long is halved at a word until each part fits."""
+        """Return the token ids of a text; one that is too long is halved at a word boundary until each part fits."""
         ids = self.tokenizer.encode(text, verbose=False)
         if len(ids) <= self.tokenizer.model_max_length:
             return [ids]
         words = text.split()
-        if len(words) == 1:
-            half = len(text) // 2
-            return self.cut_windows(text[:half]) + self.cut_windows(text[half:])
-        half = len(words) // 2
-        return self.cut_windows(" ".join(words[:half])) + self.cut_windows(" ".join(words[half:]))
+        units, separator = (words, " ") if len(words) > 1 else (list(text), "")
+        halves = units[: len(units) // 2], units[len(units) // 2 :]
+        return [window for half in halves for window in self.cut_windows(separator.join(half))]
 
     def encode(self, windows: set[tuple[int, ...]]) -> dict:
         """Return the vectors (t, d) of each window, in batches of equal length."""
@@ -182,18 +180,18 @@ class Encoder:
 
 
 def _round_matrices(model):
-    """Round the matrices that autocast would round anew for every batch; all else stays in float32."""
+    """Round the matrices that autocast would round again for every batch; all else stays in float32."""
     import torch
 
-    for part in model.modules():
-        if isinstance(part, torch.nn.Linear):
-            part.to(torch.bfloat16)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.to(torch.bfloat16)
     return model
 
 
 @contextmanager
-def _no_chatter():
-    """Silence the report of the layers that were left out on purpose."""
+def _quiet():
+    """Silence the warning about the layers that are left out on purpose."""
     from transformers.utils import logging
 
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()

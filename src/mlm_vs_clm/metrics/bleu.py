@@ -20,7 +20,7 @@ def _scorer():
 
 
 def count_ngrams(candidates: list[str], references: list[str]) -> np.ndarray:
-    """Return (n, 10): both lengths in tokens, then matched and written n-grams of orders 1 to 4.
+    """Return (n, 10): both lengths in tokens, then matched and generated n-grams of orders 1 to 4.
 
     An empty candidate is a row of zero counts (its BLEU is 0); an empty reference is a NaN row.
     """
@@ -38,11 +38,11 @@ def _count_pair(candidate: str, reference: str) -> list[float]:
 def score_counts(sums: np.ndarray) -> np.ndarray:
     """Return BLEU (...) of summed counts (..., 10), as sacrebleu computes it; NaN without a reference."""
     sums = np.asarray(sums, dtype=float)
-    written, original = sums[..., 0], sums[..., 1]
+    generated, original = sums[..., 0], sums[..., 1]
     matched, total = sums[..., 2:6], sums[..., 6:10]
     zero = (total == 0).any(axis=-1) | (matched == 0).all(axis=-1)
     smoothed = np.where(matched == 0, 0.5 ** np.cumsum(matched == 0, axis=-1), matched)
     precision = smoothed / np.where(total == 0, 1, total)
-    brevity = np.minimum(0, 1 - original / np.where(written == 0, 1, written))
+    brevity = np.minimum(0, 1 - original / np.where(generated == 0, 1, generated))
     score = 100 * np.exp(brevity + np.log(precision).mean(axis=-1))
     return np.where((original == 0) | np.isnan(original), np.nan, np.where(zero, 0.0, score))

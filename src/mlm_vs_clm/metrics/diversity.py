@@ -1,4 +1,4 @@
-"""How varied and how repetitive written text is, since dull text can win overlap. No reference is needed."""
+"""How varied and how repetitive a text is, since repetitive text can score well on overlap; needs no reference."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,8 +18,7 @@ def list_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
 def measure_distinct(texts: Sequence[str], n: int) -> float:
     """Return distinct over all n-grams (0-1) of a set of texts; NaN if it has none.
 
-    It falls with the number of words, and a bootstrap repeats texts, so compare sets of one size and give
-    no interval.
+    It falls with the number of words, and a bootstrap repeats texts: compare sets of one size, without interval.
     """
     ngrams = [ngram for text in texts for ngram in list_ngrams(text, n)]
     return len(set(ngrams)) / len(ngrams) if ngrams else float("nan")
@@ -31,7 +30,7 @@ def measure_distinct_documents(n: int, texts: Sequence[str]) -> np.ndarray:
 
 
 def count_repeats(texts: Sequence[str]) -> np.ndarray:
-    """Return (n, 2): 4-grams that stood earlier in the same document, and 4-grams; NaN if there is none."""
+    """Return (n, 2): 4-grams that occur earlier in the same document, and 4-grams; NaN if there is none."""
     rows = []
     for text in texts:
         ngrams = list_ngrams(text, 4)
@@ -40,7 +39,7 @@ def count_repeats(texts: Sequence[str]) -> np.ndarray:
 
 
 def measure_longest_repeats(texts: Sequence[str]) -> np.ndarray:
-    """Return rows (words in the longest run that stands twice in the document, 1); NaN for an empty text."""
+    """Return rows (words in the longest run that occurs twice in the document, 1); NaN for an empty text."""
     return mean_statistics(measure_longest_repeat(text) if text else np.nan for text in texts)
 
 

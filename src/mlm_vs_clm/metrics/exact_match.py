@@ -1,10 +1,9 @@
-"""Exact match: the share of blanks in which an arm wrote the very word that was hidden."""
+"""Exact match: the share of blanks filled with the very word that was masked."""
 
 import numpy as np
 
 from ..stats import ratio_of_sums
-from .metric import Metric
-from .normalise import normalise
+from .metric import Metric, normalise
 
 
 def count_matches(fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
@@ -23,4 +22,4 @@ def _count_document(fills: list[str], originals: list[str]) -> tuple[float, floa
     return sum(normalise(fill) == normalise(original) for fill, original in pairs), len(pairs)
 
 
-exact_match = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")
+EXACT_MATCH = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")

@@ -4,6 +4,7 @@ import hashlib
 from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def score_documents(wordnet: Path, candidates: list[str], references: list[str])
     """Return rows (score, 1); 0 for an empty candidate, NaN for an empty reference. StudyError: no WordNet."""
     from nltk.translate.meteor_score import meteor_score
 
-    stemmer, synonyms = _Stems(), read_wordnet(wordnet)
+    stemmer, synonyms = _make_stemmer(), read_wordnet(wordnet)
     return mean_statistics(
         meteor_score([reference.split()], candidate.split(), stemmer=stemmer, wordnet=synonyms)
         if reference
@@ -42,53 +43,29 @@ def score_documents(wordnet: Path, candidates: list[str], references: list[str])
     )
 
 
-class _Stems:
-    """Porter's stems, each computed once."""
-
-    def stem(self, word: str) -> str:
-        return _stem(word)
-
-
 @lru_cache(maxsize=1)
-def _porter():
+def _make_stemmer() -> SimpleNamespace:
+    """Return Porter's stemmer, which computes each stem once."""
     from nltk.stem.porter import PorterStemmer
 
-    return PorterStemmer()
-
-
-@lru_cache(maxsize=N_REMEMBERED)
-def _stem(word: str) -> str:
-    return _porter().stem(word)
-
-
-class _Synonym:
-    """A word under the name of nltk's lemmas."""
-
-    def __init__(self, word: str):
-        self.word = word
-
-    def name(self) -> str:
-        return self.word
-
-
-class _Synset(list):
-    """The synonyms of a word from all its senses, as one sense; nltk's METEOR takes their union anyway."""
-
-    def lemmas(self) -> list[_Synonym]:
-        return self
+    return SimpleNamespace(stem=lru_cache(maxsize=N_REMEMBERED)(PorterStemmer().stem))
 
 
 class Synonyms:
-    """WordNet as nltk's METEOR asks for it, each word looked up once."""
+    """WordNet as nltk's METEOR asks for it, each word looked up once.
+
+    The synonyms of all senses of a word are returned as one sense, as METEOR takes their union anyway.
+    """
 
     def __init__(self, reader):
         self.reader = reader
         self.synsets = lru_cache(maxsize=N_REMEMBERED)(self._look_up)
 
-    def _look_up(self, word: str) -> list[_Synset]:
+    def _look_up(self, word: str) -> list[SimpleNamespace]:
         lemmas = (lemma for synset in self.reader.synsets(word) for lemma in synset.lemmas())
-        words = {lemma.name() for lemma in lemmas if "_" not in lemma.name()}
-        return [_Synset(_Synonym(name) for name in sorted(words))]
+        names = sorted({lemma.name() for lemma in lemmas if "_" not in lemma.name()})
+        synonyms = [SimpleNamespace(name=partial(str, name)) for name in names]
+        return [SimpleNamespace(lemmas=lambda: synonyms)]
 
 
 @lru_cache
@@ -105,7 +82,7 @@ def read_wordnet(wordnet: Path) -> Synonyms:
     except (OSError, ValueError, AssertionError) as error:
         raise StudyError(
             f"WordNet cannot be read from {wordnet} ({type(error).__name__}): run `make data`, "
-            "and let nobody else write to that folder"
+            "and make that folder writable by its owner only"
         ) from error
 
 

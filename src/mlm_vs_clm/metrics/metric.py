@@ -1,9 +1,11 @@
-"""What every score offers: numbers per document, and the way from their sum to the score."""
+"""What every score offers: numbers per document, and the way from their sum to the score; the form of the texts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+from ..documents import split_words
 
 
 @dataclass(frozen=True)
@@ -22,5 +24,13 @@ class Metric:
 
 def mean_statistics(values: Iterable[float]) -> np.ndarray:
     """Return the rows (value, 1) of a score that is a mean over documents; a NaN value makes a NaN row."""
-    values = np.fromiter(values, dtype=float)
-    return np.stack([values, np.where(np.isnan(values), np.nan, 1.0)], axis=1)
+    column = np.fromiter(values, dtype=float)
+    return np.stack([column, np.where(np.isnan(column), np.nan, 1.0)], axis=1)
+
+
+def normalise(text: str) -> str:
+    """Return the words of a text, lower-cased and joined by one space; a second pass changes nothing.
+
+    All arms are compared in this form, so that no tokenizer's spacing or case is scored.
+    """
+    return " ".join(split_words(text.lower()))

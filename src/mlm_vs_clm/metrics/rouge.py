@@ -13,7 +13,7 @@ from .metric import Metric, mean_statistics
 def make_rouge(kind: str) -> Metric:
     """Return ROUGE F1, 0-1, of a kind `rouge1`, `rouge2` or `rougeL`: words as given, no stemming.
 
-    The mean over documents is a plain one: the library's own aggregator reports an unseeded median.
+    The score is the plain mean over documents: the library's own aggregator reports an unseeded median.
     """
     return Metric(partial(score_documents, KINDS[kind]), ratio_of_sums, partial(_signature, kind))
 
@@ -53,11 +53,11 @@ def match_in_order(candidate: str, reference: str) -> float:
     """Return the F1 of the longest common subsequence of one pair (rouge_score's value, 30 times faster)."""
     from rouge_score.scoring import fmeasure
 
-    written, original = candidate.split(), reference.split()
-    if not written or not original:
+    generated, original = candidate.split(), reference.split()
+    if not generated or not original:
         return 0.0
-    length = measure_common_subsequence(written, original)
-    return fmeasure(length / len(written), length / len(original))
+    length = measure_common_subsequence(generated, original)
+    return fmeasure(length / len(generated), length / len(original))
 
 
 def measure_common_subsequence(first: list[str], second: list[str]) -> int:

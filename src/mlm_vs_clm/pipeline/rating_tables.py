@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..metrics import DIVERSITY, METRICS, Resources, exact_match, make_metrics
+from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Resources, make_metrics
 from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
 from .cells import read_statistics
 
@@ -54,5 +54,5 @@ def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
 def _aggregates() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     """Return how each metric makes a score of a document's statistics; nothing is loaded for that."""
     unread = Resources(Path(), "", "")
-    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": exact_match}
+    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": EXACT_MATCH}
     return {name: metrics[name].aggregate for name in (*METRICS, *DIVERSITY, "exact_match")}

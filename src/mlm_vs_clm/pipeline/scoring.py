@@ -12,7 +12,7 @@ from ..blanks import BlankedText, FilledText
 from ..corpora import load_split
 from ..files import write_lines, write_table
 from ..fill.baselines import BOUNDS
-from ..metrics import DIVERSITY, METRICS, Metric, Resources, exact_match, make_metrics, normalise
+from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Metric, Resources, make_metrics, normalise
 from ..stats import bootstrap, gather_units, normalised_gain, point
 from .cells import cluster_by_author, load_blanked, load_filled, read_statistics
 
@@ -65,7 +65,7 @@ def measure(
         "document": ([normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]),
         "fills": ([normalise(" ".join(f)) for f in fills], [normalise(" ".join(o)) for o in originals]),
     }
-    measured = [Measured("fills", "exact_match", exact_match, exact_match.statistics(fills, originals))]
+    measured = [Measured("fills", "exact_match", EXACT_MATCH, EXACT_MATCH.statistics(fills, originals))]
     for scope, (candidates, references) in texts.items():
         for name, metric in metrics.items():
             measured.append(Measured(scope, name, metric, metric.statistics(candidates, references)))

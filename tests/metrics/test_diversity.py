@@ -1,24 +1,11 @@
-"""Exact match, distinct-n and repetition, worked by hand."""
+"""Distinct-n and repetition, worked by hand."""
 
 import numpy as np
 import pytest
 
-from mlm_vs_clm.metrics import DIVERSITY, exact_match, measure_distinct
+from mlm_vs_clm.metrics import DIVERSITY, measure_distinct
 from mlm_vs_clm.metrics.diversity import measure_longest_repeat
 from mlm_vs_clm.stats import point
-
-
-def test_exact_match_pools_blanks_and_ignores_case():
-    fills = [["Aspirin", "the", ""], ["fever"], []]
-    originals = [["aspirin", "a", "of"], ["fever"], []]
-    rows = exact_match.statistics(fills, originals)
-    assert rows[:2].tolist() == [[1, 3], [1, 1]] and np.isnan(rows[2]).all()
-    assert point(rows, exact_match.aggregate) == 2 / 4
-
-
-def test_exact_match_needs_a_fill_for_every_blank():
-    with pytest.raises(ValueError):
-        exact_match.statistics([["a"]], [["a", "b"]])
 
 
 def test_distinct_of_a_set_and_of_its_documents():

@@ -1,7 +1,7 @@
-"""The scores as `evaluate` metrics, for `.add_batch`, `.compute` and `evaluate.combine`.
+"""The scores as metrics of the library `evaluate`, for `.add_batch`, `.compute` and `evaluate.combine`.
 
 Nothing is downloaded and no text is written to disk: predictions and references stay in memory. `evaluate`
-only makes an empty folder, under HF_HOME unless `cache_dir` says otherwise.
+only creates an empty folder, under HF_HOME unless `cache_dir` says otherwise.
 """
 
 import datasets
@@ -9,7 +9,7 @@ import evaluate
 
 from ..stats import point
 from . import Resources, make_metrics
-from .normalise import normalise
+from .metric import normalise
 
 
 class Score(evaluate.Metric):
@@ -18,9 +18,8 @@ class Score(evaluate.Metric):
     names: tuple[str, ...] = ()
 
     def __init__(self, resources: Resources, cache_dir: str | None = None):
-        self.metrics = {
-            name: metric for name, metric in make_metrics(resources).items() if name in self.names
-        }
+        metrics = make_metrics(resources)
+        self.metrics = {name: metrics[name] for name in self.names}
         super().__init__(cache_dir=cache_dir, keep_in_memory=True)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -29,7 +28,7 @@ class Score(evaluate.Metric):
             citation="",
             inputs_description="predictions and references: lists of as many texts, one reference each",
             features=datasets.Features(
-                {"predictions": datasets.Value("string"), "references": datasets.Value("string")}
+                {name: datasets.Value("string") for name in ("predictions", "references")}
             ),
         )
 

@@ -1,0 +1,29 @@
+"""The metrics of the library `evaluate` give the scores of the tables."""
+
+import os
+
+import evaluate
+import pytest
+from scored_texts import write_pairs
+
+from mlm_vs_clm.metrics import Resources, make_metrics
+from mlm_vs_clm.metrics.evaluate_metrics import BertScore, Bleu, Meteor, Rouge
+from mlm_vs_clm.stats import point
+
+
+def test_the_evaluate_metrics_equal_the_tables(wordnet, encoder_folder, tmp_path):
+    resources = Resources(wordnet, encoder_folder, "tiny", layers=2, precision="float32")
+    candidates, references = write_pairs(6)
+    scores = [make(resources, cache_dir=str(tmp_path / "cache")) for make in (Bleu, Rouge, Meteor, BertScore)]
+    together = evaluate.combine(scores)
+    for start in (0, 3):
+        together.add_batch(
+            predictions=[text.upper() for text in candidates[start : start + 3]],
+            references=references[start : start + 3],
+        )
+    expected = {
+        name: point(metric.statistics(candidates, references), metric.aggregate)
+        for name, metric in make_metrics(resources).items()
+    }
+    assert together.compute() == pytest.approx(expected)
+    assert not [file for _, _, files in os.walk(tmp_path) for file in files]
