@@ -62,10 +62,8 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def hash_file(path: Path) -> str | None:
-    """Return the sha256 of a file, None where there is none."""
-    if not path.is_file():
-        return None
+def hash_file(path: Path) -> str:
+    """Return the sha256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -83,7 +81,7 @@ def hash_of(path: Path) -> str:
 
 @cache
 def _hash_once(path: Path, size: int, changed: int) -> str:
-    return hash_file(path) or ""
+    return hash_file(path)
 
 
 def list_hashes(folder: Path, names: list[str]) -> list[str]:

@@ -89,7 +89,7 @@ def test_own_corpus_is_made_by_its_official_split(choose, texts, tmp_path):
 def test_check_prints_card_and_all_mistakes_without_text(choose, texts, capsys):
     (texts / "labels.csv").write_text((texts / "labels.csv").read_text() + "\nt90,a,test\nt91,a,later")
     (texts / "t0.txt").write_bytes(b"\xff" + SECRET.encode())
-    with pytest.raises(StudyError, match="mistakes in .*texts: 3, told above"):
+    with pytest.raises(StudyError, match="mistakes in .*texts: 3, listed above"):
         recipes.check_corpus(choose("corpus=own", f"corpus.path={texts}"))
     told = capsys.readouterr().out
     assert "| test | 20 | 20 |" in told and SECRET not in told

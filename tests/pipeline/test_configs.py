@@ -164,7 +164,7 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
     asked = ["track=pretrained", "corpus=plots"]
     general, domain = (recipes.generate(choose(*asked, f"arm={arm}")) for arm in ("clm_general", "clm"))
     assert general.inputs["model"].id == domain.inputs["model"].inputs["start"].id
-    with pytest.raises(StudyError, match="arm=clm_general writes with a checkpoint as it comes"):
+    with pytest.raises(StudyError, match="arm=clm_general uses an untrained checkpoint"):
         recipes.generate(choose("arm=clm_general"))
 
 
@@ -175,8 +175,8 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["model=checkpoint"], "model.source is missing"),
         (["model.start=warm"], "model.start=warm is unknown"),
         (["model=checkpoint", "model.source=./nowhere"], "nowhere is not there"),
-        (["model.revision=main"], "model.revision is for model.start=checkpoint"),
-        (["model=tiny", "model.opening=x"], "model.opening is for model.start=checkpoint"),
+        (["model.revision=main"], "model.revision needs model.start=checkpoint"),
+        (["model=tiny", "model.opening=x"], "model.opening needs model.start=checkpoint"),
         (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),
         (["scale.training.patience=-1"], "patience=-1: give 0"),
     ],

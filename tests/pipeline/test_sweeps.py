@@ -68,7 +68,7 @@ def swept(toy, tmp_path_factory):
 def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
     done, folder = swept[launcher]
     end = done.stderr[done.stderr.rindex("error: ") :].strip().split("\n")
-    assert done.returncode == 1 and end[0].startswith("error: 2 jobs failed, the others are done")
+    assert done.returncode == 1 and end[0].startswith("error: 2 jobs failed; all others finished")
     assert len(end) == 3
     for line, arm in zip(end[1:], ("unigram", "unfilled"), strict=True):
         assert f"arm={arm}" in line and "masking.ratio=1.5 is not a share" in line
@@ -136,13 +136,13 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, ca
         {"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
         {"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
     ]
-    failed = study._share_out(store, waves, 1)
+    failed = study.run_in_pool(store, waves, 1)
     assert list(failed) == ["corpus/a", "downstream/b"]
     assert failed["corpus/a"] == "bad corpus cannot be made"
     assert "KeyError" in failed["downstream/b"] and "a word of the corpus" not in failed["downstream/b"]
     assert store.has(waves[1]["score/b"]) and not store.has(waves[1]["score/a"])
-    with pytest.raises(StudyError, match="2 cells failed, so no report was written"):
-        study._stop_if_any(failed)
+    with pytest.raises(StudyError, match="2 cells failed; no report was written"):
+        study._raise_failures(failed)
     assert capsys.readouterr().err.startswith("KeyError") is False
 
 
@@ -182,7 +182,7 @@ def test_a_stack_is_told_without_the_words_of_the_surprise(capsys):
 
 def test_a_starter_that_works_itself_goes_on():
     """As joblib with n_jobs=1: its own end is not to be watched."""
-    code = "import os, time; from mlm_vs_clm.pipeline.workers import begin_work; begin_work('cpu', os.getpid()); time.sleep(1.5)"
+    code = "import os, time; from mlm_vs_clm.pipeline.workers import init_worker; init_worker('cpu', os.getpid()); time.sleep(1.5)"
     assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0
 
 
@@ -210,7 +210,7 @@ def test_gpus_are_those_that_the_machine_lends(monkeypatch):
 
 def test_a_worker_ends_when_its_parent_is_killed():
     """The parent starts a worker and is killed at once, as a sweep under kill -9."""
-    worker = "import sys, time; from mlm_vs_clm.pipeline.workers import begin_work; begin_work('cpu', int(sys.argv[1])); time.sleep(60)"
+    worker = "import sys, time; from mlm_vs_clm.pipeline.workers import init_worker; init_worker('cpu', int(sys.argv[1])); time.sleep(60)"
     parent = (
         f"import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', {worker!r}, str(os.getpid())]);"
         "os.kill(os.getpid(), 9)"

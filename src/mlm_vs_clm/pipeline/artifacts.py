@@ -170,7 +170,8 @@ def damaged_files(folder: Path) -> list[str]:
         files = json.loads((folder / RECORD).read_text())["files"]
     except (ValueError, KeyError):
         return [RECORD]
-    return [name for name, digest in files.items() if hash_file(folder / name) != digest]
+    paths = {name: folder / name for name in files}
+    return [name for name, path in paths.items() if not path.is_file() or hash_file(path) != files[name]]
 
 
 def read_record(folder: Path) -> dict:

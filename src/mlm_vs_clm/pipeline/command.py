@@ -1,4 +1,4 @@
-"""How a stage script meets the command line: Hydra composes, mistakes become one line, work goes to the store."""
+"""The command line of a stage script: Hydra composes, mistakes become one line, results go to the store."""
 
 import functools
 import os
@@ -35,7 +35,7 @@ class Job:
     chosen: dict[tuple, Config] = field(default_factory=dict)
 
     def choose(self, **groups: str) -> Config:
-        """Compose the same job with other choices, such as corpus="plots", each once; nobody changes what is shared."""
+        """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned."""
         asked = tuple(sorted(groups.items()))
         if asked not in self.chosen:
             kept = [override for override in self.overrides if override.split("=")[0] not in groups]
@@ -68,7 +68,7 @@ class Job:
         return open_store(Path(config.store), runtime)
 
     def make(self, recipe: Recipe) -> Path:
-        """Make a result and what it needs, and say where it lies."""
+        """Make a result and what it needs, print its folder and return it."""
         from ..models.training.distributed import is_main
         from .launch import make_together
 
@@ -79,8 +79,9 @@ class Job:
 
 
 def compose(overrides: list[str]) -> Config:
-    """Compose settings with the model that the track has for the arm or its objective; one that is asked for wins."""
-    config, typed = to_config(hydra.compose("config", overrides)), _keys(overrides)
+    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins."""
+    config = to_config(hydra.compose("config", overrides))
+    typed = {override.split("=")[0].lstrip("+") for override in overrides}
     models = config.track.models
     model = models.get(config.arm.name, models.get(config.objective.name))
     if model is not None and "model" not in typed:
@@ -89,10 +90,6 @@ def compose(overrides: list[str]) -> Config:
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
     return config
-
-
-def _keys(overrides: list[str]) -> set[str]:
-    return {override.split("=")[0].lstrip("+") for override in overrides}
 
 
 def to_config(raw: DictConfig) -> Config:
@@ -114,7 +111,7 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
             run(Job(compose(overrides), overrides))
         except Exception as error:
             if is_sweep():
-                raise _told(error, overrides) from None
+                raise _report_failure(error, overrides) from None
             if isinstance(error, MISTAKES):
                 sys.exit(f"error: {one_line(error)}")
             raise
@@ -138,23 +135,23 @@ def _explain(error: BaseException) -> str | int:
         return f"error: {explain_os_error(error, Path.cwd())}"
     if isinstance(error, BrokenProcessPool):
         return (
-            "error: a job of the sweep was killed, likely for lack of memory, and the jobs beside it with it: "
-            "set hydra.launcher.n_jobs lower and run the same command; what is finished is not made again"
+            "error: a sweep job was killed, probably out of memory, and took the parallel jobs down: "
+            "set hydra.launcher.n_jobs lower and run the same command; finished results are reused"
         )
     if isinstance(error, KeyboardInterrupt):
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("Interrupted. Run the same command again to resume.", file=sys.stderr)
         return 130
     print_traceback(error)
     return 1
 
 
 def is_sweep() -> bool:
-    """Tell whether this job is one of many: it then gets one thread, as sums of other parts differ in their last bit."""
+    """Return whether this job is one of many: it then gets one thread, as another number changes the last bit of sums."""
     return HydraConfig.get().mode == RunMode.MULTIRUN
 
 
-def _told(error: Exception, overrides: list[str]) -> StudyError:
-    """Say at once which job of a sweep failed, and return the reason in one line for the list at its end."""
+def _report_failure(error: Exception, overrides: list[str]) -> StudyError:
+    """Print at once which job of a sweep failed, and return the reason in one line for the list at its end."""
     is_mistake = isinstance(error, MISTAKES)
     if not is_mistake:
         print_traceback(error)
@@ -164,7 +161,7 @@ def _told(error: Exception, overrides: list[str]) -> StudyError:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what a person needs of an error: no search paths, no line breaks."""
+    """Return the message of an error without search paths and line breaks."""
     text = str(error).split("Config search path")[0].split("full_key:")[0]
     cause = error.__cause__ if isinstance(error, HydraException) else None
     reason = f" ({one_line(cause)})" if cause is not None and str(cause) not in text else ""

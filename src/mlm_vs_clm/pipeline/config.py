@@ -1,4 +1,4 @@
-"""Every setting of the study: its name, type and default. Hydra composes them; nothing below the recipes sees them."""
+"""Every setting of the study: its name, type and default. Hydra composes them; only the recipes read them."""
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -24,7 +24,7 @@ class SizesConfig:
 
 @dataclass
 class ColumnsConfig:
-    """What the columns of a user's own table are called; null: as here."""
+    """The names of the columns of a user's own table; null: as here."""
 
     id: str | None = None
     text: str | None = None
@@ -35,9 +35,9 @@ class ColumnsConfig:
 
 @dataclass
 class CorpusConfig:
-    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` says how many.
+    """A corpus: its name, its downstream task, and how its documents are cut; `scale.sizes` has their number.
 
-    The user's own corpora have a path, and a reader unless the path tells it; see corpora.readers.
+    A user's own corpus has a path, and a reader unless the path implies it; see corpora.readers.
     """
 
     name: str = MISSING
@@ -55,10 +55,10 @@ class CorpusConfig:
 
 @dataclass
 class ModelConfig:
-    """What training starts from: an encoder with a new output layer, a shape drawn anew, or a whole checkpoint.
+    """The initial checkpoint: an encoder with a new output layer, random weights of a shape, or a whole checkpoint.
 
-    `source` is a hub id (at `revision`), a folder, or `package:<name>`; `opening` the mark that opens a text where
-    the tokenizer's own is not meant for that; `training` what this model changes of `scale.training`, with
+    `source` is a hub id (at `revision`), a folder, or `package:<name>`; `opening` the token that opens a text where
+    the tokenizer has none for that; `training` what this model changes of `scale.training`, with
     `budget_share` for its share of the token budget.
     """
 
@@ -87,13 +87,13 @@ class ObjectiveConfig:
     permute_sentences: bool = False
 
     def to_settings(self) -> dict:
-        """Return what names the objective; see `set_settings`."""
+        """Return the settings in the id; see `set_settings`."""
         return set_settings(self, LATER_OBJECTIVE)
 
 
 @dataclass
 class MaskingConfig:
-    """Which words may be hidden, and the share of them that is."""
+    """Which words may be masked, and the share of them that is."""
 
     strategy: str = MISSING
     ratio: float = MISSING
@@ -124,12 +124,12 @@ class ArmConfig:
     training: str = "domain"
 
     def to_settings(self) -> dict:
-        """Return what names the arm; see `set_settings`."""
+        """Return the settings in the id; see `set_settings`."""
         return set_settings(self, LATER_AXES)
 
 
 def set_settings(config: object, later: tuple[str, ...]) -> dict:
-    """Return the settings that count: a `later` one once it is set, so that results made before it keep their ids."""
+    """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
     defaults = {each.name: each.default for each in fields(config)}
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
@@ -141,7 +141,7 @@ RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_che
 
 @dataclass
 class TrainingConfig:
-    """The budget and the optimiser; see training.Training."""
+    """The budget and the optimiser; see models.training.loop.Training."""
 
     token_budget: int = MISSING
     batch_documents: int = 16
@@ -166,14 +166,14 @@ class TrainingConfig:
                 raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
 
     def to_settings(self) -> dict:
-        """Return what names a training: how often it is saved and what fits the memory at once do not."""
+        """Return the settings in the id: without those that save checkpoints or fit the memory."""
         settings = set_settings(self, LATER_TRAINING)
         return {k: v for k, v in settings.items() if k not in RUNTIME_TRAINING}
 
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """One more arm at one masking, for every corpus and seed; `train` says whether a task model learns from it."""
+    """One more arm at one masking, for every corpus and seed; `train`: whether a task model is trained on it."""
 
     arm: str = MISSING
     train: bool = True
@@ -181,10 +181,10 @@ class CellConfig(MaskingConfig):
 
 @dataclass
 class GridConfig:
-    """The cells of the study: every corpus, masking (strategy and ratio), arm and seed together, and some more.
+    """The cells of the study: all combinations of corpora, maskings, arms and seeds, and those of `also`.
 
-    A seed draws other blanks and other words; with `retrain` it also trains other language models, from another new
-    output layer and in another order.
+    A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
+    output layer and another order of documents.
     """
 
     corpora: list[str] = MISSING
@@ -197,7 +197,7 @@ class GridConfig:
 
 @dataclass
 class TrackConfig:
-    """Which model each arm or, of those not named, each objective trains; nothing: `model`, one start for all."""
+    """The model that each arm or, of arms not named, each objective trains; where neither is named: `model`."""
 
     name: str = MISSING
     models: dict[str, str] = field(default_factory=dict)
@@ -205,9 +205,9 @@ class TrackConfig:
 
 @dataclass
 class ScaleConfig:
-    """The one dial for size; `documents` are filled of a corpus whose `sizes` stand in its own file.
+    """The size of a study; `documents` is the number filled of a corpus whose own file has its `sizes`.
 
-    `task_seeds` says by task how many task models are trained, each without another tenth of the documents.
+    `task_seeds` has by task the number of task models, each trained without another tenth of the documents.
     """
 
     name: str = MISSING
@@ -224,7 +224,7 @@ class ScaleConfig:
 
 @dataclass
 class ScoringConfig:
-    """The metrics and what they stand on; `encoder` is a package member, a local folder or a hub id."""
+    """The metrics and the encoder of BERTScore: a package member, a local folder or a hub id."""
 
     metrics: list[str] = field(
         default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
@@ -259,5 +259,5 @@ class Config:
 
 
 def register() -> None:
-    """Make the schema known to Hydra as `schema`, the first of the defaults."""
+    """Register the schema with Hydra as `schema`, the first of the defaults."""
     ConfigStore.instance().store(name="schema", node=Config)

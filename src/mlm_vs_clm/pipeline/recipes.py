@@ -1,4 +1,4 @@
-"""What each result is made from: settings in, recipes out. The one place where stages are joined."""
+"""What each result is made from: settings in, recipes out. The one place where stages are connected."""
 
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..models.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
 
-# Raised when a stage's code comes to mean something else: what it stored before is then made again.
+# Raised when the meaning of a stage's code changes: its stored results are then made again.
 VERSIONS = {
     "corpus": 1,
     "start": 1,
@@ -40,7 +40,7 @@ def _recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None)
 
 
 def corpus(config: Config, name: str | None = None) -> Recipe:
-    """A corpus in four splits; by default the one that the settings name."""
+    """Return the recipe of a corpus in four splits; by default the one that the settings name."""
     name = name or config.corpus.name
     settings = {"name": name, "sizes": asdict(_sizes(config, name))}
     settings |= {key: getattr(config.corpus, key) for key in ("window_words", "min_words", "seed")}
@@ -55,19 +55,21 @@ def corpus(config: Config, name: str | None = None) -> Recipe:
 
 def _sizes(config: Config, name: str) -> SizesConfig:
     if name not in config.scale.sizes:
-        raise StudyError(f"scale.sizes.{name} is missing: say how many documents each split of {name} holds")
+        raise StudyError(
+            f"scale.sizes.{name} is missing: give the number of documents in each split of {name}"
+        )
     return config.scale.sizes[name]
 
 
 def own_corpus(config: Config) -> dict:
-    """Return what names a user's own corpus: where it lies, its hash, and how it is read."""
+    """Return what names a user's own corpus: its path, its hash, and how it is read."""
     chosen = config.corpus
     columns = {ours: theirs for ours, theirs in asdict(chosen.columns).items() if theirs}
     settings = name_own(chosen.name, chosen.path, chosen.reader, columns, chosen.task)
     per_group = _sizes(config, chosen.name).per_group
     if chosen.task == "verification" and per_group < 2:
         raise StudyError(
-            f"corpus.task=verification needs two documents of an author: say scale.sizes.{chosen.name}.per_group=2"
+            f"corpus.task=verification needs two documents per author: set scale.sizes.{chosen.name}.per_group=2"
         )
     return settings | ({"skip_mistakes": True} if chosen.skip_mistakes else {})
 
@@ -82,17 +84,17 @@ def check_corpus(config: Config) -> None:
     print("\n".join([card, *mistakes]))
     if mistakes:
         raise StudyError(
-            f"mistakes in {path}: {len(mistakes)}, told above; correct them, or say corpus.skip_mistakes=true"
+            f"mistakes in {path}: {len(mistakes)}, listed above; correct them, or set corpus.skip_mistakes=true"
         )
 
 
 def own_file(path: str) -> dict:
-    """Return what names a user's own file: where it lies, and its hash."""
+    """Return what names a user's own file: its path and its hash."""
     return {"path": path, "sha256": hash_of(Path(path))}
 
 
 def start(config: Config) -> Recipe:
-    """The tokenizer and the parameters that training starts from: one for every objective, or a checkpoint."""
+    """Return the recipe of the initial checkpoint and its tokenizer: one for every objective, or a pretrained model."""
     model = config.model
     if model.start not in STARTS:
         raise StudyError(f"model.start={model.start} is unknown: choose one of {', '.join(STARTS)}")
@@ -103,16 +105,14 @@ def start(config: Config) -> Recipe:
         return _recipe("start", named | {"kind": OBJECTIVES[config.objective.name].kind})
     for key in ("revision", "opening"):
         if getattr(model, key):
-            raise StudyError(
-                f"model.{key} is for model.start=checkpoint, and model.start is {model.start}: leave it"
-            )
+            raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     return _recipe("start", settings, _training_corpora(config) if model.start == "scratch" else {})
 
 
 def name_source(source: str | None, data_dir: str) -> dict:
-    """Return what names where weights come from: a package or hub id, or a path and the hash of what lies there."""
+    """Return what names the origin of weights: a package or hub id, or a path and the hash of its content."""
     if source is None:
         raise StudyError("model.source is missing: give a hub id, a folder or package:<name>")
     if source.startswith("package:"):
@@ -122,17 +122,21 @@ def name_source(source: str | None, data_dir: str) -> dict:
 
 
 def pretrain(config: Config) -> Recipe:
-    """A model trained with one objective."""
-    precision = choose_precision(config.precision, choose_device(config.device))
-    training = _training(config).to_settings() | {"precision": precision}
-    objective = config.objective.to_settings()
+    """Return the recipe of a model trained with one objective."""
+    training, objective = _training(config).to_settings(), config.objective.to_settings()
     check_objective(**objective)
+    inputs = {"start": start(config)} | _training_corpora(config)
+    training["precision"] = _precision(config)  # last, as it loads torch
     settings = {"objective": objective, "training": training, "seed": config.model.seed}
-    return _recipe("pretrain", settings, {"start": start(config)} | _training_corpora(config))
+    return _recipe("pretrain", settings, inputs)
+
+
+def _precision(config: Config) -> str:
+    return choose_precision(config.precision, choose_device(config.device))
 
 
 def _training(config: Config) -> TrainingConfig:
-    """Return how a model is trained: as the scale says, but for what the model changes."""
+    """Return how a model is trained: the settings of the scale, with those that the model changes."""
     changed = dict(config.model.training)
     share = changed.pop("budget_share", 1.0)
     known = [each.name for each in fields(TrainingConfig) if each.name not in RUNTIME_TRAINING]
@@ -151,7 +155,7 @@ def _training_corpora(config: Config) -> dict[str, Recipe]:
 
 
 def corrupt(config: Config) -> Recipe:
-    """Which words are blanks: one artifact for every arm."""
+    """Return the recipe of the blanks: one artifact for every arm."""
     masking = config.masking
     check_masking(masking.strategy, masking.ratio)
     tagged = masking.strategy == "entities" and not has_gold_entities(config)
@@ -160,7 +164,7 @@ def corrupt(config: Config) -> Recipe:
 
 
 def has_gold_entities(config: Config) -> bool:
-    """Tell whether the corpus marks its entities: as the settings say, or else as its format does."""
+    """Return whether the corpus marks its entities: by the settings, or else by its format."""
     if config.corpus.gold_entities is not None:
         return config.corpus.gold_entities
     reader = corpus(config).settings.get("reader")
@@ -168,7 +172,7 @@ def has_gold_entities(config: Config) -> bool:
 
 
 def generate(config: Config) -> Recipe:
-    """What an arm wrote into the blanks."""
+    """Return the recipe of the texts in which an arm filled the blanks."""
     arm = config.arm
     if arm.objective and arm.objective != config.objective.name:
         raise StudyError(
@@ -179,29 +183,29 @@ def generate(config: Config) -> Recipe:
     settings |= {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
-        settings["precision"] = choose_precision(config.precision, choose_device(config.device))
         inputs["model"] = _general(config) if arm.training == "general" else pretrain(config)
+        settings["precision"] = _precision(config)
     return _recipe("generate", settings, inputs)
 
 
 def _general(config: Config) -> Recipe:
-    """A checkpoint as it comes, not trained on the domain."""
+    """Return the recipe of a checkpoint that is not trained on the domain."""
     if config.model.start != "checkpoint":
         raise StudyError(
-            f"arm={config.arm.name} writes with a checkpoint as it comes, and model={config.model.name} is none: "
+            f"arm={config.arm.name} uses an untrained checkpoint, but model={config.model.name} is not a checkpoint: "
             "choose track=pretrained, or a model whose start is checkpoint"
         )
     return start(config)
 
 
 def baseline(config: Config, name: str) -> Recipe:
-    """What a baseline wrote into the same blanks."""
+    """Return the recipe of the texts in which a baseline filled the same blanks."""
     settings = ArmConfig(name=name, writer=name).to_settings() | {"seed": config.seed}
     return _recipe("generate", settings, {"corpus": corpus(config), "corruption": corrupt(config)})
 
 
 def score(config: Config) -> Recipe:
-    """The scores of what an arm wrote, beside the unfilled and the perfect text."""
+    """Return the recipe of an arm's scores, with those of the unfilled and the original text beside them."""
     return _score(config, generate(config))
 
 
@@ -210,7 +214,7 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     settings.pop("bound")
     named = name_source(settings["encoder"], config.data_dir)
     settings |= {"encoder": named.pop("source")} | named
-    settings["precision"] = choose_precision(config.precision, choose_device(config.device))
+    settings["precision"] = _precision(config)
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     if generation.settings["name"] not in BOUNDS:
         inputs |= {name: _score(config, baseline(config, name)) for name in BOUNDS}
@@ -218,7 +222,7 @@ def _score(config: Config, generation: Recipe) -> Recipe:
 
 
 def downstream(config: Config) -> Recipe:
-    """A task model trained on generated text, or on a control, and tested on real text."""
+    """Return the recipe of a task model trained on generated text, or on a control, and tested on real text."""
     if config.trained_on not in ("generated", *CONTROLS):
         raise StudyError(
             f"trained_on={config.trained_on} is unknown: choose generated, {', '.join(CONTROLS)}"
@@ -239,19 +243,21 @@ def _task_seeds(config: Config) -> int:
     task = config.corpus.task
     seeds = config.scale.task_seeds.get(task, 0)
     if seeds < 1:
-        raise StudyError(f"scale.task_seeds.{task} is missing or below 1: say how many task models to train")
+        raise StudyError(
+            f"scale.task_seeds.{task} is missing or below 1: give the number of task models to train"
+        )
     return seeds
 
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
-    """Quality against utility over the cells; of `cells`, scores and downstream results are read."""
+    """Return the recipe of quality against utility; of `cells`, it reads scores and downstream results."""
     cells = {name: recipe for name, recipe in cells.items() if recipe.stage in ("score", "downstream")}
     settings = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
     return _recipe("correlate", settings, cells)
 
 
 def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
-    """Everything that a person reads: verdicts by `rules`, a document printed of the `shown` corpora alone."""
+    """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
     settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
     settings["resamples"] = max(config.scale.resamples, 2000)

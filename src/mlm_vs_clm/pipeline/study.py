@@ -1,4 +1,4 @@
-"""The whole study: which cells it has, and how two processes share them."""
+"""The whole study: which cells it has, and how several processes share the work."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig, MaskingConfig
-from .workers import begin_work
+from .workers import init_worker
 
 Choose = Callable[..., Config]
 
@@ -79,18 +79,18 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     whole = list(waves(config, choose))
     needed = [_missing(store, wave) for wave in whole]
     if any(needed):
-        _stop_if_any(_share_out(store, needed, config.workers))
+        _raise_failures(run_in_pool(store, needed, config.workers))
     return {name: recipe for wave in whole for name, recipe in wave.items()}
 
 
-def _stop_if_any(failed: dict[str, str]) -> None:
+def _raise_failures(failed: dict[str, str]) -> None:
     """List the cells that failed and raise StudyError: a report on the rest would look whole."""
     for name, reason in failed.items():
         print(f"failed: {name}: {reason}", file=sys.stderr)
     if failed:
         raise StudyError(
-            f"{len(failed)} cells failed, so no report was written (the lines above say why): mend them and run "
-            "the same command; what is finished is not made again"
+            f"{len(failed)} cells failed; no report was written. Fix the errors listed above and rerun the same "
+            "command; finished cells are reused."
         )
 
 
@@ -104,27 +104,29 @@ def _missing(store: Store, wave: dict[str, Recipe]) -> dict[str, Recipe]:
     return {name: recipe for name, recipe in wave.items() if once.get(recipe.id) == name}
 
 
-def _share_out(store: Store, needed: list[dict[str, Recipe]], workers: int) -> dict[str, str]:
-    """Make each wave of results in processes of one thread each, with one bar over all of them.
+def run_in_pool(store: Store, needed: list[dict[str, Recipe]], workers: int) -> dict[str, str]:
+    """Make the results, wave after wave, in processes of one thread each, with one bar over all of them.
 
-    Returns the reason of every failed result by its name; what rests on one is not tried, and has no reason.
+    Returns the reason of every failed result by its name; what depends on one is not tried, and has no reason.
     """
     bar = tqdm(
         total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress
     )
-    begin = (store.runtime.device, os.getpid())
     pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=begin_work, initargs=begin
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=init_worker,
+        initargs=(store.runtime.device, os.getpid()),
     )
     failed: dict[str, str] = {}
     with pool, bar:
         for wave in needed:
-            ready = [recipe for recipe in wave.values() if not _rests_on(recipe, failed)]
-            failed |= _make_wave(pool, store, ready, workers, bar)
+            ready = [recipe for recipe in wave.values() if not _depends_on(recipe, failed)]
+            failed |= _run_wave(pool, store, ready, workers, bar)
     return {name: failed[r.id] for wave in needed for name, r in wave.items() if r.id in failed}
 
 
-def _make_wave(
+def _run_wave(
     pool: ProcessPoolExecutor, store: Store, wave: list[Recipe], workers: int, bar: tqdm
 ) -> dict[str, str]:
     """Make results side by side; return the ids of those that failed, and why."""
@@ -140,8 +142,8 @@ def _make_wave(
             bar.update(len(reasons))
     except BrokenProcessPool as error:
         raise StudyError(
-            "a worker process was killed, likely for lack of memory: set workers=1 and run again; "
-            "what was finished stays"
+            "a worker process was killed, probably out of memory: set workers=1 and run again; "
+            "finished results are kept"
         ) from error
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -149,19 +151,19 @@ def _make_wave(
     return failed
 
 
-def _rests_on(recipe: Recipe, ids: Collection[str]) -> bool:
-    """Tell whether a result needs one of the given, straight or through others."""
-    return any(needed.id in ids or _rests_on(needed, ids) for needed in recipe.inputs.values())
+def _depends_on(recipe: Recipe, ids: Collection[str]) -> bool:
+    """Return whether a result needs one of the given, directly or through others."""
+    return any(needed.id in ids or _depends_on(needed, ids) for needed in recipe.inputs.values())
 
 
 def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
-    """One thread a process; training, which takes minutes, draws its own bar on a line below."""
+    """Return one thread per process; training, which takes minutes, draws its own bar on a line below."""
     is_long = group[0].stage == "pretrain" and store.runtime.show_progress
     return replace(store.runtime, threads=1, show_progress=is_long, line=line)
 
 
 def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:
-    """Put results that read the same text together, or one process would wait for another to write it."""
+    """Put results that read the same text together, or one process would wait while another makes it."""
     groups: dict[str, list[Recipe]] = {}
     for recipe in wave:
         groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
@@ -169,7 +171,7 @@ def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:
 
 
 def _ensure(root: Path, runtime: Runtime, group: list[Recipe]) -> dict[str, str | None]:
-    """Make results that read one text; return why each failed, or None. A text that fails is not tried twice."""
+    """Make results that read one text; return why each failed, or None, by id. A text that fails is not tried twice."""
     from .stages import open_store
 
     store = open_store(root, runtime)

@@ -1,4 +1,4 @@
-"""A sweep over many jobs: one that fails stops no other, and each has a GPU of its own where there are several."""
+"""A sweep over many jobs: a failing job does not stop the others, and each has a GPU of its own where there are several."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from ..files import write_atomically
-from .workers import begin_work
+from .workers import init_worker
 
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
 PARENTS = {"joblib": lambda starter: starter, "submitit_local": lambda starter: os.getppid()}
@@ -21,39 +21,38 @@ class Outcomes(Callback):
     """Hydra calls it around a sweep and its jobs, and carries a copy to each, on whichever machine that runs."""
 
     def __init__(self) -> None:
-        self.notes: Path | None = None
+        self.failures: Path | None = None
         self.starter = os.getpid()
 
     def on_multirun_start(self, config: DictConfig, **kwargs) -> None:
-        """Name a folder for the notes of this sweep alone."""
-        self.notes = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
+        """Name a folder for the failures of this sweep alone."""
+        self.failures = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
 
     def on_job_start(self, config: DictConfig, **kwargs) -> None:
-        """Begin as a worker where the jobs of one machine run side by side; a cluster gives each job its GPU."""
+        """Start as a worker where the jobs of one machine run in parallel; a cluster gives each job its GPU."""
         launcher = config.hydra.runtime.choices.get("hydra/launcher")
         if launcher in PARENTS:
-            begin_work(config.device, PARENTS[launcher](self.starter))
+            init_worker(config.device, PARENTS[launcher](self.starter))
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs) -> None:
-        """Note a failure and clear it, as Hydra would end the sweep at the first."""
-        if self.notes is None or job_return.status != JobStatus.FAILED:
+        """Record a failure and clear it, as Hydra would end the sweep at the first."""
+        if self.failures is None or job_return.status != JobStatus.FAILED:
             return
-        reason = str(job_return._return_value)
-        self.notes.mkdir(parents=True, exist_ok=True)
-        note = {"overrides": list(config.hydra.overrides.task), "reason": reason}
-        write_atomically(self.notes / f"{config.hydra.job.num:06}.json", json.dumps(note))
+        self.failures.mkdir(parents=True, exist_ok=True)
+        failure = {"overrides": list(config.hydra.overrides.task), "reason": str(job_return._return_value)}
+        write_atomically(self.failures / f"{config.hydra.job.num:06}.json", json.dumps(failure))
         job_return.status, job_return.return_value = JobStatus.COMPLETED, None
 
     def on_multirun_end(self, config: DictConfig, **kwargs) -> None:
         """List what failed, and end with exit code 1."""
-        failures = [json.loads(path.read_text()) for path in sorted(self.notes.glob("*.json"))]
+        failures = [json.loads(path.read_text()) for path in sorted(self.failures.glob("*.json"))]
         if failures:
-            sys.exit(tell(failures))
+            sys.exit(format_failures(failures))
 
 
-def tell(failures: list[dict]) -> str:
-    """Return one line a failed job, {"overrides", "reason"} each, and what to do."""
+def format_failures(failures: list[dict]) -> str:
+    """Return what to do, and one line per failed job ({"overrides", "reason"})."""
     lines = [f"  {' '.join(failure['overrides'])}: {failure['reason']}" for failure in failures]
     count = "1 job" if len(lines) == 1 else f"{len(lines)} jobs"
-    ending = "mend them and run the same command: what is finished is not made again"
-    return "\n".join([f"error: {count} failed, the others are done; {ending}", *lines])
+    advice = "fix them and rerun the same command; finished jobs are skipped"
+    return "\n".join([f"error: {count} failed; all others finished: {advice}", *lines])

@@ -1,4 +1,4 @@
-"""What processes that work side by side do first: they end with the one that started them, and take a GPU each."""
+"""Worker processes: each ends with the process that started it, and takes a GPU of its own."""
 
 import os
 import tempfile
@@ -14,11 +14,11 @@ WATCH = "watch over the parent"
 _HELD: list[FileLock] = []
 
 
-def begin_work(device: str, parent: int) -> None:
-    """Begin as a worker on `device`, started by the process `parent`; a second call changes nothing.
+def init_worker(device: str, parent: int) -> None:
+    """Watch over the process `parent` that started this worker, and take a GPU; a second call changes nothing.
 
-    The starter names itself, as a worker that is slow to begin may already have lost it; a starter that works itself
-    (joblib with n_jobs=1) has no parent to watch.
+    The parent names itself, as a worker that starts slowly may already have lost it. A parent that works itself
+    (joblib with n_jobs=1) is not watched.
     """
     if parent != os.getpid() and not any(thread.name == WATCH for thread in threading.enumerate()):
         threading.Thread(target=_end_with, args=(parent,), name=WATCH, daemon=True).start()
@@ -27,14 +27,14 @@ def begin_work(device: str, parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process once its parent is gone (kill -9), as it would wait for work for ever; the store bears it."""
+    """End this process once its parent is gone (kill -9), as it would wait for work for ever; the store is not harmed."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def take_gpu() -> None:
-    """Keep one GPU for the rest of this process: the first that no other holds, or a shared one if all are held.
+    """Keep one GPU for the rest of this process: the first that is free, or a shared one if all are taken.
 
     A process that has touched a GPU cannot change it, so a worker keeps its own from job to job.
     """
@@ -56,7 +56,7 @@ def visible_gpus() -> list[str]:
 
 
 def _hold(gpu: str) -> bool:
-    """Tell whether a GPU of this machine could be taken; the system gives it back when the process ends."""
+    """Return whether a GPU of this machine could be locked; the system unlocks it when the process ends."""
     lock = FileLock(Path(tempfile.gettempdir(), f"mlm-vs-clm-{os.getuid()}-gpu-{gpu}.lock"))
     try:
         lock.acquire(timeout=0)
