@@ -1,1 +1,1 @@
-"""Human judgement: a blinded sheet for raters, and what their answers say."""
+"""Human judgement: a blinded sheet for raters, and the analysis of their answers."""

@@ -1,4 +1,4 @@
-"""What the ratings say: agreement, means an arm, arms against arms, and how far the metrics agree with people."""
+"""Analysis of the ratings: agreement, means per arm, differences of arms, correlation with the metrics."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -34,14 +34,14 @@ def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
     table = []
     for about, part in _parts(rows):
         documents = part.groupby("item")[["corpus", "document"]].first().agg("/".join, axis=1)
-        table.append(about | agree(_matrix(part), documents.to_numpy()))
+        table.append(about | estimate_alpha(_matrix(part), documents.to_numpy()))
     return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
 
 
-def agree(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) -> dict:
-    """Return alpha of ratings (items, raters) and its interval, from the items that two raters rated or more.
+def estimate_alpha(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) -> dict:
+    """Return alpha of ratings (items, raters) and its interval, from the items with two ratings or more.
 
-    documents (items,) says which items are versions of one text: they are drawn together.
+    Items with the same value in documents (items,) are versions of one text: they are drawn together.
     """
     counts = np.stack([(ratings == point).sum(axis=1) for point in POINTS], axis=1)
     paired = counts.sum(axis=1) >= 2
@@ -63,9 +63,9 @@ def agree(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) -> dict:
 
 
 def _alpha(counts: np.ndarray) -> float:
-    """Return alpha of how often each point was given to each item; NaN if only one point was given at all."""
+    """Return alpha of counts (items, points); NaN if only one point was given at all."""
     try:
-        import krippendorff  # GPL-3.0, so that only who reads ratings needs it
+        import krippendorff  # GPL-3.0, so it is required for reading ratings only
     except ModuleNotFoundError:
         raise StudyError(
             "agreement needs the package krippendorff: pip install 'krippendorff>=0.9'"
@@ -79,7 +79,7 @@ def _alpha(counts: np.ndarray) -> float:
 def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the mean rating of each arm by question and corpus, with a 95 % interval over items and raters."""
     table = [
-        about | {"arm": arm} | average(_matrix(rated))
+        about | {"arm": arm} | estimate_mean(_matrix(rated))
         for about, part in _parts(rows)
         for arm, rated in part.groupby("arm")
     ]
@@ -87,10 +87,10 @@ def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(table)[names]
 
 
-def average(ratings: np.ndarray, seed: int = 0) -> dict:
-    """Return the mean of ratings (items, raters) with an interval from drawing items and raters anew, both.
+def estimate_mean(ratings: np.ndarray, seed: int = 0) -> dict:
+    """Return the mean of ratings (items, raters), with an interval from resampling both items and raters.
 
-    Owen's (2007) bootstrap for crossed factors: with two or three raters it is narrow. Of one only items are drawn.
+    Owen's (2007) bootstrap for crossed factors: too narrow with two or three raters. With one, only items are drawn.
     """
     given = ~np.isnan(ratings)
     ratings = ratings[given.any(axis=1)][:, given.any(axis=0)]
@@ -101,23 +101,22 @@ def average(ratings: np.ndarray, seed: int = 0) -> dict:
         return dict.fromkeys(("value", "low", "high"), np.nan) | about | {"reason": "nothing was rated"}
     value = float(ratings[given].mean())
     if n_items < 2:
-        return (
-            {"value": value, "low": np.nan, "high": np.nan} | about | {"reason": "one item has no interval"}
-        )
+        undefined = {"low": np.nan, "high": np.nan} | about | {"reason": "one item has no interval"}
+        return {"value": value} | undefined
     items, raters = draw_weights(n_items, RESAMPLES, seed), draw_weights(n_raters, RESAMPLES, seed + 1)
-    sums, counts = (
-        np.einsum("bi,ir,br->b", items, part, raters) for part in (np.where(given, ratings, 0), given * 1.0)
-    )
+    parts = np.where(given, ratings, 0), given * 1.0
+    sums, counts = (np.einsum("bi,ir,br->b", items, part, raters) for part in parts)
     low, high = percentile_interval(sums / np.where(counts == 0, np.nan, counts))
     reason = "" if n_raters > 1 else "one rater: the interval is over items alone"
     return {"value": value, "low": low, "high": high} | about | {"reason": reason}
 
 
 def compare_arms(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the difference (first minus second) of every two arms from a mixed model, Holm-corrected a question.
+    """Return the difference (first minus second) of every two arms from a mixed model, Holm-corrected per question.
 
     rating ~ arm + corpus, with variances of raters, of documents and of items (a document in one arm): crossed,
-    as every rater sees every document in every arm. The five points are taken as numbers. Where the model cannot be fitted, the reason is in each row.
+    as every rater sees every document in every arm. The five points are treated as numbers. Where the model cannot
+    be fitted, each row has the reason.
     """
     tables = [compare_by_model(question, part) for question, part in rows.groupby("question", sort=False)]
     return pd.concat(tables, ignore_index=True)
@@ -129,7 +128,7 @@ def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
     arms = sorted(rows["arm"].unique())
     about = {"question": question, "n": len(rated), "n_items": rated["item"].nunique()}
     about |= {"n_raters": rated["rater"].nunique()}
-    model, reason = None, refuse_model(rated, arms)
+    model, reason = None, reason_not_fitted(rated, arms)
     if not reason:
         model, reason = fit_model(rated)
     pairs = [{"first": first, "second": second} for first, second in combinations(arms, 2)]
@@ -139,14 +138,14 @@ def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(p_holm=holm(table["p"].astype(float)), reason=reason)
 
 
-def refuse_model(rated: pd.DataFrame, arms: list[str]) -> str:
+def reason_not_fitted(rated: pd.DataFrame, arms: list[str]) -> str:
     """Return why the mixed model cannot be fitted to these ratings, or nothing."""
     if len(arms) < 2:
         return "one arm: nothing to compare"
     if unrated := [arm for arm in arms if arm not in set(rated["arm"])]:
         return f"no rating of arm {unrated[0]}"
     if rated["rater"].nunique() < 2:
-        return "one rater: a rater's severity cannot be told from the arms"
+        return "one rater: a rater's severity cannot be separated from the arms"
     return "the ratings do not vary" if rated["rating"].nunique() < 2 else ""
 
 
@@ -159,10 +158,10 @@ def fit_model(rated: pd.DataFrame) -> tuple:
     crossed = {name: f"0 + C({name})" for name in ("document", "item", "rater")}
     one = np.ones(len(rated))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a variance of zero is legal here, and `converged` is looked at
+        warnings.simplefilter("ignore")  # a variance of zero is legal here, and `converged` is checked
         try:
             model = MixedLM.from_formula(fixed, rated, groups=one, vc_formula=crossed, re_formula="0")
-            # Variances end at zero, where the gradient methods that are the default stop too early or fail.
+            # Variances may end at zero, where the default gradient methods stop too early or fail.
             fitted = model.fit(reml=True, method="powell")
         except np.linalg.LinAlgError as error:
             return None, f"the mixed model could not be fitted ({error}): too few ratings for its arms"
@@ -170,39 +169,28 @@ def fit_model(rated: pd.DataFrame) -> tuple:
 
 
 def contrast(model, first: str, second: str) -> dict:
-    """Return the difference of two arms with its 95 % interval and two-sided p."""
-    weights = np.array(
-        [(n == f"C(arm)[{first}]") - 1.0 * (n == f"C(arm)[{second}]") for n in model.model.exog_names]
-    )
-    difference = float(weights @ model.fe_params.to_numpy())
-    covariance = model.cov_params().loc[model.model.exog_names, model.model.exog_names].to_numpy()
-    error = float(np.sqrt(weights @ covariance @ weights))
-    return tell_difference(difference, error)
-
-
-def tell_difference(difference: float, error: float) -> dict:
-    """Return a normal interval and p of a difference with this standard error."""
+    """Return the difference of two arms with its normal 95 % interval and two-sided p."""
     from scipy.stats import norm
 
+    names = model.model.exog_names
+    weights = np.array([(name == f"C(arm)[{first}]") - 1.0 * (name == f"C(arm)[{second}]") for name in names])
+    difference = float(weights @ model.fe_params.to_numpy())
+    error = float(np.sqrt(weights @ model.cov_params().loc[names, names].to_numpy() @ weights))
     p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else np.nan
-    return {
-        "difference": difference,
-        "low": difference - 1.96 * error,
-        "high": difference + 1.96 * error,
-        "p": p,
-    }
+    low, high = difference - 1.96 * error, difference + 1.96 * error
+    return {"difference": difference, "low": low, "high": high, "p": p}
 
 
 def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> pd.DataFrame:
     """Return Spearman's correlation of an item's mean rating with each metric of its document, over items.
 
-    The original is left out: it scores highest by definition and people like it, so it would speak for any
-    metric. `read_metrics` returns the values (n documents,) of each metric of a score artifact, by (scope, metric), nothing
-    where it is not stored. An item whose metric is not defined, or whose scores are not in the store, is left out and `n` says so.
+    The original is left out: it scores highest by definition and raters prefer it, so that any metric would seem to
+    agree. `read_metrics` returns the values (n documents,) of each metric of a score artifact, by (scope, metric),
+    empty where it is not stored. `n` counts the items whose metric is stored and defined.
     """
-    written = rows[rows["arm"] != ORIGINAL]
+    generated = rows[rows["arm"] != ORIGINAL]
     names = ["question", "corpus", "item", "artifact", "place"]
-    means = written.groupby(names, sort=False)["rating"].mean().reset_index()
+    means = generated.groupby(names, sort=False)["rating"].mean().reset_index()
     values = {artifact: read_metrics(artifact) for artifact in means["artifact"].unique()}
     n_absent = sum(not known for known in values.values())
     note = f"the scores of {n_absent} of {len(values)} cells are not in the store" if n_absent else ""
@@ -214,19 +202,16 @@ def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]
         for about, part in _parts(means)
         for kind in kinds or [("", "")]
     ]
-    return pd.DataFrame(
-        table, columns="question corpus scope metric statistic value low high n reason".split()
-    )
+    columns = "question corpus scope metric statistic value low high n reason".split()
+    return pd.DataFrame(table, columns=columns)
 
 
-def _correlate(means: pd.DataFrame, values: dict, kind: tuple[str, str], note: str) -> dict:
+def _correlate(means: pd.DataFrame, values: dict[str, Metrics], kind: tuple[str, str], note: str) -> dict:
     """Return the correlation of mean ratings with one metric, over the items that have both."""
-    scored = [_look_up(values[row.artifact], kind, row.place) for row in means.itertuples()]
+    known = [values[artifact].get(kind, ()) for artifact in means["artifact"]]
+    scored = [
+        one[place] if place < len(one) else np.nan for one, place in zip(known, means["place"], strict=True)
+    ]
     found = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
     reason = "; ".join(filter(None, (found.reason, note)))
     return {"value": found.value, "low": found.low, "high": found.high, "n": found.n, "reason": reason}
-
-
-def _look_up(known: dict[tuple[str, str], np.ndarray], kind: tuple[str, str], place: int) -> float:
-    values = known.get(kind, ())
-    return float(values[place]) if place < len(values) else float("nan")

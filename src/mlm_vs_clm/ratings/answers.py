@@ -1,9 +1,10 @@
-"""The raters' files, read back and checked: from a folder of JSON files to the tables that the claims need."""
+"""The raters' files, read and checked: from a folder of JSON files to the tables that the claims need."""
 
 import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -34,17 +35,17 @@ def find_key(keys: Path, folder: Path) -> Path:
 
 
 def read_key(path: Path) -> dict:
-    """Return the key of a sheet; StudyError if the file is none."""
+    """Return the key of a sheet; StudyError if the file does not hold one."""
     key = read_json(path)
     if not isinstance(key, dict) or not {"sheet", "questions", "items"} <= key.keys():
         raise StudyError(
-            f"{path} is no key of a sheet: name the key-<sheet>.json that `make rating-sheet` wrote"
+            f"{path} is not a rating key: name the key-<sheet>.json that `make rating-sheet` wrote"
         )
     return key
 
 
-def read_json(path: Path) -> object:
-    """Return what a JSON file holds; StudyError, with the line, where it is absent or does not parse."""
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file; StudyError, with the line, where it is absent or does not parse."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -53,12 +54,12 @@ def read_json(path: Path) -> object:
         raise StudyError(f"{path} is not UTF-8 text: ask the rater to save it again") from None
     except json.JSONDecodeError as error:
         raise StudyError(
-            f"{path}, line {error.lineno}: no JSON ({error.msg}): ask for the file again"
+            f"{path}, line {error.lineno}: not JSON ({error.msg}): ask for the file again"
         ) from None
 
 
 def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Return one row a rater, item and question, the problems that must be mended, and notes on what is missing.
+    """Return one row a rater, item and question, the problems to fix, and notes on what is missing.
 
     A rating that was not given is a NaN. Raises StudyError where the folder holds no JSON file.
     """
@@ -67,7 +68,8 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
         raise StudyError(
             f"no ratings in {folder}: put the raters' JSON files there, or name RATINGS=<folder>"
         )
-    rows, problems, notes, owners = [], [], [], {}
+    rows, problems, notes = [], [], []
+    owners: dict[str, str] = {}
     for path in paths:
         try:
             answers = read_json(path)
@@ -79,14 +81,14 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
         if not found:
             owners[answers["rater"]] = path.name
             rows += list_ratings(answers, key)
-            notes += [f"{path.name}: {note}" for note in note_missing(answers, key)]
+            notes += [f"{path.name}: {note}" for note in describe_missing(answers, key)]
     return pd.DataFrame(rows, columns=ROW), problems, notes
 
 
 def check_answers(answers: object, key: dict, owners: dict[str, str]) -> list[str]:
     """Return the problems of one file, each as what follows the file's name; `owners` are the raters so far."""
     if not isinstance(answers, dict) or not {"sheet", "rater", "ratings"} <= answers.keys():
-        return [": no ratings of this study: it needs sheet, rater and ratings"]
+        return [": not a ratings file: expected sheet, rater and ratings"]
     if answers["sheet"] != key["sheet"]:
         return [f": it answers sheet {answers['sheet']}, the key is for sheet {key['sheet']}"]
     if not isinstance(answers["rater"], str) or not answers["rater"]:
@@ -132,7 +134,7 @@ def list_ratings(answers: dict, key: dict) -> list[dict]:
     ]
 
 
-def note_missing(answers: dict, key: dict) -> list[str]:
+def describe_missing(answers: dict, key: dict) -> list[str]:
     """Return a line where a rater left items out."""
     given = {row["item"]: row for row in answers["ratings"]}
     left = [i for i in key["items"] if any(given.get(i, {}).get(q) is None for q in key["questions"])]
@@ -143,9 +145,9 @@ def note_missing(answers: dict, key: dict) -> list[str]:
 
 
 def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[str, pd.DataFrame]:
-    """Return the tables by name: `ratings` as they were given, which the claims read, and what follows from them.
+    """Return the tables by name: `ratings` as they were given, which the claims read, and their analysis.
 
-    `read_metrics` is for the correlation with each metric; see `analysis.correlate_metrics`.
+    `read_metrics` returns the metrics of a score artifact, as `analysis.correlate_metrics` has it.
     """
     rows = rows.assign(rating=pd.to_numeric(rows["rating"]))
     return {
@@ -158,7 +160,7 @@ def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[
 
 
 def write_tables(out: Path, tables: dict[str, pd.DataFrame]) -> None:
-    """Write a CSV file a table; StudyError where the folder cannot be written."""
+    """Write one CSV file per table; StudyError where the folder cannot be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():

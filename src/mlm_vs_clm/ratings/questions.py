@@ -1,4 +1,4 @@
-"""What raters are asked: each question, and what its lowest to highest answers stand for."""
+"""What raters are asked: each question, and what its answers from lowest to highest mean."""
 
 from dataclasses import dataclass
 

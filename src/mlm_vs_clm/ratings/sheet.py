@@ -1,7 +1,7 @@
 """The rating sheet: a balanced, blinded sample of texts in one page that opens offline, and its key.
 
-The page shows corpus text, so it belongs in `outputs/` and never in `results/`. The key says which arm wrote
-which text: it stays with whoever reads the ratings back, and raters never get it.
+The page shows corpus text, so it belongs in `outputs/` and never in `results/`. The key says which arm generated
+which text: it stays with whoever analyses the ratings, and raters never get it.
 """
 
 import hashlib
@@ -19,10 +19,9 @@ from ..errors import StudyError
 from ..files import explain_os_error
 from .questions import QUESTIONS
 
-# The original (`oracle`) and the arms that claim C7 compares; those without a result are left out and told.
+# The original (`oracle`) and the arms that claim C7 compares; those without a result are left out and reported.
 ARMS = ("oracle", "mlm", "mlm_leaky", "mlm_left", "infill", "clm", "seq2seq_kept")
-STRATEGY = "random"
-# Documents a corpus: below ten or so, no p can survive the correction over claim C7's comparisons.
+# Documents per corpus: below about ten, no p can survive the correction over the comparisons of claim C7.
 TEXTS = 12
 
 
@@ -42,54 +41,52 @@ class Item:
 def draw_sheet(
     cells: pd.DataFrame, read_texts: Callable[[str], list[FilledText]], texts: int, rng: np.random.Generator
 ) -> list[Item]:
-    """Return what every arm wrote for the same `texts` documents of each corpus, in blocks.
+    """Return what every arm generated for the same `texts` documents of each corpus, in blocks.
 
     A block shows each document once, and the arms rotate over the documents from block to block: a document
-    comes back only after all the others, and no arm has more firsts than another. `read_texts` returns the texts of
-    a score artifact. Raises StudyError where a cell has too few documents.
+    is repeated only after all the others, and no arm comes first more often than another. `read_texts` returns the
+    texts of a score artifact. Raises StudyError where a cell has too few documents.
     """
     items = []
     for corpus, arms in cells.groupby("corpus"):
-        written = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
-        n_documents = min(map(len, written.values()))
+        generated = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
+        n_documents = min(map(len, generated.values()))
         if n_documents < texts:
             raise StudyError(
                 f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts to {n_documents}"
             )
         for turn, place in enumerate(rng.permutation(n_documents)[:texts]):
             for number, cell in enumerate(arms.itertuples()):
-                block, filled = (number + turn) % len(arms), written[cell.arm][place]
+                block, filled = (number + turn) % len(arms), generated[cell.arm][place]
                 items.append(Item(block, corpus, cell.arm, filled.id, int(place), cell.artifact, filled.text))
     shuffled = [items[i] for i in rng.permutation(len(items))]
     return sorted(shuffled, key=lambda item: item.block)
 
 
-def choose_cells(results: Path, arms: tuple[str, ...], ratio: float, seed: int) -> pd.DataFrame:
-    """Return one row (corpus, arm, artifact) a cell of random blanks at this ratio, arms in the given order.
+def choose_cells(
+    results: Path, arms: tuple[str, ...], ratio: float, seed: int, strategy: str = "random"
+) -> pd.DataFrame:
+    """Return one row (corpus, arm, artifact) per cell of this strategy, ratio and seed, arms in the given order.
 
-    Raises StudyError where there are no results, or none at this ratio and seed.
+    Raises StudyError where there are no results, or no such cell.
     """
     path = Path(results) / "scores.csv"
     if not path.is_file():
         raise StudyError(f"no scores.csv in {results}: run `make reproduce` first, or name --results")
     scores = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    chosen = scores[(scores["strategy"] == STRATEGY) & np.isclose(scores["ratio"], ratio)]
-    cells = chosen[chosen["seed"] == seed][["corpus", "arm", "artifact"]].drop_duplicates()
-    if cells.empty:
-        ratios = ", ".join(
-            f"{r:g}" for r in sorted(scores.loc[scores["strategy"] == STRATEGY, "ratio"].unique())
-        )
+    scores = scores[scores["strategy"] == strategy]
+    chosen = scores[np.isclose(scores["ratio"], ratio) & (scores["seed"] == seed)]
+    if chosen.empty:
+        ratios = ", ".join(f"{each:g}" for each in sorted(scores["ratio"].unique()))
         raise StudyError(
-            f"{path} has no {STRATEGY} cell at ratio {ratio} and seed {seed}: its ratios are {ratios}"
+            f"{path} has no {strategy} cell at ratio {ratio} and seed {seed}: its ratios are {ratios}"
         )
-    cells = cells[cells["arm"].isin(arms)]
-    return cells.sort_values(
-        ["corpus", "arm"], key=lambda c: c.map(list(arms).index) if c.name == "arm" else c
-    )
+    cells = chosen.loc[chosen["arm"].isin(arms), ["corpus", "arm", "artifact"]].drop_duplicates()
+    return cells.sort_values(["corpus", "arm"], key=lambda c: c.map(arms.index) if c.name == "arm" else c)
 
 
 def name_items(items: list[Item]) -> dict[str, Item]:
-    """Return the items by the ids that raters see, which tell their place on the sheet and nothing else."""
+    """Return the items by the ids that raters see, which contain their place on the sheet and nothing else."""
     return {f"t{number:03}": item for number, item in enumerate(items, 1)}
 
 
@@ -99,18 +96,17 @@ def name_sheet(named: dict[str, Item]) -> str:
     return hashlib.sha256(rows.encode()).hexdigest()[:10]
 
 
-def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int) -> dict:
-    """Return the key of a sheet: which arm wrote which item, without the texts."""
+def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int, strategy: str = "random") -> dict:
+    """Return the key of a sheet: which arm generated which item, without the texts."""
     items = {id: {k: v for k, v in asdict(item).items() if k != "text"} for id, item in named.items()}
-    cell = {"strategy": STRATEGY, "ratio": ratio, "seed": seed}
+    cell = {"strategy": strategy, "ratio": ratio, "seed": seed}
     return {"sheet": sheet, "questions": list(QUESTIONS), **cell, "items": items}
 
 
 def render_sheet(sheet: str, named: dict[str, Item]) -> str:
     """Return the page: ids and texts, questions and anchors, and nothing that names an arm."""
-    environment = Environment(
-        loader=PackageLoader("mlm_vs_clm.ratings"), autoescape=True, undefined=StrictUndefined
-    )
+    loader = PackageLoader("mlm_vs_clm.ratings")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     texts = [
         {"item": id, "block": item.block, "text": " ".join(item.text.split())} for id, item in named.items()
     ]
@@ -118,7 +114,7 @@ def render_sheet(sheet: str, named: dict[str, Item]) -> str:
 
 
 def write_sheet(out: Path, page: str, key: dict) -> tuple[Path, Path]:
-    """Write `sheet-<id>.html` for the raters and, in a folder apart, `key/key-<id>.json`."""
+    """Write `sheet-<id>.html` for the raters and, in a separate folder, `key/key-<id>.json`."""
     html, secret = out / f"sheet-{key['sheet']}.html", out / "key" / f"key-{key['sheet']}.json"
     try:
         secret.parent.mkdir(parents=True, exist_ok=True)

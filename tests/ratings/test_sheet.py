@@ -1,0 +1,127 @@
+"""The rating sheet: balanced, blinded, and a page that works in a browser."""
+
+import json
+import shutil
+import subprocess
+
+import pandas as pd
+import pytest
+
+from mlm_vs_clm.__main__ import main
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.ratings import answers, sheet
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def test_a_sheet_is_balanced_and_a_document_is_repeated_only_after_all_others(draw_sheet):
+    items = draw_sheet()
+    frame = pd.DataFrame(items)
+    assert len(frame) == 2 * 3 * 3 and not frame.duplicated(["corpus", "arm", "document"]).any()
+    assert (frame.groupby(["corpus", "document"])["arm"].nunique() == 3).all()
+    assert list(frame["block"]) == sorted(frame["block"])
+    assert not frame.duplicated(["block", "corpus", "document"]).any()
+    assert (frame.groupby(["block", "corpus"])["arm"].nunique() == 3).all()
+    assert draw_sheet() == items != draw_sheet(seed=1)
+
+
+def test_no_more_documents_are_drawn_than_there_are(draw_sheet):
+    assert len(draw_sheet(texts=12)) == 72
+    with pytest.raises(StudyError, match="12 documents, 13 are asked for"):
+        draw_sheet(texts=13)
+
+
+def test_the_page_names_no_arm_and_the_key_has_no_text(study, tmp_path, capsys):
+    results, store = study
+    settings = ["--results", str(results), "--store", str(store), "--out", str(tmp_path), "--texts", "2"]
+    assert main(["rating-sheet", *settings]) == 0
+    assert "infill" in capsys.readouterr().out  # a default arm that these results lack is reported
+    [page], [secret] = tmp_path.glob("*.html"), tmp_path.glob("key/*.json")
+    html = page.read_text()
+    blinded = {"score/", "oracle", "unigram", "mlm", "clm", "http:", "https:", "src="}
+    assert not [word for word in blinded if word in html]
+    assert "<b>&" not in html  # a text cannot end the script that holds it
+    assert "Text " not in secret.read_text()
+    before = html, secret.read_bytes()
+    assert main(["rating-sheet", *settings]) == 0
+    assert (page.read_text(), secret.read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (["--ratio", "0.3"], "its ratios are 0.5"),
+        (["--arms", "mlm,nobody"], "no arm nobody"),
+        (["--texts", "0"], "at least one"),
+        (["--store", "nowhere"], "is not in nowhere"),
+        (["--results", "nowhere"], "no scores.csv in nowhere"),
+    ],
+)
+def test_a_sheet_that_cannot_be_drawn_is_reported_in_one_line(study, tmp_path, capsys, settings, says):
+    base = ["--results", str(study[0]), "--store", str(study[1]), "--out", str(tmp_path)]
+    assert main(["rating-sheet", *base, *settings]) == 1
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_sheet_never_goes_among_results(study, capsys):
+    (results, store), out = study, study[0].parent / "ratings"
+    assert main(["rating-sheet", "--results", str(results), "--store", str(store), "--out", str(out)]) == 1
+    assert "corpus text" in capsys.readouterr().err and not out.exists()
+
+
+DRIVE = """<script>addEventListener("load", async () => {
+  const log = [], of = (id) => document.getElementById(id), on = () => document.activeElement;
+  const key = (k) => on().dispatchEvent(new KeyboardEvent("keydown", {key: k, bubbles: true, cancelable: true}));
+  let file = null;
+  URL.createObjectURL = (blob) => { file = blob; return "#"; };
+  addEventListener("securitypolicyviolation", (event) => log.push(event.violatedDirective));
+  of("rater").value = "R1";
+  of("enter").requestSubmit();
+  log.push(of("place").textContent, on().id);
+  key("Enter");
+  log.push(of("problem").textContent, on().name);
+  key("4"); log.push(on().name);
+  key("2"); log.push(on().textContent);
+  key("5");
+  log.push([...document.querySelectorAll(":checked")].map((radio) => radio.name + radio.value).join());
+  on().click();
+  log.push(of("place").textContent);
+  of("skip").click();
+  for (let i = 2; i < TEXTS.length; i++) { key("3"); key("5"); on().click(); }
+  log.push(on().id, of("summary").textContent);
+  of("save").click();
+  const kept = Object.keys(localStorage).join();
+  document.body.innerHTML = "<pre></pre>";
+  document.body.firstChild.textContent = JSON.stringify({log, kept, saved: await file.text()});
+});</script>"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+def test_the_page_is_rated_by_keyboard_in_a_browser(draw_sheet, key, tmp_path):
+    named = sheet.name_items(draw_sheet())
+    (tmp_path / "sheet.html").write_text(sheet.render_sheet(key["sheet"], named) + DRIVE)
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000", "--dump-dom"]
+    command += [(tmp_path / "sheet.html").as_uri()]
+    page = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    found = json.loads(page.split("<pre>")[1].split("</pre>")[0])
+    assert found["log"] == [
+        *("Text 1 of 18", "place"),
+        *("Answer both questions, or skip the text.", "coherence"),
+        *("grammar", "Next"),
+        "coherence4,grammar2",
+        "Text 2 of 18",
+        *("end-title", "17 rated, 1 skipped."),
+    ]
+    assert found["kept"] == f"ratings/{key['sheet']}/R1"
+    saved = json.loads(found["saved"])
+    assert answers.check_answers(saved, key, {}) == []
+    first, second, *others = saved["ratings"]
+    assert (first["coherence"], first["grammar"], first["position"]) == (4, 2, 1)
+    assert (second["coherence"], second["grammar"]) == (None, None)
+    assert {(row["coherence"], row["grammar"]) for row in others} == {(3, 5)}
+    order = [row["item"] for row in saved["ratings"]]
+    assert order != sorted(order) == sorted(key["items"])  # each rater has an order of their own
