@@ -16,6 +16,9 @@ import numpy as np
 
 Aggregate = Callable[[np.ndarray], np.ndarray]
 NOT_DEFINED = (float("nan"), float("nan"))
+ALPHA = 0.05  # of every test
+FEWEST_CELLS = 8  # below, no curve and no mixed model is fitted to cells
+FEWEST_UNITS = 10  # below, an interval over documents, test units or cells is too narrow to rely on
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ def _undefined(n: int, reason: str) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedDifference:
     """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error."""
 
     difference: float
@@ -124,20 +127,20 @@ def normalised_gain(
     units = gather_units(np.hstack([score, unfilled, oracle]), clusters)
     if not len(units):
         return _undefined(0, "no document has arm, unfilled and oracle all scored")
-    value = float(_gain(units.sum(axis=0), aggregate))
+    value = float(gain_of_sums(units.sum(axis=0), aggregate))
     if np.isnan(value):
         return _undefined(len(units), "oracle equals unfilled")
     if len(units) < 2:
         return Estimate(value, *NOT_DEFINED, len(units), "one unit has no interval")
-    gains = _gain(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
+    gains = gain_of_sums(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
     return Estimate(value, *percentile_interval(gains), len(units), n_degenerate=int(np.isnan(gains).sum()))
 
 
-def _gain(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
-    """Return the gain of sums (..., 3k) of arm, unfilled and oracle; NaN where the last two score the same."""
+def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
+    """Return (score - unfilled) / (oracle - unfilled) of sums (..., 3k); NaN where the last two score the same."""
     score, unfilled, oracle = (aggregate(part) for part in np.split(sums, 3, axis=-1))
-    room = np.where(np.isclose(oracle, unfilled, rtol=0, atol=1e-9), np.nan, oracle - unfilled)
-    return (score - unfilled) / room
+    headroom = np.where(np.isclose(oracle, unfilled, rtol=0, atol=1e-9), np.nan, oracle - unfilled)
+    return (score - unfilled) / headroom
 
 
 def paired_bootstrap(
@@ -147,7 +150,7 @@ def paired_bootstrap(
     n_resamples: int = 1000,
     seed: int = 0,
     clusters: Sequence | None = None,
-) -> Comparison:
+) -> PairedDifference:
     """Compare two systems on the same documents by resampling the documents.
 
     p counts, on both sides, the resampled differences that lie as far from their mean as the difference
@@ -155,19 +158,19 @@ def paired_bootstrap(
     """
     units = gather_units(np.hstack([first, second]), clusters)
     if len(units) < 2:
-        return Comparison(*[float("nan")] * 5, len(units))
+        return PairedDifference(*[float("nan")] * 5, len(units))
     difference = float(_difference(units.sum(axis=0), aggregate))
     resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
     return _judge(difference, resampled, len(units))
 
 
-def _judge(difference: float, resampled: np.ndarray, n: int) -> Comparison:
+def _judge(difference: float, resampled: np.ndarray, n: int) -> PairedDifference:
     """Return what the resampled differences say of the difference of n units."""
     resampled = resampled[~np.isnan(resampled)]
     if len(resampled) < 2:
-        return Comparison(difference, *[float("nan")] * 4, n)
+        return PairedDifference(difference, *[float("nan")] * 4, n)
     p = share_as_extreme(resampled - resampled.mean(), difference)
-    return Comparison(difference, *percentile_interval(resampled), p, float(resampled.std(ddof=1)), n)
+    return PairedDifference(difference, *percentile_interval(resampled), p, float(resampled.std(ddof=1)), n)
 
 
 def compare_runs(
@@ -176,7 +179,7 @@ def compare_runs(
     n_resamples: int = 1000,
     seed: int = 0,
     clusters: Sequence[Sequence] | None = None,
-) -> Comparison:
+) -> PairedDifference:
     """Compare two systems, each run several times on the same documents, by resampling documents and runs.
 
     `pairs` has the statistics of both systems, and `clusters` the documents' clusters, run by run. The difference is the
@@ -197,7 +200,7 @@ def compare_runs(
         differences.append(_difference(weights @ sums, aggregate))
     by_run = np.array(differences)  # (runs, 1 + draws)
     if len(everyone) < 2 or np.isnan(by_run[:, 0]).any():
-        return Comparison(*[float("nan")] * 5, len(everyone))
+        return PairedDifference(*[float("nan")] * 5, len(everyone))
     shares = draw_runs(len(pairs), n_resamples, np.random.default_rng([seed, len(pairs)]))
     return _judge(float(by_run[:, 0].mean()), (by_run[:, 1:] * shares.T).sum(axis=0), len(everyone))
 
@@ -247,17 +250,6 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     adjusted = np.full(len(p_values), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
-
-
-def smallest_detectable_effect(
-    standard_error: float, n: int, power: float = 0.8, alpha: float = 0.05
-) -> float:
-    """Return the true paired difference that a two-sided t test on n units finds with this power."""
-    from scipy.special import stdtrit
-
-    if n < 2:
-        return float("nan")
-    return float((stdtrit(n - 1, 1 - alpha / 2) + stdtrit(n - 1, power)) * standard_error)
 
 
 def equivalence(low: float, high: float, bound: float) -> str:

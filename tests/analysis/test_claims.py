@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from simulated_claims import CLAIMS, ROUGE, Simulated, find_rule, verdict_of, with_ones
+from made_cells import CLAIMS, COMPARISONS, MAIN
+from simulated_claims import ROUGE, Simulated, decide_tables, find_rule, verdict_of, with_ones
 
 from mlm_vs_clm.analysis import claims
-from mlm_vs_clm.analysis.claim_rules import RULES, average_f1, share_gained
-from mlm_vs_clm.analysis.claims import COLUMNS, OVERALL, VERDICT, decide, hash_rules, load_rules
+from mlm_vs_clm.analysis.claim_rules import RULES, average_f1
+from mlm_vs_clm.analysis.claims import COLUMNS, hash_rules, load_rules
+from mlm_vs_clm.analysis.tables import OVERALL, VERDICT
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.metrics.bleu import count_ngrams, score_counts
 from mlm_vs_clm.stats import holm, paired_randomisation, ratio_of_sums
@@ -41,7 +43,7 @@ def c1(**changes):
 
 
 def test_the_committed_claims_load_and_name_rules_that_exist():
-    rules = load_rules(CLAIMS)
+    rules = load_rules(CLAIMS, MAIN)
     assert [rule["id"] for rule in rules] == [f"C{i}" for i in range(1, 9)]
     assert {rule["rule"] for rule in rules} == set(RULES)
     for rule in rules:
@@ -56,19 +58,33 @@ def test_a_claim_with_an_unknown_rule_or_without_a_key_is_one_line(tmp_path):
     text = CLAIMS.read_text()
     path.write_text(text.replace("rule: trend", "rule: trendy"))
     with pytest.raises(StudyError, match="C2: rule trendy is unknown: choose paired"):
-        load_rules(path)
+        load_rules(path, MAIN)
     path.write_text(text.replace("  mixed: gone\n", "", 1))
     with pytest.raises(StudyError, match="C3 has no mixed"):
-        load_rules(path)
+        load_rules(path, MAIN)
 
 
 def test_the_hash_changes_with_a_bound_and_not_with_the_order_of_keys():
-    rules = load_rules(CLAIMS)
+    rules = load_rules(CLAIMS, MAIN)
     same = [dict(reversed(rule.items())) for rule in rules]
     assert hash_rules(rules) == hash_rules(same) and len(hash_rules(rules)) == 12
-    changed = load_rules(CLAIMS)
+    changed = load_rules(CLAIMS, MAIN)
     changed[0]["measures"][0]["negligible"] = 2.0
     assert hash_rules(changed) != hash_rules(rules)
+
+
+def test_the_committed_results_were_judged_by_these_rules():
+    study = pd.read_csv(CLAIMS.parents[1] / "results" / "laptop" / "study.csv", dtype=str)
+    assert hash_rules(load_rules(CLAIMS, MAIN)) == study.loc[0, "rules"] == "ae0af125d23b"
+
+
+def test_the_main_cell_is_put_into_the_rules_and_nothing_else_changes():
+    rules = {rule["id"]: rule for rule in load_rules(CLAIMS, ("random", 0.4))}
+    main = {"strategy": "random", "ratio": 0.4}
+    assert rules["C1"]["cells"] == rules["C4"]["cells"] == main and rules["C3"]["cells"] == {"ratio": 1.0}
+    assert rules["C3"]["comparisons"][2]["second"] == {"arm": "seq2seq_kept"} | main
+    assert hash_rules(list(rules.values())) != hash_rules(load_rules(CLAIMS, MAIN))
+    assert [(one.name, *one.arms) for one in COMPARISONS][-1] == ("known length", "mlm", "clm")
 
 
 CASES = {
@@ -107,14 +123,14 @@ def test_one_context_gone_and_the_other_not_is_inconclusive():
     table = make_arms(**FAR | {"infill": 0.7}).decide([c1()])
     row = verdict_of(table, "plots")
     assert row["verdict"] == "inconclusive" and "matched: 1 holds, 1 gone" in row["reason"]
-    why = "the matched comparisons point both ways (left context: 1 for it; both contexts: 1 against it)"
+    why = "the matched comparisons disagree (left context: 1 for; both contexts: 1 against)"
     assert why in row["reason"] and verdict_of(table)["reason"] == f"plots inconclusive; {why}"
 
 
 def test_without_the_matched_arms_nothing_is_supported():
     only = {arm: FAR[arm] for arm in ("mlm_leaky", "mlm", "seq2seq_kept", "clm")}
     row = verdict_of(make_arms(**only).decide([c1()]), "plots")
-    assert row["verdict"] == "inconclusive" and "matched comparison was not made" in row["reason"]
+    assert row["verdict"] == "inconclusive" and "matched comparison not run" in row["reason"]
     assert "mlm_left at random 0.5" in row["reason"]
     gone = verdict_of(make_arms(**only | {"clm": 0.75}).decide([c1()]), "plots")
     assert gone["verdict"] == "explained" and "a part of the advantage" in gone["reason"]
@@ -154,7 +170,7 @@ def test_same_input_gives_the_same_table():
 
 
 def test_empty_tables_give_one_row_a_claim_with_the_reason():
-    table = decide(load_rules(CLAIMS), {}, dict().__getitem__, 100, 0)
+    table = decide_tables(load_rules(CLAIMS, MAIN), {})
     assert len(table) == 8 and set(table["verdict"]) == {"not tested"} and table["reason"].ne("").all()
     assert table.set_index("claim").loc["C1", "reason"] == "no rows in scores.csv"
     assert table.set_index("claim").loc["C7", "reason"] == "no human ratings exist"
@@ -213,9 +229,7 @@ def test_bleu_is_compared_as_the_corpus_score():
     assert row["effect"] == pytest.approx(100 - sacrebleu.corpus_bleu(worse, [texts], lowercase=True).score)
 
 
-def test_gain_and_f1_by_hand():
-    assert share_gained(np.array([6.0, 10, 4, 10, 9, 10]), ratio_of_sums) == pytest.approx(0.4)
-    assert np.isnan(share_gained(np.array([6.0, 10, 4, 10, 4, 10]), ratio_of_sums))
+def test_f1_by_hand():
     assert average_f1(np.array([2.0, 2, 0, 1, 0, 0])) == pytest.approx((4 / 6 + 1) / 2)
     assert np.isnan(average_f1(np.zeros(3))) and score_counts(np.zeros(10)) != 0
 
@@ -257,7 +271,7 @@ def test_half_of_the_reported_comparisons_is_no_verdict():
         half = make_arms(clm=domain, clm_general=0.5).decide([rule])
         assert set(half.loc[half["comparison"] == VERDICT, "verdict"]) == {"inconclusive"}
         for corpus in ("plots", OVERALL):
-            told = "the comparison masked domain against general was not made"
+            told = "comparison masked domain against general was not run"
             assert told in verdict_of(half, corpus)["reason"]
 
 
@@ -287,8 +301,15 @@ def correlation_rows(spearman, partial, n=20):
 )
 def test_no_strong_correlation_is_an_equivalence(spearman, partial, verdict):
     rule = find_rule("C5", measures=[{"scope": "document", "metric": "rougeL"}])
-    table = decide([rule], {"correlation": correlation_rows(spearman, partial)}, dict().__getitem__, 100, 0)
+    table = decide_tables([rule], {"correlation": correlation_rows(spearman, partial)})
     assert verdict_of(table)["verdict"] == verdict
+
+
+def test_the_pooled_correlation_of_all_corpora_is_no_corpus_of_a_claim():
+    rows = correlation_rows((0.1, -0.3, 0.4), (0.0, -0.4, 0.4))
+    rows = pd.concat([rows, rows.assign(corpus=OVERALL)])
+    decided = decide_tables([find_rule("C5")], {"correlation": rows})
+    assert set(decided.loc[decided["comparison"] != VERDICT, "corpus"]) == {"plots"}
 
 
 def ledger_rows(**flops):
@@ -304,7 +325,7 @@ def ledger_rows(**flops):
 
 
 def decide_cost(**flops):
-    return decide([find_rule("C8")], {"ledger": ledger_rows(**flops)}, dict().__getitem__, 100, 0)
+    return decide_tables([find_rule("C8")], {"ledger": ledger_rows(**flops)})
 
 
 def test_cost_is_the_share_that_the_masked_arm_takes_more():
@@ -326,7 +347,7 @@ def test_ratings_are_averaged_over_raters_and_paired_by_document():
         for question in ("coherence", "grammar")
         for noise in rng.normal(0, 0.5, size=2)
     ]
-    table = decide([find_rule("C7")], {"ratings": pd.DataFrame(rows)}, dict().__getitem__, 200, 0)
+    table = decide_tables([find_rule("C7")], {"ratings": pd.DataFrame(rows)}, resamples=200)
     row = table[table["comparison"] == "as reported"].iloc[0]
     assert row["effect"] == pytest.approx(2, abs=0.3) and row["n"] == 20 and row["verdict"] == "supported"
     assert "no document was rated for both arms" in verdict_of(table, "plots")["reason"]

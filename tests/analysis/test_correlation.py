@@ -5,22 +5,37 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import patsy
 import pytest
 import scipy.stats
+import statsmodels.api as sm
 from correlation_tables import ARMS, make_tables
 
 from mlm_vs_clm.analysis.correlation import (
     BENT,
     DRIVES,
     DRIVES_NOT,
-    OVERALL,
+    MISSING,
+    NOT_STRONG,
     STRAIGHT,
+    STRONG,
+    UNDECIDED,
     correlate_tables,
     describe_corpus,
+    fit_curve,
+    reason_not_fitted,
 )
-from mlm_vs_clm.analysis.pooling import FORMULAS, describe_fit, fit_mixed_model, leave_each_out, pool
-from mlm_vs_clm.analysis.power import MISSING, NOT_STRONG, STRONG, UNDECIDED, count_cells_needed
-from mlm_vs_clm.stats import Estimate, draw_cells, raw_minus_partial, spearman
+from mlm_vs_clm.analysis.pooling import (
+    FORMULAS,
+    MEASURED,
+    average_seeds,
+    describe_fit,
+    fit_mixed_model,
+    leave_each_out,
+    pool,
+)
+from mlm_vs_clm.analysis.tables import OVERALL
+from mlm_vs_clm.stats import draw_cells, raw_minus_partial, spearman
 
 REPEATS = 20
 
@@ -40,9 +55,9 @@ def make_cells(quality, utility, share=None, arms=ARMS):
     )
 
 
-def describe(quality, utility, share=None, wanted=0.5):
+def describe(quality, utility, share=None):
     cells = make_cells(quality, utility, share)
-    rows = describe_corpus(cells, wanted, len(cells), resamples=200, bound=0.5)
+    rows = describe_corpus(cells, len(cells), resamples=200, bound=0.5)
     return {row["statistic"]: row for row in rows}
 
 
@@ -123,20 +138,6 @@ def test_the_seeds_of_a_cell_are_drawn_together():
     assert (draw_cells(3, 50, 0, ["x", "y", "z"]) == draw_cells(3, 50, 0)).all()
 
 
-def test_cells_needed_by_hand():
-    ends = np.tanh([-0.2, 0.4])  # around 0.1 on Fisher's scale, arms of 0.3
-    row = count_cells_needed(Estimate(float(np.tanh(0.1)), *map(float, ends), 43), bound=float(np.tanh(0.25)))
-    assert (row["value"], row["decision"]) == (3 + 40 * 4, NOT_STRONG)
-    ends = np.tanh([0.8, 1.2])
-    row = count_cells_needed(Estimate(float(np.tanh(1.0)), *map(float, ends), 43), bound=float(np.tanh(0.6)))
-    assert (row["value"], row["decision"]) == (3 + 10, STRONG)
-
-
-def test_no_number_of_cells_decides_an_estimate_on_the_bound():
-    row = count_cells_needed(Estimate(0.5, 0.3, 0.7, 40), bound=0.5)
-    assert np.isnan(row["value"]) and "on the bound" in row["reason"]
-
-
 def test_the_cells_needed_are_there_exactly_where_the_decision_is():
     rng = np.random.default_rng(4)
     for rho in (0.0, 0.3, 0.6, 0.9):
@@ -201,24 +202,17 @@ def test_a_fit_that_did_not_converge_is_missing():
     assert np.isnan(found.value) and found.reason == "the model did not converge"
 
 
-SHAPES = {"spline_p": STRAIGHT, "threshold_p": STRAIGHT}
-
-
 def find(rows, statistic, corpus="plots", metric="rougeL"):
     keys = {"statistic": statistic, "corpus": corpus, "quality_metric": metric}
     (row,) = [row for row in rows if all(row[key] == value for key, value in keys.items())]
     return row
 
 
-def test_a_step_is_found_near_its_place_and_a_line_has_none():
+def test_a_bent_relation_beats_the_straight_line_and_a_straight_one_does_not():
     rows = correlate_tables(*make_tables(lambda quality: 0.3 + 0.4 * (quality > 0.6)), 200, 0.5)
-    place = find(rows, "threshold")
-    assert (place["decision"], find(rows, "threshold_p")["decision"]) == ("step", BENT)
-    assert place["value"] == pytest.approx(0.6, abs=0.05) and place["low"] < 0.65 and place["high"] > 0.55
-    enough = find(rows, "sufficient_quality")
-    assert enough["reason"] or 0.55 < enough["value"] < 0.9
+    assert find(rows, "spline_p")["decision"] == BENT and find(rows, "spline_aic_gain")["value"] > 0
     rows = correlate_tables(*make_tables(lambda quality: quality), 200, 0.5)
-    assert {name: find(rows, name)["decision"] for name in SHAPES} == SHAPES
+    assert find(rows, "spline_p")["decision"] == STRAIGHT
 
 
 def test_nan_scores_are_left_out_and_counted_and_a_metric_without_rows_is_missing():
@@ -246,3 +240,58 @@ def test_equal_input_gives_equal_rows_and_every_missing_value_has_a_reason():
     pd.testing.assert_frame_equal(rows, again)
     assert (rows.loc[rows["value"].isna(), "reason"] != "").all()
     assert set(rows["corpus"]) == {"abstracts", "plots", OVERALL}
+
+
+def test_the_spline_is_patsys_natural_cubic_spline():
+    quality = np.random.default_rng(0).uniform(0, 1, 60)
+    utility = np.sin(5 * quality) + np.random.default_rng(1).normal(0, 0.2, 60)
+    curve = fit_curve(quality, utility)
+    columns = patsy.dmatrix("cr(x, df=4) - 1", {"x": quality})
+    theirs = sm.OLS(utility, np.asarray(columns)).fit()
+    mean, low, high = curve.predict(quality)
+    assert mean == pytest.approx(theirs.fittedvalues)
+    assert curve.fit.aic == pytest.approx(theirs.aic) and (low < mean).all() and (mean < high).all()
+    assert curve.p < 0.001 and curve.aic_gain > 10
+
+
+@pytest.mark.parametrize(
+    ("quality", "utility", "reason"),
+    [
+        (np.arange(7.0), np.arange(7.0) ** 2, "fewer than 8 cells"),
+        (np.repeat([0.1, 0.2], 10), np.arange(20.0), "fewer than 8 cells of different quality"),
+        (np.arange(20.0), np.full(20, 0.5), "does not vary"),
+        (np.arange(20.0), 3 * np.arange(20.0), "exact line"),
+        (np.arange(20.0), np.arange(20.0) ** 2, ""),
+    ],
+)
+def test_cells_to_which_no_curve_can_be_fitted_have_a_reason(quality, utility, reason):
+    found = reason_not_fitted(quality, utility)
+    assert reason in found and bool(found) == bool(reason)
+
+
+def thrice(cells):
+    """Return every cell with three seeds that found the same."""
+    return pd.concat([cells] * 3, ignore_index=True)
+
+
+def test_three_seeds_that_found_the_same_are_one_finding():
+    cells = corpora_of(np.random.default_rng(10), dict.fromkeys("abc", 0.4), n=30)
+    again = {name: thrice(part) for name, part in cells.items()}
+    for formula in FORMULAS.values():
+        one, three = fit_mixed_model(formula, cells), fit_mixed_model(formula, again)
+        assert (three.value, three.low, three.high) == pytest.approx((one.value, one.low, one.high), abs=1e-4)
+        assert three.n == one.n == 90
+    rows, repeated = (
+        {row["statistic"]: row for row in describe_corpus(part, len(part), 100, 0.5)}
+        for part in (cells["a"], again["a"])
+    )
+    for name in ("spline_p", "spline_aic_gain"):
+        assert repeated[name]["value"] == pytest.approx(rows[name]["value"])
+        assert repeated[name]["n_cells"] == 30
+
+
+def test_seeds_are_averaged_within_a_cell():
+    cells = make_cells(*correlated(np.random.default_rng(0), 30, 0.4))
+    found = average_seeds(pd.concat([cells, cells.assign(quality=cells["quality"] + 0.2)]))
+    assert list(found["quality"]) == pytest.approx(list(cells["quality"] + 0.1))
+    pd.testing.assert_frame_equal(average_seeds(cells)[MEASURED], cells[MEASURED])

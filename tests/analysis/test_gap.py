@@ -1,23 +1,19 @@
-"""The steps between masked and causal text: paired, per corpus, and honest about what is not there."""
+"""Comparisons of masked and causal text: paired, per corpus, and explicit about what is missing."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from made_cells import COMPARISONS, FILLS, matched, scored
 
 from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.cells import STEPS, Cell
 from mlm_vs_clm.analysis.gap import MEASURES, compare_by_seed, compare_text
 from mlm_vs_clm.metrics.bleu import count_ngrams
 from mlm_vs_clm.report.build import draw, show_tables
 from mlm_vs_clm.stats import compare_runs, paired_bootstrap, ratio_of_sums
 
-FILLS = ("fills", "exact_match")
 
-
-def make_cell(arm, matches, seed=0, units=None):
-    """Return a cell of ten blanks a document, of which `matches` were restored."""
-    rows = np.array([[m, 10.0] for m in matches])
-    return Cell(arm, seed, {FILLS: rows}, units or [f"d{i}" for i in range(len(matches))])
+def compare(cells, resamples=50):
+    return compare_text(cells, COMPARISONS, resamples).to_dict("records")
 
 
 def pick(rows, step, measure=FILLS):
@@ -25,8 +21,8 @@ def pick(rows, step, measure=FILLS):
 
 
 def test_difference_by_hand():
-    cells = [make_cell("mlm", [5, 7, 6]), make_cell("clm", [2, 4, 3])]
-    row = pick(compare_text("plots", cells, 200), "known length")
+    cells = [matched("mlm", [5, 7, 6]), matched("clm", [2, 4, 3])]
+    row = pick(compare(cells, 200), "known length")
     assert row["value"] == pytest.approx(0.3) and (row["low"], row["high"]) == pytest.approx((0.3, 0.3))
     assert (row["corpus"], row["first"], row["second"], row["n"], row["reason"]) == (
         "plots",
@@ -41,7 +37,7 @@ def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 10, (2, 40))
     row = pick(
-        compare_text("plots", [make_cell("mlm", first), make_cell("infill", second)], 300),
+        compare([matched("mlm", first), matched("infill", second)], 300),
         "both contexts",
     )
     rows = [np.stack([m, np.full(40, 10.0)], axis=1) for m in (first, second)]
@@ -50,22 +46,22 @@ def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
 
 
 def test_authors_who_repeat_are_one_unit():
-    units = ["a", "a", "b", "b"]
-    cells = [make_cell(arm, [1, 2, 3, 4], units=units) for arm in ("mlm", "clm")]
-    assert pick(compare_text("speeches", cells, 50), "known length")["n"] == 2
+    authors = ["a", "a", "b", "b"]
+    cells = [matched(arm, [1, 2, 3, 4], clusters=authors) for arm in ("mlm", "clm")]
+    assert pick(compare(cells, 50), "known length")["n"] == 2
 
 
 def test_seeds_are_put_together_and_unshared_ones_left_out():
-    cells = [make_cell("mlm", [5, 5], 0), make_cell("mlm", [7, 7], 1), make_cell("mlm", [9, 9], 2)]
-    cells += [make_cell("clm", [1, 1], 0), make_cell("clm", [1, 1], 1)]
-    row = pick(compare_text("plots", cells, 50), "known length")
+    cells = [matched("mlm", [5, 5], 0), matched("mlm", [7, 7], 1), matched("mlm", [9, 9], 2)]
+    cells += [matched("clm", [1, 1], 0), matched("clm", [1, 1], 1)]
+    row = pick(compare(cells, 50), "known length")
     assert row["value"] == pytest.approx(0.5) and row["n"] == 2
 
 
 def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
-    cells = [make_cell("clm", [1] * 9, seed) for seed in (0, 1, 2)]
-    cells += [make_cell("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
-    row = pick(compare_text("plots", cells, 500), "known length")
+    cells = [matched("clm", [1] * 9, seed) for seed in (0, 1, 2)]
+    cells += [matched("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
+    row = pick(compare(cells, 500), "known length")
     assert row["value"] == pytest.approx(0.3) and row["n"] == 9
     assert (row["low"], row["high"]) == pytest.approx((0.1, 0.6))  # each run alone has no width at all
 
@@ -91,13 +87,11 @@ def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
 
 
 def test_every_run_has_its_row_and_one_run_has_none():
-    cells = {
-        "plots": [make_cell(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
-    }
-    rows = compare_by_seed(cells, {}, 50)
+    cells = [matched(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
+    rows = compare_by_seed(cells, [], COMPARISONS, 50)
     known = rows[(rows["step"] == "known length") & (rows["metric"] == "exact_match")]
     assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
-    assert compare_by_seed({"plots": cells["plots"][:1]}, {}, 50).empty
+    assert compare_by_seed(cells[:1], [], COMPARISONS, 50).empty
 
 
 @pytest.fixture
@@ -114,7 +108,7 @@ def runs():
         }
         | {"n": 10, "reason": ""}
         for corpus in ("plots", "speeches")
-        for step in STEPS
+        for step in COMPARISONS
         for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
         for seed, value in enumerate((0.5, -0.5, 1.5))
     ]
@@ -138,13 +132,15 @@ def test_the_figure_of_runs_tells_each_and_one_run_has_none(runs):
 
 
 def test_missing_is_a_row_with_its_reason():
-    rows = compare_text("plots", [make_cell("mlm", [1, 2]), make_cell("clm", [1, 2], seed=1)], 50)
-    assert len(rows) == len(STEPS) * len(MEASURES) and all(list(row) == tidy.COLUMNS["gap"] for row in rows)
-    assert all(row["value"] is None and row["reason"] for row in rows)
-    assert pick(rows, "as reported")["reason"] == "not made: mlm_leaky and seq2seq_kept"
-    assert pick(rows, "no leak")["reason"] == "not made: seq2seq_kept"
+    rows = compare([matched("mlm", [1, 2]), matched("clm", [1, 2], seed=1)], 50)
+    assert len(rows) == len(COMPARISONS) * len(MEASURES) and all(
+        list(row) == tidy.COLUMNS["gap"] for row in rows
+    )
+    assert all(pd.isna(row["value"]) and row["reason"] for row in rows)
+    assert pick(rows, "as reported")["reason"] == "not run: mlm_leaky and seq2seq_kept"
+    assert pick(rows, "no leak")["reason"] == "not run: seq2seq_kept"
     assert pick(rows, "known length")["reason"] == "the two arms share no seed"
-    one = compare_text("plots", [make_cell("mlm", [1]), make_cell("clm", [1])], 50)
+    one = compare([matched("mlm", [1]), matched("clm", [1])], 50)
     assert "1 of the units" in pick(one, "known length")["reason"]
 
 
@@ -152,8 +148,8 @@ def test_bleu_is_of_the_corpus_and_not_a_mean():
     texts = ["the captain saw the old boat", "a doctor gave two small tablets"]
     rows = {("document", "bleu"): count_ngrams(texts, texts)}
     worse = {("document", "bleu"): count_ngrams(["the captain", "a doctor gave two"], texts)}
-    cells = [Cell("mlm", 0, rows, ["a", "b"]), Cell("clm", 0, worse, ["a", "b"])]
-    row = pick(compare_text("plots", cells, 50), "known length", ("document", "bleu"))
+    cells = [scored("mlm", rows), scored("clm", worse)]
+    row = pick(compare(cells, 50), "known length", ("document", "bleu"))
     import sacrebleu
 
     theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
@@ -163,21 +159,19 @@ def test_bleu_is_of_the_corpus_and_not_a_mean():
 @pytest.fixture
 def gap():
     rng = np.random.default_rng(0)
-    cells = [
-        make_cell(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))
-    ]
-    return tidy.tidy("gap", pd.DataFrame(compare_text("plots", cells, 100), columns=tidy.COLUMNS["gap"]))
+    cells = [matched(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))]
+    return tidy.tidy("gap", compare_text(cells, COMPARISONS, 100))
 
 
 def test_table_holds_every_step_and_says_why_one_is_missing(gap):
     (table,) = show_tables("gap", {"gap": gap}, "smoke")
-    assert all(step.name in table for step in STEPS)
-    assert "| 30 |" in table and "nan" not in table and "not made: mlm_left" in table
+    assert all(step.name in table for step in COMPARISONS)
+    assert "| 30 |" in table and "nan" not in table and "not run: mlm_left" in table
     assert "arm=clm,infill,mlm" in table and "masking=random" in table
 
 
 def test_figure_tells_every_step_and_an_empty_table_has_none(gap):
     (made,) = draw("gap", {"gap": gap})
-    assert all(step.name in made.alt for step in STEPS) and "missing" in made.alt
+    assert all(step.name in made.alt for step in COMPARISONS) and "missing" in made.alt
     empty = tidy.tidy("gap", pd.DataFrame())
     assert draw("gap", {"gap": empty}) == [] and show_tables("gap", {"gap": empty}, "smoke") == []

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from made_cells import COMPARISONS
 
-from mlm_vs_clm.analysis.cells import STEPS
 from mlm_vs_clm.analysis.equal_compute import BASES
 from mlm_vs_clm.analysis.gap import MEASURES
 
@@ -39,7 +39,9 @@ def fake_tables(corpora=tuple(TASKS), seeds=(0,)) -> dict[str, pd.DataFrame]:
     """Return every table for a full grid, with one cell missing for a reason."""
     rng = np.random.default_rng(7)
     grid = [(c, a, s, r, seed) for c in corpora for a in SKILL for s, r in CELLS for seed in seeds]
+    study = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
     return {
+        "study": pd.DataFrame([study]),
         "scores": pd.DataFrame([row for cell in grid for row in score_rows(rng, *cell)]),
         "downstream": pd.DataFrame(downstream_rows(rng, grid, corpora, seeds)),
         "gap": pd.DataFrame([row for corpus in corpora for row in gap_rows(corpus)]),
@@ -129,6 +131,9 @@ def ledger_row(corpus, arm, strategy, ratio, seed):
     return {
         "corpus": corpus,
         "arm": arm,
+        "context": "both",
+        "length": "known",
+        "order": "random",
         "strategy": strategy,
         "ratio": ratio,
         "seed": seed,
@@ -187,7 +192,7 @@ def correlation_rows(corpus):
 
 
 def gap_rows(corpus):
-    for place, step in enumerate(STEPS):
+    for place, step in enumerate(COMPARISONS):
         for scope, metric in MEASURES:
             missing = step.first == "mlm_left" and corpus == "speeches"
             value = (10 if metric == "bleu" else 0.1) * (0.6 - 0.2 * place)
@@ -204,7 +209,7 @@ def gap_rows(corpus):
                 "high": np.nan if missing else value + half,
                 "p": np.nan if missing else 0.01,
                 "n": np.nan if missing else 150,
-                "reason": "not made: mlm_left" if missing else None,
+                "reason": "not run: mlm_left" if missing else None,
             }
 
 

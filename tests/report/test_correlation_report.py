@@ -7,10 +7,8 @@ from correlation_tables import make_tables
 from fake_tables import fake_tables
 
 from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.claims import decide, load_rules
-from mlm_vs_clm.analysis.correlation import COLUMNS, OVERALL, correlate_tables
-from mlm_vs_clm.analysis.power import STRONG
-from mlm_vs_clm.pipeline.command import CONF
+from mlm_vs_clm.analysis.correlation import OVERALL, STRONG, correlate_tables
+from mlm_vs_clm.analysis.tables import COLUMNS
 from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.correlation import correlation_tables
 from mlm_vs_clm.report.correlation_reading import Rows, tell_change, tell_decisions
@@ -22,7 +20,7 @@ ROUGE = ("document", "rougeL")
 @pytest.fixture(scope="module")
 def tables():
     scores, downstream = make_tables(lambda quality: quality)
-    rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5), columns=COLUMNS)
+    rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5), columns=COLUMNS["correlation"])
     shared = {"objective": "", "context": "", "length": "", "order": "", "signature": "", "artifact": ""}
     noted = {"low": np.nan, "high": np.nan, "n": 40}
     return {
@@ -93,9 +91,3 @@ def test_rows_of_an_older_report_and_no_rows_break_nothing():
     assert (
         correlation_tables(empty["correlation"], "smoke") == [] and tell_decisions(empty["correlation"]) == ()
     )
-
-
-def test_claims_are_decided_on_the_corpora_alone(tables):
-    (rule,) = [rule for rule in load_rules(CONF / "claims.yaml") if rule["id"] == "C5"]
-    decided = decide([rule], {"correlation": tables["correlation"]}, dict().__getitem__, 100, 0)
-    assert set(decided.loc[decided["comparison"] != "verdict", "corpus"]) == {"abstracts", "plots"}

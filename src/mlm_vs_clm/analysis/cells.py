@@ -1,52 +1,95 @@
-"""A stored cell as values: what an arm scored, what was learned from its text, and which arms are compared."""
+"""A stored cell as values: its names, what an arm scored in it, what was learned from its text, and which are compared."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
-CELL = ("random", 0.5)
+Statistics = dict[tuple[str, str], np.ndarray]
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Step:
-    """A pair of arms to compare on the same documents; the difference is first minus second."""
+class Comparison:
+    """Two arms that are compared on the same documents; a difference is first minus second."""
 
     name: str
     first: str
     second: str
 
-
-STEPS = (  # each takes one more advantage from the masked arm; the last gives the causal arm what it lacked
-    Step("as reported", "mlm_leaky", "seq2seq_kept"),
-    Step("no leak", "mlm", "seq2seq_kept"),
-    Step("known length", "mlm", "clm"),
-    Step("left context", "mlm_left", "clm"),
-    Step("both contexts", "mlm", "infill"),
-)
-
-
-Statistics = dict[tuple[str, str], np.ndarray]
+    @property
+    def arms(self) -> tuple[str, str]:
+        """Return both arms."""
+        return self.first, self.second
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What an arm scored with one seed: statistics (n documents, k) by (scope, metric), and whose each document is.
+    """The names of a cell: the corpus, the arm that filled the blanks, how they were chosen, and the seed."""
 
-    `units` names the author of each document where authors repeat, else the document.
-    """
-
+    corpus: str
     arm: str
-    seed: int
-    statistics: Statistics
-    units: Sequence[str]
+    strategy: str
+    ratio: float
+    seed: int = 0
+
+    @property
+    def masking(self) -> tuple[str, float]:
+        """Return strategy and ratio."""
+        return self.strategy, self.ratio
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What was answered after training on an arm's text: the rows of its units.jsonl, and why no seed has a model."""
+class ScoredCell:
+    """What an arm scored: statistics (n documents, k) by (scope, metric), the documents of a corpus in one order.
 
-    arm: str
-    seed: int
-    units: Sequence[dict]
+    `clusters` has the author of each document where authors repeat, else None. `ledger` has the sums of what generation
+    cost. `method` is shared by arms that differ in order and pace alone.
+    """
+
+    cell: Cell
+    artifact: str = ""
+    statistics: Statistics = field(default_factory=dict)
+    clusters: Sequence[Hashable] | None = None
+    documents: Sequence[str] = ()
+    ledger: dict[str, float] = field(default_factory=dict)
+    method: str = ""
+
+    @property
+    def flops(self) -> float:
+        """Return the FLOPs per document."""
+        return self.ledger["flops"] / max(1, self.ledger["documents"])
+
+
+@dataclass(frozen=True)
+class TrainedCell:
+    """What a task model answered after training on an arm's text (or on a control, which `cell.arm` then names).
+
+    `units` are the rows of units.jsonl: one per task seed and test unit. `reason` says why no seed has a model.
+    """
+
+    cell: Cell
+    task: str
+    artifact: str = ""
+    units: Sequence[dict] = ()
     reason: str = ""
+
+
+def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return the items by their key, in the order in which keys first occur."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+CELL = ("random", 0.5)
+STEPS = (  # each removes one more advantage of the masked arm; the last gives the causal arm what it lacked
+    Comparison("as reported", "mlm_leaky", "seq2seq_kept"),
+    Comparison("no leak", "mlm", "seq2seq_kept"),
+    Comparison("known length", "mlm", "clm"),
+    Comparison("left context", "mlm_left", "clm"),
+    Comparison("both contexts", "mlm", "infill"),
+)

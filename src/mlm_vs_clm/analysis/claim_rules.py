@@ -10,20 +10,20 @@ import pandas as pd
 from ..errors import StudyError
 from ..metrics.bleu import score_counts
 from ..stats import (
+    ALPHA,
+    FEWEST_UNITS,
     Aggregate,
     equivalence,
+    gain_of_sums,
     paired_bootstrap,
     paired_randomisation,
     ratio_of_sums,
-    smallest_detectable_effect,
 )
-from .claim_evidence import GAIN, Rows, Study, join_rows, load_counts, load_rows, match_widths
+from .claim_evidence import GAIN, Study, UnitStatistics, join, load_counts, load_statistics, match_widths
+from .power import smallest_detectable_correlation, smallest_detectable_effect
 
-ALPHA = 0.05
-FEWEST_UNITS = 10
 SWAPS_PER_RESAMPLE = 10
 SIDES = ("first", "second")
-INTERVAL_IN_ERRORS = 2 * 1.959964
 MEANS = ("exact_match", "rouge1", "rouge2", "rougeL", "meteor", "bertscore")
 AGGREGATES: dict[str, Aggregate] = {"bleu": score_counts} | dict.fromkeys(MEANS, ratio_of_sums)
 
@@ -73,22 +73,22 @@ def list_tests(claim: dict) -> list[dict]:
 
 
 def compare_cells(test: dict, cells: list[dict], corpus: str, study: Study) -> Found:
-    """Compare two cells; the seeds of a cell are put together, document by document.
+    """Compare two cells; the seeds of a cell are pooled, document by document.
 
     Where both filled the same blanks, p is that of swapping the two at random; elsewhere they differ in more than
-    who wrote (how many blanks they hold), and p is the bootstrap's.
+    the arm (in the number of blanks), and p is the bootstrap's.
     """
-    loaded = [load_rows(test["scope"], test["metric"], cell, corpus, study) for cell in cells]
-    absent = [tell_cell(cell) for cell, rows in zip(cells, loaded, strict=True) if not rows]
+    loaded = [load_statistics(test["scope"], test["metric"], cell, corpus, study) for cell in cells]
+    absent = [describe_cell(cell) for cell, rows in zip(cells, loaded, strict=True) if not rows]
     if absent:
-        return Found(reason=f"not made: {' and '.join(absent)}")
+        return Found(reason=f"not run: {' and '.join(absent)}")
     first, second = loaded
     pairs = [(first[seed], second[seed]) for seed in sorted(first.keys() & second.keys())]
     pairs = [pair for pair in pairs if len(pair[0].values) == len(pair[1].values)]
     if not pairs:
         return Found(reason="the two cells share no seed with the same documents")
     same_blanks = all(cells[0][key] == cells[1][key] for key in ("strategy", "ratio"))
-    joined = [join_rows(side, np.vstack) for side in zip(*pairs, strict=True)]
+    joined = [join(side, np.vstack) for side in zip(*pairs, strict=True)]
     return compare(*joined, find_aggregate(test["metric"]), study, same_blanks)
 
 
@@ -98,25 +98,24 @@ def find_aggregate(metric: str) -> Aggregate:
     if name not in AGGREGATES:
         raise StudyError(f"the claims name the metric {metric}: choose one of {', '.join(AGGREGATES)}")
     aggregate = AGGREGATES[name]
-    return (lambda sums: share_gained(sums, aggregate)) if name != metric else aggregate
+    return (lambda sums: gain_of_sums(sums, aggregate)) if name != metric else aggregate
 
 
-def share_gained(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
-    """Return (score - unfilled) / (oracle - unfilled) of the summed statistics (..., 3k); NaN without room."""
-    score, unfilled, oracle = (aggregate(part) for part in np.split(sums, 3, axis=-1))
-    room = np.where(np.isclose(oracle, unfilled, rtol=0, atol=1e-9), np.nan, oracle - unfilled)
-    return (score - unfilled) / room
-
-
-def tell_cell(cell: dict) -> str:
-    """Return the cell in words."""
+def describe_cell(cell: dict) -> str:
+    """Return an arm and its masking in words."""
     return f"{cell['arm']} at {cell['strategy']} {cell['ratio']:g}"
 
 
-def compare(first: Rows, second: Rows, aggregate: Aggregate, study: Study, same_blanks: bool) -> Found:
-    """Return first minus second; too few units, or scores that do not vary, are told in `reason`."""
-    drawn = {"seed": study.seed, "clusters": first.clusters}
-    made = paired_bootstrap(first.values, second.values, aggregate, study.resamples, **drawn)
+def compare(
+    first: UnitStatistics,
+    second: UnitStatistics,
+    aggregate: Aggregate,
+    study: Study,
+    same_blanks: bool,
+) -> Found:
+    """Return first minus second; `reason` says where there are too few units or scores do not vary."""
+    pair, drawn = (first.values, second.values, aggregate), (study.seed, first.clusters)
+    made = paired_bootstrap(*pair, study.resamples, *drawn)
     evidence = tuple(dict.fromkeys(first.evidence + second.evidence))
     if np.isnan(made.difference):
         few = f"both scores are defined for {made.n} of the units, two are needed"
@@ -124,19 +123,23 @@ def compare(first: Rows, second: Rows, aggregate: Aggregate, study: Study, same_
         return Found(n=made.n, reason=reason, evidence=evidence)
     p, reason = made.p, ""
     if same_blanks:
-        n_swaps = study.resamples * SWAPS_PER_RESAMPLE
-        p = paired_randomisation(first.values, second.values, aggregate, n_swaps, **drawn)
+        p = paired_randomisation(*pair, study.resamples * SWAPS_PER_RESAMPLE, *drawn)
     if np.isnan(made.standard_error):
         p, reason = float("nan"), "the score is not defined on some resamples"
     elif made.standard_error < 1e-12:
         reason = "the difference does not vary over units: it has no interval"
     elif made.n < FEWEST_UNITS:
-        reason = f"{made.n} units, fewer than {FEWEST_UNITS}: the interval is too narrow to rely on"
+        reason = explain_few(made.n, "units")
     detectable = smallest_detectable_effect(made.standard_error, made.n)
     return Found(made.difference, made.low, made.high, p, detectable, made.n, reason, evidence)
 
 
-def measure_utility(claim: dict, corpus: str, study: Study) -> Measured:
+def explain_few(n: int, counted: str) -> str:
+    """Return the reason for which so few units or cells decide nothing."""
+    return f"{n} {counted}, fewer than {FEWEST_UNITS}: the interval is too narrow to rely on"
+
+
+def measure_training_data(claim: dict, corpus: str, study: Study) -> Measured:
     """Yield every comparison of two training sets over the test units; task seeds are averaged.
 
     What was trained on text that is in no cell (real, shuffled, majority) is compared with every cell.
@@ -145,7 +148,7 @@ def measure_utility(claim: dict, corpus: str, study: Study) -> Measured:
         loaded = [load_counts(test[side], claim, corpus, study) for side in SIDES]
         absent = [test[side]["trained_on"] for side, rows in zip(SIDES, loaded, strict=True) if rows is None]
         if absent:
-            yield test, Found(reason=f"not made: {' and '.join(absent)}")
+            yield test, Found(reason=f"not run: {' and '.join(absent)}")
         elif list(loaded[0].clusters) != list(loaded[1].clusters):
             yield test, Found(reason="the two were tested on different units")
         else:
@@ -160,7 +163,7 @@ def average_f1(sums: np.ndarray) -> np.ndarray:
 
 
 def measure_cost(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every comparison of two arms' FLOPs a document: the share that the first takes more.
+    """Yield every comparison of two arms' FLOPs per document: the share that the first takes more.
 
     The effect is the geometric mean over the cells that both filled, the interval its range over them.
     """
@@ -178,28 +181,27 @@ def measure_cost(claim: dict, corpus: str, study: Study) -> Measured:
         yield test, Found(*values, n=len(logs), evidence=evidence)
 
 
-def read_correlation(claim: dict, corpus: str, study: Study) -> Measured:
+def measure_correlation(claim: dict, corpus: str, study: Study) -> Measured:
     """Yield every rank correlation of quality and utility; what it could detect follows from its interval."""
     for measure, (role, statistic) in product(claim["measures"], claim["statistics"].items()):
         name = f"{statistic.replace('_', ' ')} with utility"
         test = measure | {"name": name, "role": role, "bound": claim["bound"]}
         wanted = {"quality_metric": measure["metric"], "quality_scope": measure["scope"]}
         rows = study.rows("correlation", corpus, statistic=statistic, **wanted)
-        yield test, _tell_correlation(rows)
+        yield test, _read_correlation(rows)
 
 
-def _tell_correlation(rows: pd.DataFrame) -> Found:
+def _read_correlation(rows: pd.DataFrame) -> Found:
     evidence = ("correlation.csv",)
     if rows.empty:
         return Found(reason="no such correlation was computed", evidence=evidence)
     row = rows.iloc[0]
     value, low, high, n = float(row["value"]), float(row["low"]), float(row["high"]), int(row["n_cells"])
     if np.isnan([value, low, high]).any():
-        told = row["reason"] if isinstance(row["reason"], str) and row["reason"] else "no interval"
-        return Found(n=n, reason=told, evidence=evidence)
-    few = f"{n} cells, fewer than {FEWEST_UNITS}: the interval is too narrow to rely on"
-    detectable = smallest_detectable_effect((high - low) / INTERVAL_IN_ERRORS, n)
-    reason = few if n < FEWEST_UNITS else ""
+        reason = row["reason"] if isinstance(row["reason"], str) and row["reason"] else "no interval"
+        return Found(n=n, reason=reason, evidence=evidence)
+    detectable = smallest_detectable_correlation(low, high, n)
+    reason = explain_few(n, "cells") if n < FEWEST_UNITS else ""
     return Found(value, low, high, detectable=detectable, n=n, reason=reason, evidence=evidence)
 
 
@@ -214,27 +216,25 @@ def measure_ratings(claim: dict, corpus: str, study: Study) -> Measured:
         if both.empty:
             yield test, Found(reason="no document was rated for both arms")
             continue
-        first, second = (
-            Rows(np.stack([both[side], np.ones(len(both))], axis=1), list(both.index), ("ratings.csv",))
-            for side in SIDES
-        )
+        rated = [np.stack([both[side], np.ones(len(both))], axis=1) for side in SIDES]
+        first, second = (UnitStatistics(values, list(both.index), ("ratings.csv",)) for values in rated)
         yield test, compare(first, second, ratio_of_sums, study, same_blanks=True)
 
 
 def judge_gain(test: dict, found: Found, p: float) -> str:
-    """Say whether an asserted advantage `holds`, is `gone` (negligible or reversed), or is `unclear`."""
+    """Return whether an asserted advantage `holds`, is `gone` (negligible or reversed), or is `unclear`."""
     if found.high < test["negligible"]:
         return "gone"
     return "holds" if found.low > test["at_least"] and not p >= ALPHA else "unclear"
 
 
 def judge_no_gain(test: dict, found: Found, p: float) -> str:
-    """Say the same of the assertion that there is no advantage."""
+    """Return the same of the assertion that there is no advantage."""
     return {"holds": "gone", "gone": "holds", "unclear": "unclear"}[judge_gain(test, found, p)]
 
 
 def judge_no_correlation(test: dict, found: Found, p: float) -> str:
-    """Say the same of the assertion that a correlation lies inside the bound."""
+    """Return the same of the assertion that a correlation lies inside the bound."""
     where = equivalence(found.low, found.high, test["bound"])
     return {"inside": "holds", "outside": "gone", "spans": "unclear"}[where]
 
@@ -252,8 +252,8 @@ RULES = {
     "paired": Rule("scores", measure_paired, judge_gain),
     "trend": Rule("scores", measure_trend, judge_gain),
     "no_gain": Rule("scores", measure_paired, judge_no_gain),
-    "no_correlation": Rule("correlation", read_correlation, judge_no_correlation),
-    "utility": Rule("downstream", measure_utility, judge_gain),
+    "no_correlation": Rule("correlation", measure_correlation, judge_no_correlation),
+    "utility": Rule("downstream", measure_training_data, judge_gain),
     "ratings": Rule("ratings", measure_ratings, judge_gain),
     "cost": Rule("ledger", measure_cost, judge_gain),
 }

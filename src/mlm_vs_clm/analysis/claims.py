@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,36 +12,32 @@ import pandas as pd
 import yaml
 
 from ..errors import StudyError
-from ..stats import holm
-from .claim_evidence import Stored, Study
-from .claim_rules import ALPHA, FEWEST_UNITS, RULES, SWAPS_PER_RESAMPLE, Found
+from ..stats import ALPHA, FEWEST_UNITS, holm
+from .cells import Comparison, ScoredCell, TrainedCell, group_by
+from .claim_evidence import Study
+from .claim_rules import RULES, SIDES, SWAPS_PER_RESAMPLE, Found
+from .tables import OVERALL, VERDICT
 
 VERSION = 2  # raised when the code comes to decide the same rules otherwise
 COLUMNS = (
     "claim corpus comparison role metric scope verdict effect low high p detectable n reason evidence"
 ).split()
-OVERALL, VERDICT = "overall", "verdict"
 ROLES = ("reported", "matched", "partly matched")
 KEYS = ("id", "statement", "source", "family", "rule", "measures", "mixed")
+MAIN = "main"  # in the rules: the main cell of the study
 OF_STATE = {
     "holds": "supported",
     "gone": "contradicted",
     "unclear": "inconclusive",
     "missing": "not tested",
 }
-IN_WORDS = {"holds": "for it", "gone": "against it", "unclear": "undecided", "missing": "missing"}
-OF_MATCHED = {  # the verdict where what was reported holds
-    "holds": "supported",
-    "gone": "explained",
-    "unclear": "inconclusive",
-}
+IN_WORDS = {"holds": "for", "gone": "against", "unclear": "undecided", "missing": "missing"}
+OF_MATCHED = OF_STATE | {"gone": "explained"}  # the verdict where what was reported holds
 
 
 @dataclass(frozen=True)
-class Test:
+class Tested:
     """One comparison of a claim on one corpus: what was asked, found (p corrected), and what that says."""
-
-    __test__ = False  # not one of pytest's
 
     claim: dict
     corpus: str
@@ -51,8 +47,11 @@ class Test:
     state: str
 
 
-def load_rules(path: Path) -> list[dict]:
-    """Return the claims of `conf/claims.yaml`; raises StudyError for a rule that nothing decides."""
+def load_rules(path: Path, main: tuple[str, float]) -> list[dict]:
+    """Return the claims of `conf/claims.yaml` for a study with this main cell (strategy, ratio).
+
+    Raises StudyError for a rule that nothing decides.
+    """
     rules = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     for rule in rules:
         absent = [key for key in KEYS if key not in rule]
@@ -61,7 +60,34 @@ def load_rules(path: Path) -> list[dict]:
         if rule["rule"] not in RULES:
             known = ", ".join(RULES)
             raise StudyError(f"{path}: claim {rule['id']}: rule {rule['rule']} is unknown: choose {known}")
-    return rules
+    return [_resolve_main(rule, main) for rule in rules]
+
+
+def _resolve_main(rule: dict, main: tuple[str, float]) -> dict:
+    """Return a claim with the main cell's strategy and ratio where it, or an arm of a comparison, says `cells: main`."""
+    cell = dict(zip(("strategy", "ratio"), main, strict=True))
+    resolved = rule | ({"cells": cell} if rule.get("cells") == MAIN else {})
+    if "comparisons" not in rule:
+        return resolved
+    return resolved | {"comparisons": [_resolve_sides(each, cell) for each in rule["comparisons"]]}
+
+
+def _resolve_sides(comparison: dict, cell: dict) -> dict:
+    sides = {}
+    for side in SIDES:
+        named = dict(comparison[side])
+        sides[side] = named | (cell if named.pop("cells", None) == MAIN else {})
+    return comparison | sides
+
+
+def list_comparisons(rules: list[dict]) -> tuple[Comparison, ...]:
+    """Return the pairs of arms that claim C1 compares, which every other finding compares too."""
+    return tuple(
+        Comparison(each["name"], each["first"]["arm"], each["second"]["arm"])
+        for rule in rules
+        if rule["id"] == "C1"
+        for each in rule["comparisons"]
+    )
 
 
 def hash_rules(rules: list[dict]) -> str:
@@ -74,35 +100,34 @@ def hash_rules(rules: list[dict]) -> str:
 def decide(
     rules: list[dict],
     tables: dict[str, pd.DataFrame],
-    read: Callable[[str], Stored],
+    read_scored: Callable[[str], ScoredCell],
+    read_trained: Callable[[str], TrainedCell],
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return COLUMNS: for each claim an `overall` row, one a corpus (comparison `verdict`), and its comparisons.
+    """Return COLUMNS: for each claim an `overall` row, one per corpus (comparison `verdict`), and its comparisons.
 
     tables: scores, downstream, correlation, ledger as the report reads them, and `ratings` (corpus, arm, document,
-    question, rating) once there are some; each may be empty or absent. read(artifact) gives what lies behind a
-    row. An effect is in the units of its metric and positive where it speaks for the claim (a correlation is itself);
+    question, rating) once there are some; each may be empty or absent. The readers give the cell behind an artifact. An
+    effect is in the units of its metric and positive where it supports the claim (a correlation is itself);
     `p` is Holm's over all comparisons of the claim's family. A verdict shows the effect of its first comparison that
     was measured; the overall row the mean over corpora, from the lowest low to the highest high, with the largest p.
     With few resamples nothing is significant: p is at least 1 / (resamples + 1) before correction.
     """
-    study = Study(tables, cache(read), resamples, seed)
-    measured = [(claim, corpus, *one) for claim in rules for corpus, one in _measure(claim, study)]
-    tests = _judge(measured)
+    study = Study(tables, cache(read_scored), cache(read_trained), resamples, seed)
+    tests = _judge([(claim, corpus, *one) for claim in rules for corpus, one in _measure(claim, study)])
     rows = []
     for claim in rules:
         of_claim = [test for test in tests if test.claim["id"] == claim["id"]]
-        corpora = sorted({test.corpus for test in of_claim})
-        parts = {name: [test for test in of_claim if test.corpus == name] for name in corpora}
-        verdicts = [_decide_corpus(claim, corpus, part) for corpus, part in parts.items()]
-        rows += [_decide_overall(claim, verdicts)]
-        for verdict in verdicts:
-            rows += [verdict, *map(_to_row, parts[verdict["corpus"]])]
+        of_corpus = sorted(group_by(of_claim, lambda test: test.corpus).items())
+        verdicts = [_decide_corpus(claim, corpus, part) for corpus, part in of_corpus]
+        rows.append(_decide_overall(claim, verdicts))
+        for verdict, (_, part) in zip(verdicts, of_corpus, strict=True):
+            rows += [verdict, *map(_to_row, part)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _measure(claim: dict, study: Study):
+def _measure(claim: dict, study: Study) -> Iterator[tuple[str, tuple[dict, Found]]]:
     """Yield (corpus, (asked, found)) for every comparison; nothing where the claim's table has no rows."""
     rule = RULES[claim["rule"]]
     table = study.tables.get(rule.table, pd.DataFrame())
@@ -115,15 +140,13 @@ def _measure(claim: dict, study: Study):
             yield corpus, one
 
 
-def _judge(measured: list[tuple[dict, str, dict, Found]]) -> list[Test]:
+def _judge(measured: list[tuple[dict, str, dict, Found]]) -> list[Tested]:
     """Return the tests with the p-values of each family corrected together."""
-    families = [claim["family"] for claim, *_ in measured]
     raw, corrected = np.array([found.p for *_, found in measured]), np.full(len(measured), np.nan)
-    for family in set(families):
-        members = [i for i, name in enumerate(families) if name == family]
+    for members in group_by(range(len(measured)), lambda i: measured[i][0]["family"]).values():
         corrected[members] = holm(raw[members])
     return [
-        Test(claim, corpus, asked, found, float(p), _find_state(claim, asked, found, p))
+        Tested(claim, corpus, asked, found, float(p), _find_state(claim, asked, found, p))
         for (claim, corpus, asked, found), p in zip(measured, corrected, strict=True)
     ]
 
@@ -134,23 +157,22 @@ def _find_state(claim: dict, asked: dict, found: Found, p: float) -> str:
     return "unclear" if found.reason else RULES[claim["rule"]].judge(asked, found, p)
 
 
-def _decide_corpus(claim: dict, corpus: str, tests: list[Test]) -> dict:
+def _decide_corpus(claim: dict, corpus: str, tests: list[Tested]) -> dict:
     """Return the verdict row of one corpus."""
     of_role = {role: [test for test in tests if test.asked["role"] == role] for role in ROLES}
     states = {role: _combine([test.state for test in part], claim["mixed"]) for role, part in of_role.items()}
     verdict, because = _find_verdict(states, of_role, claim["mixed"])
     if verdict == "inconclusive" and not because:
-        because = _tell_undecided(states, of_role)
+        because = _explain_undecided(states, of_role)
     counts = [f"{role}: {_count([test.state for test in part])}" for role, part in of_role.items() if part]
-    shown = next((test for test in of_role["reported"] if test.state != "missing"), None)
-    numbers = _show(shown) if shown else {"n": 0}
     reasons = [because, *counts, *_list_missing(tests)]
-    if verdict == "not tested" and "absent" in claim:
-        reasons.insert(0, claim["absent"])
-    evidence = " ".join(dict.fromkeys(name for test in tests for name in test.found.evidence))
+    if verdict == "not tested":
+        reasons.insert(0, claim.get("absent", ""))
+    shown = next((test for test in of_role["reported"] if test.state != "missing"), None)
     about = {"claim": claim["id"], "corpus": corpus, "comparison": VERDICT, "verdict": verdict}
-    told = {"reason": "; ".join(filter(None, reasons)), "because": because, "evidence": evidence}
-    return numbers | about | told
+    about |= {"reason": "; ".join(filter(None, reasons)), "because": because}
+    about |= {"evidence": _join_names(name for test in tests for name in test.found.evidence)}
+    return (_to_numbers(shown) if shown else {"n": 0}) | about
 
 
 def _combine(states: list[str], mixed: str) -> str:
@@ -158,129 +180,115 @@ def _combine(states: list[str], mixed: str) -> str:
 
     Those that are missing say nothing; but where a claim asserts each of them, it does not hold without them.
     """
-    told = set(states) - {"missing"}
-    if told == {"holds"} and mixed == "gone" and "missing" in states:
+    made = set(states) - {"missing"}
+    if made == {"holds"} and mixed == "gone" and "missing" in states:
         return "unclear"
-    if len(told) > 1:
-        return mixed if "gone" in told else "unclear"
-    return told.pop() if told else "missing"
+    if len(made) > 1:
+        return mixed if "gone" in made else "unclear"
+    return made.pop() if made else "missing"
 
 
-def _find_verdict(states: dict[str, str], of_role: dict[str, list[Test]], mixed: str) -> tuple[str, str]:
+def _find_verdict(states: dict[str, str], of_role: dict[str, list[Tested]], mixed: str) -> tuple[str, str]:
     """Return the verdict and, where it is not plain from the counts, why.
 
-    A reported comparison that was made under no measure leaves a claim open, unless another one settles it alone.
+    A reported comparison that was run under no measure leaves a claim open, unless another one settles it alone.
     """
-    unmade = _list_unmade(of_role["reported"])
-    if unmade and (states["reported"] == "holds" or (states["reported"] == "gone" and mixed != "gone")):
-        said = "comparison {} was" if len(unmade) == 1 else "comparisons {} were"
-        return "inconclusive", f"the {said} not made".format(" and ".join(unmade))
+    absent = _list_not_run(of_role["reported"])
+    if absent and (states["reported"] == "holds" or (states["reported"] == "gone" and mixed != "gone")):
+        noun = "comparison {} was" if len(absent) == 1 else "comparisons {} were"
+        return "inconclusive", f"{noun} not run".format(" and ".join(absent))
     if states["reported"] != "holds":
         return OF_STATE[states["reported"]], ""
     if not of_role["matched"]:
         return "supported", ""
     if states["matched"] == "missing":
         if states["partly matched"] == "gone":
-            return "explained", "gone where a part of the advantage is matched"
-        return "inconclusive", "true as reported, but the matched comparison was not made"
-    if states["matched"] == "holds" and _list_unmade(of_role["matched"]):
-        return "inconclusive", "true as reported, but a matched comparison was not made"
+            return "explained", "disappears where a part of the advantage is matched"
+        return "inconclusive", "holds as reported; matched comparison not run"
+    if states["matched"] == "holds" and _list_not_run(of_role["matched"]):
+        return "inconclusive", "holds as reported; a matched comparison was not run"
     return OF_MATCHED[states["matched"]], ""
 
 
-def _list_unmade(tests: list[Test]) -> list[str]:
+def _list_not_run(tests: list[Tested]) -> list[str]:
     """Return the comparisons that are missing under every measure."""
     made = {test.asked["name"] for test in tests if test.state != "missing"}
     return [name for name in dict.fromkeys(test.asked["name"] for test in tests) if name not in made]
 
 
-def _tell_undecided(states: dict[str, str], of_role: dict[str, list[Test]]) -> str:
-    """Return, in words, which comparisons left a claim open: those that disagree, or those that decide nothing."""
+def _explain_undecided(states: dict[str, str], of_role: dict[str, list[Tested]]) -> str:
+    """Return which comparisons left a claim open: those that disagree, or those that decide nothing."""
     role = next(role for role in ROLES if states[role] == "unclear")
-    told: dict[str, list[str]] = {}
-    for test in of_role[role]:
-        told.setdefault(test.asked["name"], []).append(IN_WORDS[test.state])
-    names = "; ".join(f"{name}: {_count(found, IN_WORDS.values())}" for name, found in told.items())
+    by_name = group_by(of_role[role], lambda test: test.asked["name"])
+    counts = {name: _count([test.state for test in tests], IN_WORDS) for name, tests in by_name.items()}
     found = {test.state for test in of_role[role]}
-    said = "point both ways" if {"holds", "gone"} <= found else "do not decide it"
-    return f"the {role} comparisons {said} ({names})"
+    verb = "disagree" if {"holds", "gone"} <= found else "do not decide it"
+    return f"the {role} comparisons {verb} ({'; '.join(f'{name}: {n}' for name, n in counts.items())})"
 
 
-def _list_missing(tests: list[Test]) -> list[str]:
+def _list_missing(tests: list[Tested]) -> list[str]:
     """Return the distinct reasons for which comparisons are missing."""
     return list(dict.fromkeys(test.found.reason for test in tests if test.state == "missing"))
 
 
-def _count(states: list[str], known: Iterable[str] = tuple(OF_STATE)) -> str:
-    return ", ".join(f"{states.count(state)} {state}" for state in known if state in states)
-
-
-def _show(test: Test) -> dict:
-    """Return the numbers of a test and what they measure."""
-    found = test.found
-    numbers = {key: getattr(found, key) for key in ("effect", "low", "high", "detectable", "n")}
-    about = {"role": test.asked["role"], "metric": test.asked["metric"], "scope": test.asked["scope"]}
-    return numbers | about | {"p": test.p}
-
-
-def _to_row(test: Test) -> dict:
-    names = {"claim": test.claim["id"], "corpus": test.corpus, "comparison": test.asked["name"]}
-    evidence = " ".join(test.found.evidence)
-    return (
-        _show(test)
-        | names
-        | {
-            "verdict": OF_STATE[test.state],
-            "reason": test.found.reason or _tell_unclear(test),
-            "evidence": evidence,
-        }
+def _count(states: list[str], words: dict[str, str] | None = None) -> str:
+    """Return how many comparisons are in each state, with other words for the states where some are given."""
+    return ", ".join(
+        f"{states.count(state)} {(words or {}).get(state, state)}" for state in OF_STATE if state in states
     )
 
 
-def _tell_unclear(test: Test) -> str:
+def _join_names(names: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(names))
+
+
+def _to_numbers(test: Tested) -> dict:
+    """Return the numbers of a test and what they measure."""
+    numbers = {key: getattr(test.found, key) for key in ("effect", "low", "high", "detectable", "n")}
+    return numbers | {key: test.asked[key] for key in ("role", "metric", "scope")} | {"p": test.p}
+
+
+def _to_row(test: Tested) -> dict:
+    about = {"claim": test.claim["id"], "corpus": test.corpus, "comparison": test.asked["name"]}
+    about |= {"verdict": OF_STATE[test.state], "evidence": " ".join(test.found.evidence)}
+    return _to_numbers(test) | about | {"reason": test.found.reason or _explain_unclear(test)}
+
+
+def _explain_unclear(test: Tested) -> str:
     """Return why an interval decides nothing; nothing for one that does."""
+    asked = test.asked
     if test.state != "unclear":
         return ""
-    if "bound" in test.asked:
-        return f"the interval spans a bound of +-{test.asked['bound']:g}"
-    if test.found.low > test.asked["at_least"]:
+    if "bound" in asked:
+        return f"the interval spans a bound of +-{asked['bound']:g}"
+    if test.found.low > asked["at_least"]:
         return f"the corrected p is not below {ALPHA:g}"
-    return (
-        f"the interval lies neither above {test.asked['at_least']:g} nor below {test.asked['negligible']:g}"
-    )
+    return f"the interval lies neither above {asked['at_least']:g} nor below {asked['negligible']:g}"
 
 
 def _decide_overall(claim: dict, verdicts: list[dict]) -> dict:
     """Return the overall row: what all tested corpora agree on, else inconclusive with the counts."""
-    told = [row["verdict"] for row in verdicts if row["verdict"] != "not tested"]
-    agreed = set(told)
-    verdict = "not tested" if not told else told[0] if len(agreed) == 1 else "inconclusive"
+    decided = {row["verdict"] for row in verdicts} - {"not tested"}
     reason = ", ".join(f"{row['corpus']} {row['verdict']}" for row in verdicts)
+    verdict = decided.pop() if len(decided) == 1 else "inconclusive" if decided else "not tested"
     if verdict == "inconclusive":
         reason = "; ".join([reason, *_share_reasons(verdicts)])
-    if not told:
+    if verdict == "not tested":
         reason = claim.get("absent", reason or f"no rows in {RULES[claim['rule']].table}.csv")
     about = {"claim": claim["id"], "corpus": OVERALL, "comparison": VERDICT, "verdict": verdict}
-    evidence = " ".join(dict.fromkeys(name for row in verdicts for name in row["evidence"].split()))
-    return (
-        _pool([row for row in verdicts if "effect" in row])
-        | about
-        | {
-            "reason": reason,
-            "evidence": evidence,
-        }
-    )
+    about |= {"evidence": _join_names(name for row in verdicts for name in row["evidence"].split())}
+    return _pool([row for row in verdicts if "effect" in row]) | about | {"reason": reason}
 
 
 def _share_reasons(verdicts: list[dict]) -> list[str]:
     """Return why corpora are undecided, those with one reason together."""
-    corpora: dict[str, list[str]] = {}
-    for row in verdicts:
-        if row["because"]:
-            corpora.setdefault(row["because"], []).append(row["corpus"])
-    if len(corpora) == 1 and len(verdicts) == len(*corpora.values()):
+    undecided = [row for row in verdicts if row["because"]]
+    corpora = group_by(undecided, lambda row: row["because"])
+    if len(corpora) == 1 and len(undecided) == len(verdicts):
         return list(corpora)
-    return [f"on {' and '.join(names)} {because}" for because, names in corpora.items()]
+    return [
+        f"on {' and '.join(row['corpus'] for row in rows)} {because}" for because, rows in corpora.items()
+    ]
 
 
 def _pool(rows: list[dict]) -> dict:

@@ -7,12 +7,16 @@ before shapes and mixed models, which have no other way to know that they are on
 """
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..fill.baselines import BOUNDS
 from ..stats import (
+    ALPHA,
+    FEWEST_CELLS,
     NOT_DEFINED,
     Estimate,
     correlations,
@@ -23,44 +27,30 @@ from ..stats import (
     spearman,
 )
 from ..tasks.outcome import UNTRAINED
-from .correlation_shapes import find_sufficient_quality, find_threshold, fit_curve, why_not
 from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
-from .power import MISSING, NOT_STRONG, STRONG, UNDECIDED, _row, count_cells_needed
-from .tables import find_utility
+from .power import count_cells_needed
+from .tables import OVERALL, find_utility
 
 QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match"), ("fills", "bleu")]
-COLUMNS = [
-    "corpus",
-    "quality_metric",
-    "quality_scope",
-    "utility_metric",
-    "statistic",
-    "value",
-    "low",
-    "high",
-    "n_cells",
-    "bound",
-    "decision",
-    "reason",
-]
-CELL = ["corpus", "strategy", "ratio", "seed"]
-OVERALL = "overall"
+CELL_COLUMNS = ["corpus", "strategy", "ratio", "seed"]
 LEFT_OUT = "left_out_"
+STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
+UNDECIDED, MISSING = "inconclusive", "missing"
 DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undefined": MISSING}
 DRIVES, DRIVES_NOT = "ratio drives both", "no warning"
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
-DRIVEN_FROM, ALPHA = 0.5, 0.05
-CEILING_SHARE = 0.9  # of the way from the majority floor to the ceiling
+DRIVEN_FROM = 0.5
+N_KNOTS = 4
 
 
 def correlate_tables(
     scores: pd.DataFrame, downstream: pd.DataFrame, resamples: int, bound: float
 ) -> list[dict]:
-    """Return rows of COLUMNS: for each quality score those of every corpus, then those of all of them (`overall`).
+    """Return rows of the table `correlation`: for each quality score those of every corpus, then of all (`overall`).
 
-    Cells whose text is the original or lacks the blanks are left out (no arm wrote them), and so are those from which
-    no task model could be trained in some task seed. Values are coefficients,
-    standardised slopes, p-values (Holm over corpora and scores), counts, or qualities in units of their metric.
+    Cells whose text is the original or lacks the blanks are left out (no arm filled them), and so are those from which
+    no task model could be trained. Values are coefficients, standardised slopes, counts, or p-values (Holm over corpora
+    and scores).
     """
     if scores.empty or downstream.empty:
         return []
@@ -68,15 +58,14 @@ def correlate_tables(
     for scope, metric in QUALITY:
         cells = {}
         for corpus in sorted(set(scores["corpus"]) | set(downstream["corpus"])):
-            utility = find_utility(downstream, corpus)
             paired = pair_cells(scores, downstream, corpus, scope, metric)
             cells[corpus] = paired.dropna(subset=["quality", "utility", "share"])
-            wanted = set_goal(downstream, corpus, utility)
-            found = describe_corpus(cells[corpus], wanted, len(paired), resamples, bound)
-            rows += [_name(corpus, scope, metric, utility) | row for row in found]
+            about = _name(corpus, scope, metric, find_utility(downstream, corpus))
+            found = describe_corpus(cells[corpus], len(paired), resamples, bound)
+            rows += [about | row for row in found]
         overall = describe_overall(cells, resamples, bound)
         rows += [_name(OVERALL, scope, metric, "standardised") | row for row in overall]
-    return correct_shapes(rows)
+    return correct_curves(rows)
 
 
 def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
@@ -91,7 +80,10 @@ def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
 def pair_cells(
     scores: pd.DataFrame, downstream: pd.DataFrame, corpus: str, scope: str, metric: str
 ) -> pd.DataFrame:
-    """Return one row a cell that an arm wrote: CELL, arm, share, quality, utility, cluster; NaN where there is no score."""
+    """Return one row per cell that an arm filled, NaN where there is no score.
+
+    Columns: CELL_COLUMNS, arm, share, quality, utility, and cluster, which the seeds of a cell share.
+    """
     of_metric = (scores["scope"] == scope) & (scores["metric"] == metric) & (scores["corpus"] == corpus)
     good = scores[of_metric & ~scores["arm"].isin(BOUNDS)].rename(columns={"value": "quality"})
     useful = downstream[
@@ -100,25 +92,18 @@ def pair_cells(
     useful = useful.rename(columns={"value": "utility", "trained_on": "arm"})
     is_default = useful["reason"].fillna("").astype(str).str.startswith(UNTRAINED)
     useful = useful.assign(utility=useful["utility"].where(~is_default))
-    pairs = good.merge(useful[[*CELL, "arm", "utility"]], on=[*CELL, "arm"])
+    pairs = good.merge(useful[[*CELL_COLUMNS, "arm", "utility"]], on=[*CELL_COLUMNS, "arm"])
     names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in pairs.itertuples(index=False)]
-    return pairs[[*CELL, "arm", "share", "quality", "utility"]].assign(cluster=np.array(names, dtype=object))
+    return pairs[[*CELL_COLUMNS, "arm", "share", "quality", "utility"]].assign(
+        cluster=np.array(names, dtype=object)
+    )
 
 
-def set_goal(downstream: pd.DataFrame, corpus: str, utility: str) -> float:
-    """Return the utility at CEILING_SHARE of the way from the majority floor to real text; NaN without either."""
-    rows = downstream[(downstream["corpus"] == corpus) & (downstream["metric"] == utility)]
-    real, floor = (rows.loc[rows["trained_on"] == name, "value"].mean() for name in ("real", "majority"))
-    return floor + CEILING_SHARE * (real - floor)
-
-
-def describe_corpus(
-    cells: pd.DataFrame, wanted: float, n_paired: int, resamples: int, bound: float
-) -> list[dict]:
+def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: float) -> list[dict]:
     """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
     clusters = list(cells["cluster"])
-    told = _tell_left_out(n_paired, len(cells))
+    reason = _explain_left_out(n_paired, len(cells))
     found = correlations(quality, utility, share, resamples, clusters=clusters)
     with_share = {
         "share_quality": estimate(spearman, [share, quality], resamples, clusters=clusters),
@@ -126,13 +111,12 @@ def describe_corpus(
     }
     lost = estimate(raw_minus_partial, [quality, utility, share], resamples, clusters=clusters)
     left_out = {f"{LEFT_OUT}{arm}": part for arm, part in _leave_arms_out(cells, resamples).items()}
-    rows = [_decide(name, one, bound, told) for name, one in (found | with_share | left_out).items()]
+    rows = [_decide(name, one, bound, reason) for name, one in (found | with_share | left_out).items()]
     rows.append(warn_of_ratio(found, with_share, lost))
-    rows.append(count_cells_needed(found["spearman"], bound))
-    return rows + describe_shapes(average_seeds(cells), wanted, resamples)
+    return [*rows, _count_needed(found["spearman"], bound), *describe_curve(average_seeds(cells))]
 
 
-def _tell_left_out(n_paired: int, n_complete: int) -> str:
+def _explain_left_out(n_paired: int, n_complete: int) -> str:
     if not n_paired:
         return "no cell has both a quality score and a downstream result"
     n_absent = n_paired - n_complete
@@ -152,8 +136,25 @@ def _leave_arms_out(cells: pd.DataFrame, resamples: int) -> dict[str, Estimate]:
     return found
 
 
+def _row(
+    statistic: str, one: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
+) -> dict:
+    values = {"value": one.value, "low": one.low, "high": one.high, "n_cells": one.n}
+    reasons = "; ".join(filter(None, [one.reason, reason]))
+    return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": reasons}
+
+
 def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
     return _row(statistic, one, DECISIONS[equivalence(one.low, one.high, bound)], reason, bound)
+
+
+def _count_needed(one: Estimate, bound: float) -> dict:
+    """Return the row with the number of cells that would decide, and what they would decide."""
+    needed, is_inside = count_cells_needed(one, bound)
+    if np.isnan([one.low, one.high]).any():
+        return _row("cells_needed", needed)
+    decision = "" if np.isnan(needed.value) else NOT_STRONG if is_inside else STRONG
+    return _row("cells_needed", needed, decision, bound=bound)
 
 
 def warn_of_ratio(found: dict[str, Estimate], with_share: dict[str, Estimate], lost: Estimate) -> dict:
@@ -176,39 +177,72 @@ def _includes_zero(one: Estimate) -> bool:
     return bool(one.low <= 0 <= one.high)
 
 
-def describe_shapes(cells: pd.DataFrame, wanted: float, resamples: int) -> list[dict]:
-    """Return the rows of the spline, the threshold, and the quality from which on utility is near the ceiling.
+@dataclass(frozen=True)
+class Curve:
+    """A natural cubic spline: its test against the straight line, and the fit itself for drawing."""
 
-    `cells` has one row a cell, its seeds averaged: each counts as one independent observation.
-    """
+    p: float
+    aic_gain: float
+    fit: Any  # statsmodels' results
+    knots: np.ndarray
+
+    def predict(self, quality: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the curve and its pointwise 95 % band at these qualities."""
+        frame = self.fit.get_prediction(spline_basis(quality, self.knots)).summary_frame(alpha=ALPHA)
+        mean, low, high = (frame[name].to_numpy() for name in ("mean", "mean_ci_lower", "mean_ci_upper"))
+        return mean, low, high
+
+
+def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:
+    """Return why no curve can be fitted to these cells; nothing where one can."""
+    if len(quality) < FEWEST_CELLS or len(np.unique(quality)) < FEWEST_CELLS:
+        return f"fewer than {FEWEST_CELLS} cells of different quality"
+    line = fit_line(quality, utility)
+    if np.ptp(utility) == 0:
+        return "utility does not vary"
+    return "utility is an exact line of quality" if line.ssr <= 1e-12 * line.centered_tss else ""
+
+
+def fit_line(quality: np.ndarray, utility: np.ndarray) -> Any:
+    """Return the least-squares line, as fitted by statsmodels."""
+    from statsmodels.regression.linear_model import OLS
+
+    return OLS(utility, np.stack([np.ones(len(quality)), quality], axis=1)).fit()
+
+
+def fit_curve(quality: np.ndarray, utility: np.ndarray) -> Curve:
+    """Return the natural cubic spline with knots at the ends and thirds; it contains every straight line."""
+    from statsmodels.regression.linear_model import OLS
+
+    knots = np.quantile(np.unique(quality), np.linspace(0, 1, N_KNOTS))
+    line, fit = fit_line(quality, utility), OLS(utility, spline_basis(quality, knots)).fit()
+    _, p, _ = fit.compare_f_test(line)
+    return Curve(float(p), float(line.aic - fit.aic), fit, knots)
+
+
+def spline_basis(quality: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Return the natural splines (n, knots) that are 1 at one knot and 0 at the others."""
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(knots, np.eye(len(knots)), bc_type="natural")(quality)
+
+
+def describe_curve(cells: pd.DataFrame) -> list[dict]:
+    """Return the rows of the spline against the straight line; `cells` has one row per cell, its seeds averaged."""
     quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
-    names = ("spline_aic_gain", "spline_p", "threshold", "threshold_p", "sufficient_quality")
-    if reason := why_not(quality, utility):
+    if reason := reason_not_fitted(quality, utility):
         nothing = Estimate(math.nan, *NOT_DEFINED, len(quality), reason)
-        return [_row(name, nothing, MISSING) for name in names]
+        return [_row(name, nothing, MISSING) for name in ("spline_aic_gain", "spline_p")]
     curve = fit_curve(quality, utility)
-    threshold = find_threshold(quality, utility, resamples, 0)
-    if np.isnan(wanted):
-        reason = "no downstream result for real text or for the majority"
-        enough = Estimate(math.nan, *NOT_DEFINED, len(quality), reason)
-    else:
-        enough = find_sufficient_quality(quality, utility, wanted, resamples, 0)
-    found = [Estimate(value, *NOT_DEFINED, len(quality)) for value in (curve.aic_gain, curve.p, threshold.p)]
-    return [
-        _row("spline_aic_gain", found[0]),
-        _row("spline_p", found[1]),
-        _row("threshold", threshold.place, threshold.shape),
-        _row("threshold_p", found[2]),
-        _row("sufficient_quality", enough, MISSING if np.isnan(enough.value) else ""),
-    ]
+    found = {"spline_aic_gain": curve.aic_gain, "spline_p": curve.p}
+    return [_row(name, Estimate(value, *NOT_DEFINED, len(quality))) for name, value in found.items()]
 
 
-def correct_shapes(rows: list[dict]) -> list[dict]:
-    """Return the rows with each p of a shape corrected over all of its kind, and what it decides."""
-    for statistic in ("spline_p", "threshold_p"):
-        tested = [row for row in rows if row["statistic"] == statistic and not np.isnan(row["value"])]
-        for row, p in zip(tested, holm([row["value"] for row in tested]), strict=True):
-            row |= {"value": float(p), "decision": BENT if p < ALPHA else STRAIGHT}
+def correct_curves(rows: list[dict]) -> list[dict]:
+    """Return the rows with the p of every spline corrected over all of them, and what it decides."""
+    tested = [row for row in rows if row["statistic"] == "spline_p" and not np.isnan(row["value"])]
+    for row, p in zip(tested, holm([row["value"] for row in tested]), strict=True):
+        row |= {"value": float(p), "decision": BENT if p < ALPHA else STRAIGHT}
     return rows
 
 
@@ -218,4 +252,4 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples, 0).items()}
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
     rows = [_decide(name, one, bound) for name, one in found.items()]
-    return [*rows, count_cells_needed(found["pooled_spearman"], bound)]
+    return [*rows, _count_needed(found["pooled_spearman"], bound)]

@@ -5,15 +5,21 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-import statsmodels.formula.api as smf
 
-from ..stats import NOT_DEFINED, Estimate, draw_weights, partial_spearman, percentile_interval, spearman
+from ..stats import (
+    FEWEST_CELLS,
+    NOT_DEFINED,
+    Estimate,
+    draw_weights,
+    partial_spearman,
+    percentile_interval,
+    spearman,
+)
 
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
 FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}
 MEASURED = ["quality", "utility", "share"]
 STRATEGIES = {"strategy": "0 + C(strategy)"}
-FEWEST_CELLS = 8
 SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
 
 
@@ -64,6 +70,8 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     them strategies, each with a level of its own; the seeds of a cell are averaged, so that n counts cells. What does not converge is NaN with its reason; a variance at
     zero is told as `singular`, the slope stands.
     """
+    import statsmodels.formula.api as smf
+
     cells = {corpus: average_seeds(part) for corpus, part in cells.items()}
     varied = {
         corpus: part

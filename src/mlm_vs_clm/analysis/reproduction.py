@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..stats import kendall
-from .tables import CELL
+from .tables import KEYS
 
 RANKED = {"scores": "arm", "downstream": "trained_on"}
 # The expected standard deviation of two normal values over their true one, sqrt(2 / pi).
@@ -25,11 +25,11 @@ def summarise(fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]
 def pair_values(name: str, fresh: dict, committed: dict) -> pd.DataFrame:
     """Return the rows of one table that both sides hold, with `value_fresh` and `value_committed`."""
     sides = [tables.get(name, pd.DataFrame()) for tables in (fresh, committed)]
-    columns = [*CELL[name], "value"]
+    columns = [*KEYS[name], "value"]
     if any(not set(columns) <= set(side.columns) for side in sides):
-        return pd.DataFrame(columns=[*CELL[name], "value_fresh", "value_committed"])
-    first, second = (side[columns].drop_duplicates(CELL[name]) for side in sides)
-    paired = first.merge(second, on=CELL[name], suffixes=("_fresh", "_committed"))
+        return pd.DataFrame(columns=[*KEYS[name], "value_fresh", "value_committed"])
+    first, second = (side[columns].drop_duplicates(KEYS[name]) for side in sides)
+    paired = first.merge(second, on=KEYS[name], suffixes=("_fresh", "_committed"))
     return paired.dropna(subset=["value_fresh", "value_committed"])
 
 
@@ -58,7 +58,7 @@ def tell_variation(pairs: pd.DataFrame) -> str:
 
 def tell_ranks(pairs: pd.DataFrame, name: str, ranked: str) -> str:
     """Return how alike the arms rank within cells, as Kendall's tau-b, over the cells where it is defined."""
-    cell = [column for column in CELL[name] if column != ranked]
+    cell = [column for column in KEYS[name] if column != ranked]
     taus = [rank_agreement(group) for _, group in pairs.groupby(cell, dropna=False)]
     defined = [tau for tau in taus if not np.isnan(tau)]
     if not defined:

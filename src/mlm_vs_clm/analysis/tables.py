@@ -1,4 +1,4 @@
-"""The tidy tables behind the report: their columns, their order, and one row a cell over seeds."""
+"""The tidy tables of a study: their columns and keys, their order, the main cell, and cells averaged over seeds."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,12 @@ import pandas as pd
 from ..errors import StudyError
 from ..tasks import TASKS
 
+OVERALL, VERDICT = (
+    "overall",
+    "verdict",
+)  # all corpora together; the row of a claim that sums up its comparisons
 COLUMNS = {
+    "study": "scale track main_strategy main_ratio rules".split(),
     "scores": (
         "corpus arm objective context length order strategy ratio share seed scope metric "
         "value low high n signature artifact reason"
@@ -21,15 +26,9 @@ COLUMNS = {
     "utility_gap": "corpus step first second task metric value low high p n reason".split(),
     "runs": "corpus step first second scope metric seed value low high n reason".split(),
     "ledger": (
-        "corpus arm strategy ratio seed documents blanks tokens_filled passes token_forwards "
+        "corpus arm context length order strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
     ).split(),
-    "stages": "stage corpus results documents task_seeds seconds".split(),
-    "compute": (
-        "corpus arm context length order strategy ratio seed part documents subwords passes token_forwards "
-        "flops seconds peak_memory_mb reason"
-    ).split(),
-    "growth": "corpus arm seed measure value low high n reason".split(),
     "equal_compute": (
         "corpus step first second scope metric basis flops_first flops_second value_first value_second value "
         "low high n reason"
@@ -43,24 +42,22 @@ COLUMNS = {
         "flops tokens_per_second artifact"
     ).split(),
 }
-CELL = {
+KEYS = {  # the columns that name a row
+    "study": ["scale", "track"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "gap": ["corpus", "step", "scope", "metric"],
     "utility_gap": ["corpus", "step", "metric"],
     "runs": ["corpus", "step", "scope", "metric", "seed"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
-    "stages": ["stage", "corpus"],
-    "compute": ["corpus", "arm", "strategy", "ratio", "seed", "part"],
-    "growth": ["corpus", "arm", "seed", "measure"],
     "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "step"],
 }
 NUMBERS = (
-    "results task_seeds ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
+    "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
-    "subwords flops_first flops_second value_first value_second"
+    "flops_first flops_second value_first value_second"
 ).split()
 NAMES = {
     ("gap", "step"),
@@ -103,10 +100,10 @@ def sortable(column: pd.Series) -> pd.Series:
 
 def refuse_repeated_cells(name: str, table: pd.DataFrame) -> None:
     """Raise StudyError where two rows describe the same cell."""
-    repeated = table[table.duplicated(CELL[name])]
+    repeated = table[table.duplicated(KEYS[name])]
     if repeated.empty:
         return
-    cell = ", ".join(f"{key}={value}" for key, value in repeated.iloc[0][CELL[name]].items())
+    cell = ", ".join(f"{key}={value}" for key, value in repeated.iloc[0][KEYS[name]].items())
     raise StudyError(
         f"the table {name!r} has {len(repeated)} repeated cell(s), the first at {cell}: "
         "give arms that differ in an axis names of their own, or drop the older rows"
@@ -142,10 +139,9 @@ def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, s
 
 
 def over_seeds(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return one row a cell: the mean of the seeds, with an interval from their lowest low to their highest high.
+    """Return one row per cell: the mean of the seeds, with an interval from their lowest low to their highest high.
 
-    The interval is wider than a single seed's and never narrower. `reason` tells what is missing, also where
-    only some seeds are.
+    The interval is never narrower than a single seed's. `reason` names what is missing, also where only some seeds are.
     """
     rows = rows.assign(reason=explain_missing(rows))
     repeated = rows.duplicated(by, keep=False)
@@ -171,13 +167,10 @@ def explain_missing(rows: pd.DataFrame) -> pd.Series:
 
 
 def join_reasons(reasons: pd.Series) -> str:
-    """Return the distinct reasons of a cell's seeds, saying how many seeds they concern."""
-    told = sorted({reason for reason in reasons if reason})
-    if not told:
-        return ""
+    """Return the distinct reasons of a cell's seeds, with how many seeds they concern."""
+    text = "; ".join(sorted({reason for reason in reasons if reason}))
     n_missing = sum(bool(reason) for reason in reasons)
-    text = "; ".join(told)
-    return text if n_missing == len(reasons) else f"{n_missing} of {len(reasons)} seeds missing: {text}"
+    return text if n_missing in (0, len(reasons)) else f"{n_missing} of {len(reasons)} seeds missing: {text}"
 
 
 def find_utility(downstream: pd.DataFrame, corpus: str) -> str:
@@ -186,15 +179,23 @@ def find_utility(downstream: pd.DataFrame, corpus: str) -> str:
     return TASKS[tasks.iloc[0]].main_metric if len(tasks) else ""
 
 
+def main_cell(tables: Mapping[str, pd.DataFrame]) -> tuple[str, float]:
+    """Return strategy and ratio of the main cell of a study; raises StudyError where `study` has no row."""
+    if tables["study"].empty:
+        raise StudyError("study.csv has no row: run `make reproduce`, which makes it again")
+    row = tables["study"].iloc[0]
+    return str(row["main_strategy"]), float(row["main_ratio"])
+
+
 def main_ratio(table: pd.DataFrame) -> float | None:
-    """Return the random ratio of the main comparison: the one nearest to one half, None without random rows."""
+    """Return the random ratio nearest to one half, None without random rows."""
     ratios = sorted(table.loc[table["strategy"] == "random", "ratio"].dropna().unique())
     return min(ratios, key=lambda ratio: abs(ratio - 0.5)) if ratios else None
 
 
-def at_main_cell(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the main comparison: random blanks at `main_ratio`."""
-    ratio = main_ratio(table)
+def at_main_cell(table: pd.DataFrame, main: tuple[str, float | None] | None = None) -> pd.DataFrame:
+    """Return the rows of the main cell: strategy and ratio."""
+    strategy, ratio = main or ("random", main_ratio(table))
     if ratio is None:
         return table.iloc[:0]
-    return table[(table["strategy"] == "random") & np.isclose(table["ratio"].astype(float), ratio)]
+    return table[(table["strategy"] == strategy) & np.isclose(table["ratio"].astype(float), ratio)]

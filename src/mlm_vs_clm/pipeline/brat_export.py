@@ -12,13 +12,12 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..corpora import load_split
 from ..documents import Document, Entity
 from ..errors import StudyError
 from ..files import explain_os_error
 from ..tasks.projection import project
 from .artifacts import RECORD, read_record
-from .cells import load_blanked, load_filled
+from .cells import load_blanked_texts, load_filled
 
 LINE = re.compile(r"[^\r\n]+")
 
@@ -31,8 +30,7 @@ def load_generated(generation: Path) -> tuple[list[Document], Counter]:
     except (OSError, ValueError, KeyError) as error:
         message = f"{generation} holds no {RECORD} of the generate stage: give outputs/generate/<id>"
         raise StudyError(message) from error
-    originals = load_split(inputs["corpus"], "generate")
-    blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in originals})
+    originals, blanked = load_blanked_texts(inputs)
     made = [
         project(document, filled, b.words)
         for document, filled, b in zip(originals, load_filled(generation), blanked, strict=True)

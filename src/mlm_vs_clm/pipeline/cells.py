@@ -1,20 +1,23 @@
-"""What is read from the stored cells: the texts with their blanks and fills, scores, task results, and their names."""
+"""Stored cells: texts with their blanks and fills, scores, task results and their names, each artifact read once."""
 
 import json
 import math
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from ..analysis.cells import CELL, Cell, Trained
-from ..analysis.claim_evidence import Stored
+from ..analysis.cells import Cell, ScoredCell, TrainedCell
+from ..analysis.equal_compute import name_method
 from ..blanks import BlankedText, Corruption, FilledText
 from ..corpora import load_split
+from ..documents import Document
 from ..files import read_lines, write_lines
 from ..tasks import TASKS
 from ..tasks.outcome import UNTRAINED
-from .artifacts import inputs_of, read_record
+from .artifacts import inputs_of, name_of, read_record
 
 
 def save_corruptions(path: Path, corruptions: list[Corruption]) -> None:
@@ -25,21 +28,30 @@ def save_corruptions(path: Path, corruptions: list[Corruption]) -> None:
     )
 
 
-def load_blanked(folder: Path, texts: dict[str, str]) -> list[BlankedText]:
-    """Return the blanked documents of a corruption, given the text of each id."""
-    return [
+@lru_cache(maxsize=8)
+def load_documents(corpus: Path, split: str) -> tuple[Document, ...]:
+    """Return a split of a corpus, read once for the many cells that a process handles."""
+    return tuple(load_split(corpus, split))
+
+
+def load_blanked_texts(inputs: dict[str, Path]) -> tuple[tuple[Document, ...], list[BlankedText]]:
+    """Return the documents of the `generate` split, and the same with their blanks."""
+    documents = load_documents(inputs["corpus"], "generate")
+    texts = {document.id: document.text for document in documents}
+    blanked = [
         BlankedText(row["id"], texts[row["id"]], [tuple(word) for word in row["words"]], row["blanks"])
-        for row in read_lines(folder / "blanks.jsonl")
+        for row in read_lines(inputs["corruption"] / "blanks.jsonl")
     ]
+    return documents, blanked
 
 
 def save_filled(path: Path, filled: list[FilledText]) -> None:
-    """Write what an arm wrote, a document a line."""
+    """Write the texts that an arm filled, one line per document."""
     write_lines(path, ({"id": f.id, "text": f.text, "fills": f.fills, "spans": f.spans} for f in filled))
 
 
 def load_filled(folder: Path) -> list[FilledText]:
-    """Return what an arm wrote."""
+    """Return the texts that an arm filled."""
     return [
         FilledText(row["id"], row["text"], row["fills"], [tuple(s) if s else None for s in row["spans"]])
         for row in read_lines(folder / "fills.jsonl")
@@ -52,9 +64,15 @@ def read_statistics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     return {(line["scope"], line["metric"]): np.array(line["rows"], dtype=float) for line in lines}
 
 
-def cluster_by_author(authors: list[str]) -> list[str] | None:
+def cluster_by_author(documents: Sequence[Document]) -> list[str] | None:
     """Return each document's author where authors repeat, so that intervals draw authors and not documents."""
+    authors = [document.author for document in documents]
     return authors if any(authors) and len(set(authors)) < len(authors) else None
+
+
+def of_stage(inputs: dict[str, Path], stage: str) -> list[Path]:
+    """Return the folders of one stage's artifacts, in the order of their names."""
+    return [path for _, path in sorted(inputs.items()) if path.parent.name == stage]
 
 
 def describe_cell(inputs: dict[str, Path]) -> dict:
@@ -67,50 +85,8 @@ def describe_cell(inputs: dict[str, Path]) -> dict:
     return names | axes | {key: corruption[key] for key in ("strategy", "ratio", "share", "seed")}
 
 
-def read_cells(inputs: dict[str, Path]) -> dict[str, list[Cell]]:
-    """Return what every arm scored in the cell of the gap, by corpus."""
-    cells: dict[str, list[Cell]] = {}
-    for path in _of_stage(inputs, "score").values():
-        read = inputs_of(path)
-        about = describe_cell(read)
-        if (about["strategy"], about["ratio"]) == CELL:
-            documents = load_split(read["corpus"], "generate")
-            units = cluster_by_author([d.author for d in documents]) or [d.id for d in documents]
-            cell = Cell(about["arm"], about["seed"], read_statistics(path), units)
-            cells.setdefault(about["corpus"], []).append(cell)
-    return cells
-
-
-def read_trained(inputs: dict[str, Path]) -> dict[tuple[str, str], list[Trained]]:
-    """Return what was answered after training on each arm's text in the cell of the gap, by corpus and task."""
-    cells: dict[tuple[str, str], list[Trained]] = {}
-    for path in _of_stage(inputs, "downstream").values():
-        about = _describe_task(path)
-        if (about["strategy"], about["ratio"]) == CELL:
-            found = pd.read_csv(path / "scores.csv", keep_default_na=False).set_index("metric")
-            reason = found.loc[TASKS[about["task"]].main_metric, "reason"]
-            reason = reason if reason.startswith(UNTRAINED) else ""
-            trained = Trained(
-                about["trained_on"], about["seed"], list(read_lines(path / "units.jsonl")), reason
-            )
-            cells.setdefault((about["corpus"], about["task"]), []).append(trained)
-    return cells
-
-
-def _read_stored(path: Path) -> Stored:
-    """Return what a claim reads of a score or a downstream result."""
-    if path.parent.name == "downstream":
-        return Stored(units=list(read_lines(path / "units.jsonl")))
-    documents = load_split(inputs_of(path)["corpus"], "generate")
-    return Stored(read_statistics(path), cluster_by_author([document.author for document in documents]))
-
-
-def _of_stage(inputs: dict[str, Path], stage: str) -> dict[str, Path]:
-    return {name: path for name, path in sorted(inputs.items()) if path.parent.name == stage}
-
-
 def name_model(generation: Path) -> str:
-    """Return the name of the model that wrote a text, `none` for a baseline: which initialisation it comes from."""
+    """Return the name of the model that filled the blanks: its initial checkpoint; `none` for a baseline."""
     read = inputs_of(generation)
     if "model" not in read:
         return "none"
@@ -118,27 +94,66 @@ def name_model(generation: Path) -> str:
     return read_record(start)["settings"]["name"]
 
 
-def _describe_score(path: Path) -> dict:
+@cache
+def describe_score(path: Path) -> dict:
+    """Return the columns that name a score artifact's cell."""
     read = inputs_of(path)
     return describe_cell(read) | {"model": name_model(read["generation"])}
 
 
-def _describe_task(path: Path) -> dict:
+@cache
+def describe_task(path: Path) -> dict:
+    """Return the columns that name a downstream artifact's cell; a control has no masking."""
     settings, read = read_record(path)["settings"], inputs_of(path)
     about = {"task": settings["task"], "corpus": read_record(read["corpus"])["settings"]["name"]}
     if settings["trained_on"] != "generated":
-        return about | {
-            "trained_on": settings["trained_on"],
-            "strategy": "",
-            "ratio": math.nan,
-            "share": math.nan,
-            "seed": 0,
-            "model": "none",
-        }
-    cell = describe_cell(read)
+        control = {"trained_on": settings["trained_on"], "strategy": "", "ratio": math.nan}
+        return about | control | {"share": math.nan, "seed": 0, "model": "none"}
+    cell = describe_cell(read) | {"model": name_model(read["generation"])}
     return (
         about
         | {"trained_on": cell["arm"]}
-        | {key: cell[key] for key in ("strategy", "ratio", "share", "seed")}
-        | {"model": name_model(read["generation"])}
+        | {key: cell[key] for key in ("strategy", "ratio", "share", "seed", "model")}
     )
+
+
+@cache
+def read_scored(path: Path) -> ScoredCell:
+    """Return the cell of a score artifact."""
+    read, about = inputs_of(path), describe_score(path)
+    documents = load_documents(read["corpus"], "generate")
+    return ScoredCell(
+        Cell(*(about[key] for key in ("corpus", "arm", "strategy", "ratio", "seed"))),
+        name_of(path),
+        read_statistics(path),
+        cluster_by_author(documents),
+        [document.id for document in documents],
+        json.loads((read["generation"] / "ledger.json").read_text()),
+        name_method(read_record(read["generation"])["settings"]),
+    )
+
+
+@cache
+def read_trained(path: Path) -> TrainedCell:
+    """Return the cell of a downstream artifact."""
+    about = describe_task(path)
+    scores = pd.read_csv(path / "scores.csv", keep_default_na=False).set_index("metric")
+    reason = scores.loc[TASKS[about["task"]].main_metric, "reason"]
+    return TrainedCell(
+        Cell(*(about[key] for key in ("corpus", "trained_on", "strategy", "ratio", "seed"))),
+        about["task"],
+        name_of(path),
+        list(read_lines(path / "units.jsonl")),
+        reason if reason.startswith(UNTRAINED) else "",
+    )
+
+
+def read_main(inputs: dict[str, Path], main: tuple[str, float]) -> tuple[list[ScoredCell], list[TrainedCell]]:
+    """Return what every arm scored at the main cell, and what was learned from its text."""
+    scored = [path for path in of_stage(inputs, "score") if _masking(describe_score(path)) == main]
+    trained = [path for path in of_stage(inputs, "downstream") if _masking(describe_task(path)) == main]
+    return [read_scored(path) for path in scored], [read_trained(path) for path in trained]
+
+
+def _masking(about: dict) -> tuple[str, float]:
+    return about["strategy"], about["ratio"]

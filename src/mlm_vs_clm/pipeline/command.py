@@ -47,7 +47,8 @@ class Job:
         """Return the rules that decide the claims."""
         from ..analysis.claims import load_rules
 
-        return load_rules(CONF / "claims.yaml")
+        main = self.config.scale.main
+        return load_rules(CONF / "claims.yaml", (main.strategy, main.ratio))
 
     @cached_property
     def store(self) -> Store:

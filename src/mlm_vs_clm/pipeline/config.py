@@ -207,7 +207,8 @@ class TrackConfig:
 class ScaleConfig:
     """The size of a study; `documents` is the number filled of a corpus whose own file has its `sizes`.
 
-    `task_seeds` has by task the number of task models, each trained without another tenth of the documents.
+    `task_seeds` has by task the number of task models, each trained without another tenth of the documents. `main`
+    is the masking at which arms are compared; the grid must have it.
     """
 
     name: str = MISSING
@@ -220,6 +221,7 @@ class ScaleConfig:
     task_seeds: dict[str, int] = field(default_factory=dict)
     resamples: int = 1000
     grid: GridConfig = field(default_factory=GridConfig)
+    main: MaskingConfig = field(default_factory=lambda: MaskingConfig("random", 0.5))
 
 
 @dataclass

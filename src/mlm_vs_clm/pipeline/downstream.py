@@ -2,12 +2,11 @@
 
 import json
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from ..corpora import load_problems, load_split
+from ..corpora import load_problems
 from ..documents import Document
 from ..draws import keyed_rng
 from ..errors import StudyError
@@ -17,7 +16,7 @@ from ..tasks import TASKS, Outcome
 from ..tasks.outcome import UNTRAINED, draw_weights
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import audit_copying, project
-from .cells import load_blanked, load_filled
+from .cells import load_blanked_texts, load_documents, load_filled
 
 COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
 
@@ -30,11 +29,12 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
     if settings["task"] not in TASKS:
         raise StudyError(f"corpus.task={settings['task']} is unknown: choose one of {', '.join(TASKS)}")
     splits = {
-        split: list(_load(inputs["corpus"], split)) for split in ("pretrain", "generate", "dev", "test")
+        split: list(load_documents(inputs["corpus"], split))
+        for split in ("pretrain", "generate", "dev", "test")
     }
     train, copied, lost = splits["generate"], [], {}
     if settings["trained_on"] == "generated":
-        train, copied, lost = _generated(train, inputs)
+        train, copied, lost = _generated(inputs)
     outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
     write_lines(
@@ -44,12 +44,6 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         write_answers(folder, outcomes[0].units)
     notes = [{"task_seed": i, "skipped": o.skipped | lost, "notes": o.notes} for i, o in enumerate(outcomes)]
     write_atomically(folder / "notes.json", json.dumps(notes, indent=1))
-
-
-@lru_cache(maxsize=8)
-def _load(corpus: Path, split: str) -> tuple[Document, ...]:
-    """Return a split, read once for the many cells that a process makes."""
-    return tuple(load_split(corpus, split))
 
 
 def _given(task: str, corpus: Path) -> dict[str, list[dict]]:
@@ -78,11 +72,9 @@ def _evaluate(
     return outcomes
 
 
-def _generated(
-    documents: list[Document], inputs: dict[str, Path]
-) -> tuple[list[Document], list[dict], Counter]:
+def _generated(inputs: dict[str, Path]) -> tuple[list[Document], list[dict], Counter]:
     """Return the generated documents under the originals' labels, the audit of what was copied, and what was lost."""
-    blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
+    documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
     made = [project(d, f, b.words) for d, f, b in zip(documents, filled, blanked, strict=True)]
     audits = [audit_copying(d.text, f.text) for d, f in zip(documents, filled, strict=True)]

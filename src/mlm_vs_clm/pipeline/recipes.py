@@ -27,8 +27,8 @@ VERSIONS = {
     "generate": 5,
     "score": 3,
     "downstream": 8,
-    "correlate": 3,
-    "report": 14,
+    "correlate": 4,
+    "report": 15,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")
@@ -260,7 +260,7 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
     settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
-    settings["resamples"] = max(config.scale.resamples, 2000)
+    settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
     for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):
         if (path := Path(config.results) / file).is_file():
             settings[name] = own_file(str(path))

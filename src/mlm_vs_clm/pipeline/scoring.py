@@ -6,22 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.correlation import COLUMNS as CORRELATION_COLUMNS
 from ..analysis.correlation import correlate_tables
+from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
-from ..corpora import load_split
 from ..files import write_lines, write_table
 from ..fill.baselines import BOUNDS
 from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Metric, Resources, make_metrics, normalise
 from ..stats import bootstrap, gather_units, normalised_gain, point
-from .cells import cluster_by_author, load_blanked, load_filled, read_statistics
+from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
 
 SCOPES = ("document", "fills")
 COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MetricStatistics:
     """The statistics of a metric for every document of a cell, and how to make scores of them."""
 
     scope: str
@@ -33,16 +32,15 @@ class Measured:
 def score_cell(
     settings: dict, inputs: dict[str, Path], folder: Path, encoder: Path | str, nltk_root: Path, device: str
 ) -> None:
-    """Write `statistics.jsonl` (a line a metric and scope, a row a document) and `scores.csv`."""
-    documents = load_split(inputs["corpus"], "generate")
-    blanked = load_blanked(inputs["corruption"], {d.id: d.text for d in documents})
+    """Write `statistics.jsonl` (one line per metric and scope, one row per document) and `scores.csv`."""
+    documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
     precision = {"bf16": "bfloat16", "fp32": "float32"}[settings["precision"]]
     name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
     metrics = _open_metrics(str(encoder), name, settings["layer"], precision, str(nltk_root), device)
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
-    clusters = cluster_by_author([d.author for d in documents])
+    clusters = cluster_by_author(documents)
     rows = [score for one in measured for score in _score(one, clusters, settings["resamples"])]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
     if bounds:
@@ -57,7 +55,7 @@ BOUNDED = (*METRICS, "exact_match")
 
 def measure(
     blanked: list[BlankedText], filled: list[FilledText], metrics: dict[str, Metric]
-) -> list[Measured]:
+) -> list[MetricStatistics]:
     """Return every metric's statistics at every scope."""
     originals = [text.originals() for text in blanked]
     fills = [text.fills for text in filled]
@@ -65,21 +63,23 @@ def measure(
         "document": ([normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]),
         "fills": ([normalise(" ".join(f)) for f in fills], [normalise(" ".join(o)) for o in originals]),
     }
-    measured = [Measured("fills", "exact_match", EXACT_MATCH, EXACT_MATCH.statistics(fills, originals))]
+    measured = [
+        MetricStatistics("fills", "exact_match", EXACT_MATCH, EXACT_MATCH.statistics(fills, originals))
+    ]
     for scope, (candidates, references) in texts.items():
         for name, metric in metrics.items():
-            measured.append(Measured(scope, name, metric, metric.statistics(candidates, references)))
+            measured.append(MetricStatistics(scope, name, metric, metric.statistics(candidates, references)))
         for name, metric in DIVERSITY.items():
-            measured.append(Measured(scope, name, metric, metric.statistics(candidates)))
+            measured.append(MetricStatistics(scope, name, metric, metric.statistics(candidates)))
     return measured
 
 
-def _to_line(one: Measured) -> dict:
+def _to_line(one: MetricStatistics) -> dict:
     rows = [[None if np.isnan(value) else value for value in row] for row in one.rows.tolist()]
     return {"scope": one.scope, "metric": one.name, "rows": rows}
 
 
-def _score(one: Measured, clusters: list[str] | None, resamples: int) -> list[dict]:
+def _score(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> list[dict]:
     value = point(one.rows, one.metric.aggregate)
     low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
     n = len(gather_units(one.rows))
@@ -88,7 +88,7 @@ def _score(one: Measured, clusters: list[str] | None, resamples: int) -> list[di
     return [row | {"signature": one.metric.signature(), "reason": reason}]
 
 
-def _gain(one: Measured, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
+def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
     of = {name: statistics.get((one.scope, one.name)) for name, statistics in bounds.items()}
     gain = normalised_gain(
         one.rows, of["unfilled"], of["oracle"], one.metric.aggregate, resamples, clusters=clusters
@@ -102,7 +102,7 @@ def _gain(one: Measured, bounds: dict[str, dict], clusters: list[str] | None, re
 def _open_metrics(
     encoder: str, name: str, layer: int, precision: str, nltk_root: str, device: str
 ) -> dict[str, Metric]:
-    """Open the metrics once a process, as they remember the references that all arms share."""
+    """Open the metrics once per process, as they remember the references that all arms share."""
     wordnet = Path(nltk_root) / "corpora" / "wordnet"
     return make_metrics(Resources(wordnet, encoder, name, layer, precision, device))
 
@@ -114,4 +114,4 @@ def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> No
     rows = correlate_tables(
         gather_scores(inputs), gather_downstream(inputs), settings["resamples"], settings["bound"]
     )
-    write_table(folder / "correlation.csv", rows, CORRELATION_COLUMNS)
+    write_table(folder / "correlation.csv", rows, TABLES["correlation"])

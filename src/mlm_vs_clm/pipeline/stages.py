@@ -9,7 +9,7 @@ from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import write_atomically
 from .artifacts import Make, Runtime, Store
-from .cells import load_blanked, save_corruptions, save_filled
+from .cells import load_blanked_texts, save_corruptions, save_filled
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -144,8 +144,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _quiet()
     if settings.get("training") == "general":
         refuse_new_head(inputs["model"], settings["name"])
-    texts = {d.id: d.text for d in _load(inputs["corpus"], "generate")}
-    blanked = load_blanked(inputs["corruption"], texts)
+    _, blanked = load_blanked_texts(inputs)
     _use_threads(runtime)
     started = time.monotonic()
     if "model" in inputs:

@@ -76,11 +76,22 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     """
     if config.workers < 1:
         raise StudyError(f"workers={config.workers}: give 1 or more processes")
+    check_main(config)
     whole = list(waves(config, choose))
     needed = [_missing(store, wave) for wave in whole]
     if any(needed):
         _raise_failures(run_in_pool(store, needed, config.workers))
     return {name: recipe for wave in whole for name, recipe in wave.items()}
+
+
+def check_main(config: Config) -> None:
+    """Raise StudyError for a grid without the main cell, at which arms are compared."""
+    main, grid = config.scale.main, config.scale.grid
+    if all((one.strategy, one.ratio) != (main.strategy, main.ratio) for one in [*grid.maskings, *grid.also]):
+        raise StudyError(
+            f"scale.grid has no cell at {main.strategy} {main.ratio:g}, the main cell of the study: add it to "
+            "scale.grid.maskings, or set scale.main.strategy and scale.main.ratio"
+        )
 
 
 def _raise_failures(failed: dict[str, str]) -> None:

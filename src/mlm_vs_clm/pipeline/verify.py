@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ..analysis import tables
 from ..analysis.reproduction import summarise
-from ..analysis.tables import CELL
 from ..errors import StudyError
 
 # How far a number may move and still be the same finding; in the unit of the metric or column.
@@ -34,7 +34,7 @@ IGNORED = {
 }
 OUTCOMES = {"verdict", "decision"}  # words that are results, not names
 CLAIM = ["claim", "corpus", "metric", "scope"]
-KEYS = CELL | {"training": ["objective", "corpora", "step"], "claims": CLAIM}
+KEYS = tables.KEYS | {"training": ["objective", "corpora", "step"], "claims": CLAIM}
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
 SHOWN = 20

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ..analysis.correlation import OVERALL, pair_cells
-from ..analysis.correlation_shapes import fit_curve, fit_line, why_not
+from ..analysis.correlation import OVERALL, fit_curve, fit_line, pair_cells, reason_not_fitted
 from ..analysis.pooling import average_seeds
 from ..analysis.tables import find_utility
 from . import style
@@ -91,7 +90,7 @@ def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
 
 def draw_fits(axes: Axes, quality: np.ndarray, utility: np.ndarray) -> None:
     """Draw the straight line and the spline with its band, where enough cells vary; the points set the limits."""
-    if why_not(quality, utility):
+    if reason_not_fitted(quality, utility):
         return
     grid = np.linspace(quality.min(), quality.max(), 120)
     curve, low, high = fit_curve(quality, utility).predict(grid)

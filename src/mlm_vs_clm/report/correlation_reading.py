@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from ..analysis.correlation import LEFT_OUT, OVERALL
-from ..analysis.power import MISSING, STRONG, UNDECIDED
+from ..analysis.correlation import LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
 from . import style
 from .style import ordered
 

@@ -1,0 +1,30 @@
+"""Scored and trained cells made by hand, and the comparisons of the committed claims."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
+from mlm_vs_clm.analysis.claims import list_comparisons, load_rules
+
+CLAIMS = Path(__file__).parents[2] / "conf" / "claims.yaml"
+MAIN = ("random", 0.5)
+COMPARISONS = list_comparisons(load_rules(CLAIMS, MAIN))
+FILLS = ("fills", "exact_match")
+
+
+def scored(arm, statistics, corpus="plots", seed=0, **more):
+    """Return a cell at the main masking with these statistics."""
+    n = len(next(iter(statistics.values())))
+    known = {"documents": [f"d{i}" for i in range(n)], "ledger": {"flops": 0, "documents": n}}
+    return ScoredCell(Cell(corpus, arm, *MAIN, seed), statistics=statistics, **(known | more))
+
+
+def matched(arm, matches, seed=0, **more):
+    """Return a cell of ten blanks per document, of which `matches` were restored."""
+    return scored(arm, {FILLS: np.array([[m, 10.0] for m in matches])}, seed=seed, **more)
+
+
+def trained(arm, units, seed=0, reason=""):
+    """Return a cell of entity recognition at the main masking with these answers."""
+    return TrainedCell(Cell("abstracts", arm, *MAIN, seed), "ner", units=units, reason=reason)
