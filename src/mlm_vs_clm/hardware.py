@@ -145,12 +145,26 @@ def advise_if_full(work: str, advice: str) -> Iterator[None]:
 def advise_smaller_steps(documents: int) -> str:
     """Say which settings make a training step of this many documents at once fit; they change no result's name."""
     return (
-        f"set scale.training.micro_batch_documents below {documents}, or scale.training.gradient_checkpointing=true "
-        "(neither changes the step), or workers=1 where others share the device"
+        f"set scale.training.micro_batch_documents below {documents} "
+        "(results do not change), or workers=1 if other jobs use the same device"
     )
 
 
 def _told(work: str, advice: str) -> StudyError:
     return StudyError(
-        f"out of memory while {work}: {advice}, and run the same command again; finished cells stay"
+        f"out of memory while {work}: {advice}, and run the same command again; finished cells are kept"
     )
+
+
+@contextmanager
+def training_threads(device: str, threads: int) -> Iterator[None]:
+    """Train with one thread on the CPU unless `threads` says more: their number changes the last bits of a model."""
+    import torch
+
+    before = torch.get_num_threads()
+    if device == "cpu":
+        torch.set_num_threads(threads or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

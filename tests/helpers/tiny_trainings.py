@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from mlm_vs_clm.models.objectives import Noise
-from mlm_vs_clm.models.training.loop import Run, Training, train
+from mlm_vs_clm.models.training.loop import Trainer, Training, train
 
 TRAINING = Training(
     token_budget=1100,
@@ -38,17 +38,17 @@ class Killed(Exception):
 @contextmanager
 def killed_at(step, monkeypatch):
     """Let a training die just before a step, as `kill -9` would: nothing is written after it."""
-    go_on = Run._step
+    go_on = Trainer._step
 
     def killed_step(self, number):
         if number == step:
             raise Killed
         return go_on(self, number)
 
-    monkeypatch.setattr(Run, "_step", killed_step)
+    monkeypatch.setattr(Trainer, "_step", killed_step)
     with pytest.raises(Killed):
         yield
-    monkeypatch.setattr(Run, "_step", go_on)
+    monkeypatch.setattr(Trainer, "_step", go_on)
 
 
 def assert_same_files(whole, killed):

@@ -1,4 +1,4 @@
-"""Adapters, smaller steps, early stopping, full memory: other ways to one and the same training."""
+"""Micro batches, early stopping, full memory: other ways to the same training."""
 
 import json
 from dataclasses import replace
@@ -11,17 +11,12 @@ from tiny_trainings import TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.hardware import advise_if_full, advise_smaller_steps
+from mlm_vs_clm.hardware import advise_if_full, advise_smaller_steps, training_threads
 from mlm_vs_clm.models.checkpoints import load_model
 from mlm_vs_clm.models.objectives import OBJECTIVES, Noise
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 from mlm_vs_clm.models.training.batches import find_marks, pad_examples, tokenize
-from mlm_vs_clm.models.training.distributed import training_threads
-from mlm_vs_clm.models.training.early_stopping import (
-    best_evaluation,
-    describe_stopping,
-    is_out_of_patience,
-)
+from mlm_vs_clm.models.training.loop import best_evaluation, describe_stopping, is_out_of_patience
 from mlm_vs_clm.models.training.loss import PredictedLoss
 from mlm_vs_clm.pipeline import stages
 from mlm_vs_clm.pipeline.artifacts import Runtime
@@ -29,12 +24,10 @@ from mlm_vs_clm.pipeline.artifacts import Runtime
 SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 NOISE = Noise(0.5, "token", 0.8, 0.1)
 WAYS = {
-    "adapters": {"lora_rank": 4},
     "micro batches": {"micro_batch_documents": 3},
-    "gradient checkpointing": {"gradient_checkpointing": True},
     "patience": {"patience": 2},
     "bf16": {"precision": "bf16"},
-    "all": {"lora_rank": 2, "micro_batch_documents": 2, "gradient_checkpointing": True, "patience": 3},
+    "all": {"micro_batch_documents": 2, "patience": 3, "precision": "bf16"},
 }
 KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
 
@@ -69,30 +62,27 @@ def test_dropout_of_a_killed_training_is_that_of_a_whole_one(tokenizer, texts, t
     assert_same_files(tmp_path / "whole", tmp_path / "killed")
 
 
-@pytest.mark.parametrize("way", ["micro batches", "gradient checkpointing"])
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_smaller_steps_are_the_same_steps(way, name, tokenizer, texts, tmp_path):
+def test_smaller_steps_are_the_same_steps(name, tokenizer, texts, tmp_path):
     plain, about = run_training(name, tokenizer, texts, tmp_path / "plain")
-    smaller, told = run_training(name, tokenizer, texts, tmp_path / "smaller", **WAYS[way])
+    smaller, told = run_training(name, tokenizer, texts, tmp_path / "smaller", **WAYS["micro batches"])
     for column in ("train_loss", "dev_loss"):
         assert smaller[column].tolist() == pytest.approx(plain[column].tolist(), abs=1e-5, nan_ok=True)
     assert told == about
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if NETWORKS[name][2] in KIND_OF])
-@pytest.mark.parametrize("rank", [0, 4])
-def test_every_class_learns_and_reloads_as_a_plain_model(name, rank, networks, texts, tmp_path):
-    """Trained on three texts a while, the loss on them falls; the stored model has no adapter and the same loss."""
+def test_every_class_learns_and_reloads(name, networks, texts, tmp_path):
+    """Trained on three texts a while, the loss on them falls; the stored model has the same loss."""
     kind = NETWORKS[name][2]
     start, each = networks[name]
     model = type(start)(start.config)
     model.load_state_dict(start.state_dict())
     documents = tokenize(texts, each, 64, kind)
-    way = replace(TRAINING, lora_rank=rank, token_budget=4000, body_learning_rate=1e-2, evaluations=2)
+    way = replace(TRAINING, token_budget=4000, body_learning_rate=1e-2, evaluations=2)
     train_tiny(model, each, documents, tmp_path / "run", KIND_OF[kind], way)
     curve = pd.read_csv(tmp_path / "run" / "curves.csv")
     assert curve["dev_loss"].iloc[-1] < curve["dev_loss"].iloc[0]
-    assert not list((tmp_path / "run").glob("adapter*"))
     stored = load_model(tmp_path / "run", kind)
     assert stored.state_dict().keys() == start.state_dict().keys()
     made = [
@@ -116,15 +106,6 @@ def test_published_objectives_train_their_own_classes(name, objective, networks,
     told = json.loads((tmp_path / "run" / "training.json").read_text())
     assert ("mean_span" in told["noise"]) == (objective != "sentinel")
     assert 0 < told["tokens_predicted"] < 3 * told["tokens_seen"]
-
-
-def test_adapters_train_few_parameters_and_say_so(tokenizer, texts, tmp_path):
-    curve, told = run_training("mlm", tokenizer, texts, tmp_path / "run", lora_rank=2)
-    assert told["lora"]["rank"] == 2 and told["lora"]["alpha"] == 16.0
-    n_linear = 2 * (4 * 2 * (32 + 32) + 2 * 2 * (32 + 128)) + 2 * (32 + 32)
-    head = 32 * 32 + 32 + 2 * 32 + len(tokenizer)
-    assert told["lora"]["parameters_trained"] == n_linear + head
-    assert curve["dev_loss"].iloc[-1] < curve["dev_loss"].iloc[0]
 
 
 def test_patience_without_a_dev_loss_is_told():
@@ -184,7 +165,7 @@ def test_full_memory_is_one_line_with_the_setting_to_lower():
         with pytest.raises(StudyError) as told, advise_if_full("training", advise_smaller_steps(16)):
             raise error
         assert "set scale.training.micro_batch_documents below 16" in str(told.value)
-        assert "finished cells stay" in str(told.value) and "\n" not in str(told.value)
+        assert "finished cells are kept" in str(told.value) and "\n" not in str(told.value)
     with pytest.raises(RuntimeError, match="shapes"), advise_if_full("training", "x"):
         raise RuntimeError("shapes differ")
 

@@ -71,7 +71,6 @@ class Runtime:
     line: int = 0
     rules: str = ""
     micro_batch_documents: int = 0
-    gradient_checkpointing: bool = False
     checkpoint_seconds: float = 45.0
 
 
@@ -102,11 +101,6 @@ class Store:
             if not self.has(recipe):
                 self._make(recipe)
         return self.path(recipe)
-
-    def assist(self, recipe: Recipe) -> None:
-        """Do one's part of a result that another process makes and writes, from inputs that are stored."""
-        inputs = {name: self.path(needed) for name, needed in recipe.inputs.items()}
-        self.makers[recipe.stage](recipe.settings, inputs, self._unfinished(recipe), self.runtime)
 
     def _unfinished(self, recipe: Recipe) -> Path:
         return self.root / recipe.stage / f".partial-{recipe.id}"

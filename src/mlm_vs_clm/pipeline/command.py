@@ -63,19 +63,14 @@ class Job:
             config.threads or int(is_sweep()),
             rules=hash_rules(self.rules),
             micro_batch_documents=training.micro_batch_documents,
-            gradient_checkpointing=training.gradient_checkpointing,
             checkpoint_seconds=training.checkpoint_seconds,
         )
         return open_store(Path(config.store), runtime)
 
     def make(self, recipe: Recipe) -> Path:
         """Make a result and what it needs, print its folder and return it."""
-        from ..models.training.distributed import is_main
-        from .launch import make_together
-
-        folder = make_together(self.store, recipe)
-        if is_main():
-            print(f"{recipe.stage}: {folder}")
+        folder = self.store.ensure(recipe)
+        print(f"{recipe.stage}: {folder}")
         return folder
 
 
@@ -104,11 +99,9 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
 
     @functools.wraps(run)  # Hydra names the job after the script that this function stands in
     def job(raw: DictConfig) -> None:
-        from .launch import check_launcher
-
         overrides = list(HydraConfig.get().overrides.task)
         try:
-            check_launcher(HydraConfig.get().job.name, is_sweep())
+            refuse_launcher(HydraConfig.get().job.name)
             run(Job(compose(overrides), overrides))
         except Exception as error:
             if is_sweep():
@@ -144,6 +137,15 @@ def _explain(error: BaseException) -> str | int:
         return 130
     print_traceback(error)
     return 1
+
+
+def refuse_launcher(stage: str) -> None:
+    """Raise StudyError under `torchrun` or `accelerate launch`: each of their processes would run the whole command."""
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1 or {"ACCELERATE_USE_CPU", "MASTER_ADDR"} <= os.environ.keys():
+        raise StudyError(
+            f"a launcher started several processes for one model, which is not supported: run python "
+            f"experiments/{stage}.py without it, or use several GPUs by a sweep (-m hydra/launcher=joblib)"
+        )
 
 
 def is_sweep() -> bool:

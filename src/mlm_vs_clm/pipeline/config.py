@@ -135,8 +135,8 @@ def set_settings(config: object, later: tuple[str, ...]) -> dict:
 
 
 LATER_OBJECTIVE = ("mean_span", "permute_sentences")
-LATER_TRAINING = ("lora_rank", "lora_alpha", "patience")
-RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents", "gradient_checkpointing")
+LATER_TRAINING = ("patience",)
+RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
 
 @dataclass
@@ -154,14 +154,11 @@ class TrainingConfig:
     evaluations: int = 8
     dev_documents: int = 96
     checkpoint_seconds: float = 45.0
-    lora_rank: int = 0
-    lora_alpha: float = 16.0
     patience: int = 0
     micro_batch_documents: int = 0
-    gradient_checkpointing: bool = False
 
     def __post_init__(self):
-        for name in ("micro_batch_documents", "patience", "lora_rank"):
+        for name in ("micro_batch_documents", "patience"):
             if getattr(self, name) < 0:
                 raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
 

@@ -63,12 +63,11 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
-    from ..hardware import advise_if_full, advise_smaller_steps
+    from ..hardware import advise_if_full, advise_smaller_steps, training_threads
     from ..models.checkpoints import load_tokenizer
     from ..models.objectives import OBJECTIVES, Noise
     from ..models.sources import load_start
     from ..models.training.batches import tokenize
-    from ..models.training.distributed import call_helpers, training_threads
     from ..models.training.loop import Training, train
 
     _quiet()
@@ -79,7 +78,6 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     tokenizer = load_tokenizer(inputs["start"])
     model = load_start(inputs["start"], kind, tokenizer)
     fitting = {"micro_batch_documents": runtime.micro_batch_documents}
-    fitting |= {"gradient_checkpointing": runtime.gradient_checkpointing}
     fitting |= {"checkpoint_seconds": runtime.checkpoint_seconds}
     training = Training(**settings["training"], **fitting)
     texts = [(corpus, d.text) for corpus, path in corpora.items() for d in _load(path, "pretrain")]
@@ -87,7 +85,6 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     dev = [d.text for path in corpora.values() for d in _load(path, "dev")[:each]]
     subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
     documents, dev = subwords([text for _, text in texts]), subwords(dev)
-    call_helpers(runtime.device)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
     with training_threads(runtime.device, runtime.threads), advise_if_full("training", advice):
         return train(

@@ -130,11 +130,9 @@ class Batches(torch.utils.data.Dataset):
         ]
         return pad_examples(examples, self.pad_id)
 
-    def share_out(
-        self, number: int, process: int, n_processes: int, most: int
-    ) -> list[dict[str, torch.Tensor]]:
-        """Return one process's part of a batch, `most` documents at a time (0: all at once)."""
-        places = range(len(self.batches[number]))[process::n_processes]
+    def micro_batches(self, number: int, most: int) -> list[dict[str, torch.Tensor]]:
+        """Return a batch in parts of `most` documents (0: all at once)."""
+        places = range(len(self.batches[number]))
         size = most or len(places) or 1
         return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]
 

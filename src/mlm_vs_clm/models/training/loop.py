@@ -9,10 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from accelerate.utils import set_seed
 from torch import nn
 from tqdm import tqdm
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_linear_schedule_with_warmup
+from transformers import (
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    get_linear_schedule_with_warmup,
+    set_seed,
+)
 
 from ...draws import keyed_rng
 from ...errors import StudyError
@@ -24,18 +28,15 @@ from ..objectives import OBJECTIVES, Noise, Subwords, check_marks, describe_nois
 from ..sizes import count_parameters, forward_flops, head_parameters
 from .batches import Batches, find_marks, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
-from .distributed import add_up, add_up_gradients, is_main, join
-from .early_stopping import best_evaluation, describe_stopping, is_out_of_patience
 from .loss import PredictedLoss, count_predicted
 
 
 @dataclass(frozen=True)
 class Training:
-    """The budget and the optimiser; `token_budget` counts sub-words seen, padding excluded, in all processes.
+    """The budget and the optimiser; `token_budget` counts tokens seen, padding excluded.
 
-    `lora_rank` trains adapters of that rank, 0 all parameters. `patience` stops after so many evaluations without
-    a lower dev loss and keeps the best weights, 0 never. `micro_batch_documents` go through the model at once
-    (0: a whole batch), which needs less memory for the same step, as `gradient_checkpointing` does.
+    `patience` stops after so many evaluations without a lower dev loss and keeps the best weights, 0 never.
+    `micro_batch_documents` go through the model at once (0: a whole batch), which needs less memory for the same step.
     """
 
     token_budget: int
@@ -50,11 +51,8 @@ class Training:
     dev_documents: int
     checkpoint_seconds: float
     precision: str
-    lora_rank: int = 0
-    lora_alpha: float = 16.0
     patience: int = 0
     micro_batch_documents: int = 0
-    gradient_checkpointing: bool = False
 
 
 def train(
@@ -74,10 +72,9 @@ def train(
 ) -> dict:
     """Train `model` in place; write the checkpoint, `curves.csv` and `training.json` into `folder`.
 
-    Goes on from `folder/checkpoint` if a killed run left one, to the same bytes. With several processes each
-    trains on its part of every batch, and the main one writes. Returns what was measured (seconds, tokens/s,
-    threads, processes), which is not part of the result. Raises StudyError for a tokenizer that lacks a mark,
-    and for patience without dev documents.
+    Resumes from `folder/checkpoint` if a killed training left one, to the same bytes. Returns what was measured
+    (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
+    special token, and for patience without dev documents.
     """
     set_seed(seed)
     objective, marks = OBJECTIVES[objective_name], find_marks(tokenizer, model)
@@ -88,7 +85,7 @@ def train(
     order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
     dev_order = [list(range(i, min(i + 16, len(dev)))) for i in range(0, len(dev), 16)]
     about = (objective, noise, marks, tokenizer.pad_token_id or 0)
-    run = Run(
+    trainer = Trainer(
         model,
         Batches(documents, order, *about, seed),
         Batches(dev, dev_order, *about, seed + 1),
@@ -96,32 +93,23 @@ def train(
         folder,
         device,
     )
-    run.resume()
+    trainer.resume()
     with attention_of(model, RECOMPUTED):
-        run.train(objective_name, show_progress and is_main(), line)
-    run.restore_best()
-    if is_main():
-        run.plain_model().save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        run.write_totals(objective_name, noise, seed)
-    return run.measured()
+        trainer.train(objective_name, show_progress, line)
+    trainer.restore_best()
+    model.to("cpu").save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    trainer.write_totals(objective_name, noise, seed)
+    return trainer.measured()
 
 
-class Run:
-    """One training run: the model, its optimiser and its place in the order of data."""
+class Trainer:
+    """One training: the model, its optimiser and its place in the order of data."""
 
     def __init__(self, model, batches: Batches, dev: Batches, training: Training, folder: Path, device: str):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
-        self.place = join(device)
-        self.sizes, self.adapted = count_parameters(model), None
-        if training.lora_rank:
-            from .adapters import add_adapters
-
-            self.adapted = add_adapters(model, training.lora_rank, training.lora_alpha)
-        if training.gradient_checkpointing:
-            model.activation_checkpointing_enable()
-        self.bare = PredictedLoss(model).to(self.place.device)
-        self.n_trained = sum(value.numel() for value in trained_weights(self.bare).values())
+        self.device, self.sizes = torch.device(device), count_parameters(model)
+        self.bare = PredictedLoss(model).to(self.device)
         self.optimizer = torch.optim.AdamW(
             _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
         )
@@ -172,27 +160,25 @@ class Run:
         }
 
     def _step(self, number: int) -> float:
-        """Learn from one batch, whichever parts and processes it is read in; return its mean loss.
+        """Learn from one batch, in whichever micro batches it is read; return its mean loss.
 
         Draws within the network (dropout) are keyed by step, so that a resumed run makes the same ones.
         """
-        me, n_processes = self.place.process_index, self.place.num_processes
-        torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, me).integers(2**63)))
-        parts = self.batches.share_out(number, me, n_processes, self.training.micro_batch_documents)
+        torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
+        parts = self.batches.micro_batches(number, self.training.micro_batch_documents)
         n_predicted = self._count(parts)
         self.bare.train()
         loss = sum(self._learn(part, n_predicted) for part in parts)
         trained = [p for p in self.bare.parameters() if p.requires_grad]
-        add_up_gradients(trained)
         nn.utils.clip_grad_norm_(trained, self.training.max_gradient_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
         MEMORY.look()
-        return self._total(loss)
+        return loss
 
     def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:
-        """Add a part's gradients, weighed by its share of the predicted sub-words; return its share of the loss."""
+        """Add a part's gradients, weighted by its share of the predicted tokens; return its share of the loss."""
         share = count_predicted(part) / max(n_predicted, 1)
         if not share:
             return 0.0
@@ -205,38 +191,30 @@ class Run:
 
     def _precision(self) -> torch.autocast:
         is_low = self.training.precision == "bf16"
-        return torch.autocast(self.place.device.type, torch.bfloat16, enabled=is_low)
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=is_low)
 
     def _on_device(self, part: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        return {name: values.to(self.place.device) for name, values in part.items()}
+        return {name: values.to(self.device) for name, values in part.items()}
 
     def _count(self, parts: list[dict[str, torch.Tensor]]) -> int:
-        """Count a batch in all its parts and processes; return how many sub-words it predicts.
-
-        A forward pass and twice that backward; adapters leave out the gradients of the matrices they adapt.
-        """
-        written = self._total(sum(count_predicted(part) for part in parts))
-        read = self._total(sum(int(part["attention_mask"].sum()) for part in parts))
+        """Count a batch in all its parts, a backward pass as two forward ones; return how many tokens it predicts."""
+        n_predicted = sum(count_predicted(part) for part in parts)
+        n_read = sum(int(part["attention_mask"].sum()) for part in parts)
         if self.batches.objective.kind == "seq2seq":
-            read += written
-        self.state["tokens_predicted"] += int(written)
-        n_passes = 2 if self.training.lora_rank else 3
-        self.state["flops"] += n_passes * forward_flops(self.sizes, int(read), int(written))
-        return int(written)
-
-    def _total(self, value: float) -> float:
-        return add_up(torch.tensor(value, dtype=torch.float64, device=self.place.device)).item()
+            n_read += n_predicted
+        self.state["tokens_predicted"] += n_predicted
+        self.state["flops"] += 3 * forward_flops(self.sizes, n_read, n_predicted)
+        return n_predicted
 
     @torch.inference_mode()
     def _evaluate(self, train_loss: float | None) -> None:
         self.bare.eval()
         n_all, loss_all = 0, 0.0
-        for number in range(self.place.process_index, len(self.dev), self.place.num_processes):
+        for number in range(len(self.dev)):
             part = self.dev[number]
             if n_predicted := count_predicted(part):
                 n_all += n_predicted
                 loss_all += self._loss(part).item() * n_predicted
-        n_all, loss_all = self._total(n_all), self._total(loss_all)
         point = {name: self.state[name] for name in ("step", "tokens_seen", "tokens_predicted", "flops")}
         dev_loss = loss_all / n_all if n_all else None
         self.state["curve"].append(point | {"train_loss": train_loss, "dev_loss": dev_loss})
@@ -248,24 +226,15 @@ class Run:
         self.bare.load_state_dict(self.best, strict=False)
 
     def save(self) -> None:
-        """Store a place to go on from."""
-        if is_main():
-            state = self.state | {"scheduler": self.scheduler.state_dict()}
-            save_checkpoint(self.folder, self.bare, self.optimizer, self.best, state)
+        """Store a checkpoint to resume from."""
+        state = self.state | {"scheduler": self.scheduler.state_dict()}
+        save_checkpoint(self.folder, self.bare, self.optimizer, self.best, state)
 
     def resume(self) -> None:
-        """Go on from the stored checkpoint, if there is one."""
+        """Resume from the stored checkpoint, if there is one."""
         if found := load_checkpoint(self.folder, self.bare, self.optimizer):
             self.state, self.best = found
             self.scheduler.load_state_dict(self.state.pop("scheduler"))
-
-    def plain_model(self) -> PreTrainedModel:
-        """Return what is stored: the model on the CPU, without adapters."""
-        if self.adapted is None:
-            return self.bare.model.to("cpu")
-        from .adapters import merge_adapters
-
-        return merge_adapters(self.adapted.to("cpu"))
 
     def write_totals(self, objective: str, noise: Noise, seed: int) -> None:
         """Write `curves.csv` and `training.json`."""
@@ -277,23 +246,19 @@ class Run:
             "parameters": self.sizes,
         }
         about |= {name: self.state[name] for name in ("step", "tokens_seen", "tokens_predicted", "flops")}
-        if self.training.lora_rank:
-            rank, alpha = self.training.lora_rank, self.training.lora_alpha
-            about["lora"] = {"rank": rank, "alpha": alpha, "parameters_trained": self.n_trained}
         if self.training.patience:
             is_whole = self.state["step"] == len(self.batches)
             about |= describe_stopping(self.state["curve"], self.training.patience, is_whole)
         write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
 
     def measured(self) -> dict:
-        """Return speed and means: on the CPU the number of threads and of processes moves the last bits."""
+        """Return speed and means: on the CPU the number of threads changes the last bits."""
         seconds = self.state["seconds"]
         return {
             "seconds": round(seconds, 2),
             "tokens_per_second": round(self.state["tokens_seen"] / max(seconds, 1e-9), 1),
-            "device": str(self.place.device),
+            "device": str(self.device),
             "threads": torch.get_num_threads(),
-            "processes": self.place.num_processes,
             "micro_batch_documents": self.training.micro_batch_documents,
         }
 
@@ -306,3 +271,29 @@ def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
         {"params": [p for name, p in trained if name not in head], "lr": training.body_learning_rate},
         {"params": [p for name, p in trained if name in head], "lr": training.head_learning_rate},
     ]
+
+
+def best_evaluation(curve: list[dict]) -> int:
+    """Return the number of the evaluation with the lowest `dev_loss`, the first of equals.
+
+    Raises StudyError where one is missing, as nothing was predicted in the dev documents.
+    """
+    losses = [point["dev_loss"] for point in curve]
+    if None in losses:
+        raise StudyError(
+            "scale.training.patience needs a dev loss, and nothing is predicted in the dev documents: raise "
+            "scale.training.dev_documents, or set patience=0"
+        )
+    return losses.index(min(losses))
+
+
+def is_out_of_patience(curve: list[dict], patience: int) -> bool:
+    """Tell whether the last `patience` evaluations brought no lower dev loss; 0 never runs out."""
+    return bool(patience) and len(curve) - 1 - best_evaluation(curve) >= patience
+
+
+def describe_stopping(curve: list[dict], patience: int, is_whole: bool) -> dict:
+    """Return what is recorded: the patience, whether the budget was used up, and the evaluation that was kept."""
+    best = curve[best_evaluation(curve)]
+    kept = {name: best[name] for name in ("step", "dev_loss")}
+    return {"patience": patience, "stopped_early": not is_whole, "best": kept}
