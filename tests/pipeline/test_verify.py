@@ -1,12 +1,14 @@
-"""Verification: fresh results against committed ones, number by number, and the degree of reproduction."""
+"""Verification: fresh results against those that git has committed, number by number."""
+
+import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.analysis.reproduction import rank_agreement, vary
-from mlm_vs_clm.pipeline import verify
+from mlm_vs_clm.analysis.reproduction import compare_results
+from mlm_vs_clm.pipeline.verify import read_folder
 
 CELL = {"objective": "mlm", "context": "both", "length": "known", "order": "random", "strategy": "random"}
 ROWS = [("mlm", "bleu", 40.0), ("clm", "bleu", 35.0), ("unfilled", "bleu", 30.0), ("mlm", "bleu_gain", 0.5)]
@@ -48,7 +50,7 @@ def compare(tmp_path, change):
     """Return the exit code and the statuses (not OK) of committed results against the same after a change."""
     committed = write_results(tmp_path / "committed")
     fresh = write_results(tmp_path / "fresh", change)
-    compared = verify.compare_folders(fresh, committed)
+    compared = compare_results(read_folder(fresh), read_folder(committed))
     wrong = compared[compared["status"] != "OK"]
     code = main(["verify", "--fresh", str(fresh), "--committed", str(committed)])
     return code, {(row.file, row.measure): row.status for row in wrong.itertuples()}
@@ -116,21 +118,6 @@ def test_the_order_of_rows_does_not_matter(tmp_path):
     assert compare(tmp_path, lambda tables: {n: t.iloc[::-1] for n, t in tables.items()}) == (0, {})
 
 
-def test_measured_columns_are_left_out_and_counts_may_move_by_a_hundredth():
-    row = {"corpus": "plots", "arm": "mlm", "strategy": "random", "ratio": 0.5, "seed": 0}
-    first = pd.DataFrame([row | {"flops": 1000, "seconds": 1.0, "peak_memory_mb": 10, "blanks": 7}])
-    second = pd.DataFrame([row | {"flops": 1009, "seconds": 9.0, "peak_memory_mb": 90, "blanks": 7}])
-    compared = verify.compare_tables("ledger", second, first).set_index("measure")
-    assert compared["status"].to_dict() == {"flops": "near", "blanks": "OK"}
-
-
-def test_a_table_unknown_here_is_paired_by_its_words_ratio_and_seed():
-    first = pd.DataFrame({"axis": ["order", "order"], "ratio": [0.15, 0.5], "value": [0.1, 0.2]})
-    compared = verify.compare_tables("later", first.iloc[::-1], first)
-    assert list(compared["cell"]) == ["order 0.15", "order 0.5"]
-    assert set(compared["status"]) == {"OK"}
-
-
 @pytest.mark.parametrize("broken", ["absent", "empty", "column", "damaged"])
 def test_folders_that_cannot_be_compared_get_one_line(tmp_path, capsys, broken):
     committed = write_results(tmp_path / "committed")
@@ -147,14 +134,41 @@ def test_folders_that_cannot_be_compared_get_one_line(tmp_path, capsys, broken):
     assert error.startswith("error: ") and error.count("\n") == 1
 
 
-def test_the_coefficient_of_variation_is_worked_by_hand():
-    """10 and 12: s = 2 / sqrt 2, unbiased s / sqrt(2 / pi) = 1.7725, times 1.125 over 11 is 18.13 %."""
-    assert vary(np.array([10.0, 5.0]), np.array([12.0, 5.0])) == pytest.approx([18.127, 0], abs=1e-3)
-    assert np.isnan(vary(np.array([0.0]), np.array([0.0])))
+def git(folder, *arguments):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
-def test_rank_agreement_is_kendalls_and_needs_three_arms():
-    group = pd.DataFrame({"value_fresh": [1.0, 2, 3], "value_committed": [1.0, 3, 2]})
-    assert rank_agreement(group) == pytest.approx(1 / 3)
-    assert np.isnan(rank_agreement(group.iloc[:2]))
-    assert np.isnan(rank_agreement(group.assign(value_fresh=1.0)))
+def alter(path):
+    """Change one number of a results file by hand."""
+    text = path.read_text()
+    assert text.count(",40.0,") == 1
+    path.write_text(text.replace(",40.0,", ",41.0,"))
+
+
+@pytest.mark.parametrize(
+    ("altered", "is_committed", "code"),
+    [(None, False, 0), ("fresh", False, 1), ("committed", False, 0), ("committed", True, 1)],
+    ids=["nothing", "fresh result", "working file", "committed result"],
+)
+def test_what_git_has_committed_is_compared_and_not_the_working_files(
+    tmp_path, capsys, altered, is_committed, code
+):
+    folders = {name: write_results(tmp_path / name) for name in ("committed", "fresh")}
+    git(tmp_path, "init", "-q")
+    for commit in (True, is_committed):
+        if commit:
+            git(tmp_path, "add", "committed")
+            git(tmp_path, "commit", "-q", "--allow-empty", "-m", "results")
+        if altered:
+            alter(folders[altered] / "scores.csv")
+            altered = None
+    verify = ["verify", "--fresh", str(folders["fresh"]), "--committed", str(folders["committed"])]
+    assert main(verify) == code
+    assert "git has no commit" not in capsys.readouterr().out
+
+
+def test_without_git_the_files_are_compared_and_a_line_says_so(tmp_path, capsys):
+    folder = write_results(tmp_path / "results")
+    assert main(["verify", "--fresh", str(folder), "--committed", str(folder)]) == 0
+    assert f"git has no commit of {folder}: compared with its files" in capsys.readouterr().out

@@ -1,28 +1,148 @@
-"""The degree of reproduction: how much paired values vary, whether arms rank alike, whether verdicts agree."""
+"""Fresh results against committed ones: every number, and the degree of reproduction.
+
+A number is `OK` (equal to six digits: the last bits are the machine's), `near` (within the tolerance of its metric),
+`differs` (beyond it), `missing` (committed, not fresh) or `extra` (fresh, not committed).
+"""
 
 import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
+from ..errors import StudyError
 from ..stats import kendall
 from .tables import KEYS
 
+Tables = Mapping[str, pd.DataFrame]
+# How far a number may move and still be the same finding; in the unit of the metric or column.
+TOLERANCES = {
+    "bleu": 0.5,
+    "longest_repeat": 0.5,
+    "longest_copied_run": 0.5,
+    "dev_loss": 0.05,
+    "train_loss": 0.05,
+    "p": 0.05,
+}
+TOLERANCE, TOLERANCE_OF_GAINS = 0.01, 0.05
+RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01, "cells_needed": 0.1}
+# The machine's, not the study's: what was measured with a clock, and where the number was made.
+IGNORED = {
+    *("seconds", "peak_memory_mb", "tokens_per_second", "device", "precision"),
+    *("artifact", "signature", "reason", "initialisation", "evidence", "statement"),
+}
+OUTCOMES = {"verdict", "decision"}  # words that are results, not names
+IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
+STATUSES = ("OK", "near", "differs", "missing", "extra")
 RANKED = {"scores": "arm", "downstream": "trained_on"}
 # The expected standard deviation of two normal values over their true one, sqrt(2 / pi).
 C4_OF_TWO = math.sqrt(2 / math.pi)
 
 
-def summarise(fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]) -> list[str]:
-    """Return lines: coefficient of variation, rank agreement, verdicts agreed; each says what it lacks."""
+def compare_results(fresh: Tables, committed: Tables) -> pd.DataFrame:
+    """Return one row per number: file, cell, measure, fresh, committed, status."""
+    names = sorted(set(fresh) | set(committed))
+    compared = [compare_tables(name, fresh.get(name), committed.get(name)) for name in names]
+    return pd.concat(compared, ignore_index=True)
+
+
+def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the comparison of one file; a row, column or file that one side lacks is `missing` or `extra`."""
+    known = committed if committed is not None else fresh
+    keys = choose_keys(name, known if known is not None else pd.DataFrame())
+    sides = [lengthen(name, table, keys) for table in (committed, fresh)]
+    paired = pd.concat(sides, axis=1, keys=["committed", "fresh"]).reset_index(names=["cell", "measure"])
+    paired.columns = pd.Index(["cell", "measure", "committed", "fresh"])
+    rows = zip(paired["measure"], paired["fresh"], paired["committed"], strict=True)
+    compared = paired.assign(file=name, status=[judge(*row) for row in rows])
+    return compared[["file", "cell", "measure", "fresh", "committed", "status"]]
+
+
+def choose_keys(name: str, table: pd.DataFrame) -> list[str]:
+    """Return the columns that name a row: declared ones, or ratio, seed and the words that are not outcomes."""
+    words = [c for c in table.columns if c in ("ratio", "seed") or not is_numeric_dtype(table[c])]
+    named = KEYS.get(name, [column for column in words if column not in OUTCOMES])
+    return [column for column in named if column not in IGNORED]
+
+
+def lengthen(name: str, table: pd.DataFrame | None, keys: list[str]) -> pd.Series:
+    """Return one entry per number or outcome under (cell, measure); repeated cells are numbered in their order."""
+    if table is None or table.empty:
+        return pd.Series(dtype=object, index=pd.MultiIndex.from_arrays([[], []]))
+    absent = [column for column in keys if column not in table.columns]
+    if absent:
+        raise StudyError(f"{name}.csv has no column {absent[0]!r} on one side: make it again")
+    cells = pd.Series([name_cell(row) for row in table[keys].itertuples(index=False)])
+    repeats = cells.groupby(cells).cumcount()
+    cells = cells.where(repeats == 0, cells + " (row " + (repeats + 1).astype(str) + ")")
+    metrics = table["metric"] if "metric" in table.columns else [""] * len(table)
+    results = [c for c in table.columns if c in OUTCOMES or is_numeric_dtype(table[c])]
+    entries = {
+        (cell, name_value(column, metric)): value
+        for column in results
+        if column not in IGNORED.union(keys)
+        for cell, metric, value in zip(cells, metrics, table[column], strict=True)
+    }
+    return pd.Series(entries, dtype=object)
+
+
+def name_cell(values: Iterable) -> str:
+    """Return a row's name from its key values, numbers written alike whatever their type."""
+    return " ".join(f"{value:g}" if isinstance(value, int | float) else str(value) for value in values)
+
+
+def name_value(column: str, metric: object) -> str:
+    """Return what a number measures: `bleu` for the value of BLEU, `bleu low` for its lower end."""
+    if pd.isna(metric) or not metric or column not in IN_UNITS:
+        return column
+    return str(metric) if column == "value" else f"{metric} {column}"
+
+
+def judge(measure: str, fresh: object, committed: object) -> str:
+    """Return the status of one pair; missing on both sides is agreement."""
+    if pd.isna(fresh) or pd.isna(committed):
+        if pd.isna(fresh) and pd.isna(committed):
+            return "OK"
+        return "missing" if pd.isna(fresh) else "extra"
+    if isinstance(fresh, str) or isinstance(committed, str):
+        return "OK" if str(fresh) == str(committed) else "differs"
+    if np.isclose(fresh, committed, rtol=1e-6, atol=1e-9):
+        return "OK"
+    return "near" if abs(fresh - committed) <= find_tolerance(measure, committed) else "differs"
+
+
+def find_tolerance(measure: str, committed: float) -> float:
+    """Return how far a number may lie from the committed one."""
+    name = measure.split()[0]
+    if name in RELATIVE:
+        return RELATIVE[name] * abs(committed)
+    return TOLERANCES.get(name, TOLERANCE_OF_GAINS if name.endswith("_gain") else TOLERANCE)
+
+
+def count_statuses(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per file and metric: how many numbers have each status, and the largest difference."""
+    metric = compared["measure"].str.split().str[0]
+    both = compared[["fresh", "committed"]].apply(pd.to_numeric, errors="coerce")
+    table = compared.assign(metric=metric, difference=(both["fresh"] - both["committed"]).abs())
+    groups = table.groupby(["file", "metric"])
+    counts = groups["status"].value_counts().unstack(fill_value=0).reindex(columns=STATUSES, fill_value=0)
+    return counts.assign(largest_difference=groups["difference"].max()).reset_index()
+
+
+def summarise(fresh: Tables, committed: Tables) -> list[str]:
+    """Return lines: coefficient of variation, rank agreement, verdicts agreed; each names what it lacks."""
     lines = ["degree of reproduction"]
     for name, ranked in RANKED.items():
         pairs = pair_values(name, fresh, committed)
-        lines += [f"  {name}: {tell_variation(pairs)}", f"  {name}: {tell_ranks(pairs, name, ranked)}"]
-    return [*lines, f"  claims: {tell_verdicts(fresh, committed)}"]
+        lines += [
+            f"  {name}: {describe_variation(pairs)}",
+            f"  {name}: {describe_ranks(pairs, name, ranked)}",
+        ]
+    return [*lines, f"  claims: {describe_verdicts(fresh, committed)}"]
 
 
-def pair_values(name: str, fresh: dict, committed: dict) -> pd.DataFrame:
+def pair_values(name: str, fresh: Tables, committed: Tables) -> pd.DataFrame:
     """Return the rows of one table that both sides hold, with `value_fresh` and `value_committed`."""
     sides = [tables.get(name, pd.DataFrame()) for tables in (fresh, committed)]
     columns = [*KEYS[name], "value"]
@@ -43,21 +163,20 @@ def vary(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(mean > 0, 100 * (1 + 1 / 8) * deviation / np.where(mean > 0, mean, 1), np.nan)
 
 
-def tell_variation(pairs: pd.DataFrame) -> str:
-    """Return the middle and largest coefficient of variation; gains have no true zero and are left out."""
+def describe_variation(pairs: pd.DataFrame) -> str:
+    """Return the median and largest coefficient of variation; gains have no true zero and are left out."""
     values = pairs[~pairs["metric"].astype(str).str.endswith("_gain")]
-    variation = vary(*(values[f"value_{side}"].to_numpy(dtype=float) for side in ("fresh", "committed")))
-    variation = variation[~np.isnan(variation)]
-    if not variation.size:
+    first, second = (values[f"value_{side}"].to_numpy(dtype=float) for side in ("fresh", "committed"))
+    found = vary(first, second)
+    found = found[~np.isnan(found)]
+    if not found.size:
         return "coefficient of variation not defined (no paired value above zero)"
-    middle, largest = np.median(variation), variation.max()
-    return (
-        f"coefficient of variation {middle:.2f} % (median), {largest:.2f} % (largest), n = {variation.size}"
-    )
+    middle, largest = np.median(found), found.max()
+    return f"coefficient of variation {middle:.2f} % (median), {largest:.2f} % (largest), n = {found.size}"
 
 
-def tell_ranks(pairs: pd.DataFrame, name: str, ranked: str) -> str:
-    """Return how alike the arms rank within cells, as Kendall's tau-b, over the cells where it is defined."""
+def describe_ranks(pairs: pd.DataFrame, name: str, ranked: str) -> str:
+    """Return how similarly the arms rank within cells, as Kendall's tau-b, over the cells where it is defined."""
     cell = [column for column in KEYS[name] if column != ranked]
     taus = [rank_agreement(group) for _, group in pairs.groupby(cell, dropna=False)]
     defined = [tau for tau in taus if not np.isnan(tau)]
@@ -74,23 +193,17 @@ def rank_agreement(group: pd.DataFrame) -> float:
     """Return Kendall's tau-b of fresh and committed values of one cell; NaN below three arms."""
     if len(group) < 3:
         return float("nan")
-    sides = (group[f"value_{side}"].to_numpy(dtype=float) for side in ("fresh", "committed"))
-    return float(kendall(np.ones((1, len(group))), *sides)[0])
+    first, second = (group[f"value_{side}"].to_numpy(dtype=float) for side in ("fresh", "committed"))
+    return float(kendall(np.ones((1, len(group))), first, second)[0])
 
 
-def tell_verdicts(fresh: dict[str, pd.DataFrame], committed: dict[str, pd.DataFrame]) -> str:
-    """Return how many verdicts agree, overall and a corpus, or which side has none."""
+def describe_verdicts(fresh: Tables, committed: Tables) -> str:
+    """Return how many verdicts agree, overall and per corpus, or which side has none."""
     sides = [tables.get("claims", pd.DataFrame()) for tables in (fresh, committed)]
     if any(not {"claim", "corpus", "verdict"} <= set(side.columns) for side in sides):
-        return "verdicts not compared (claims.csv is not in both folders)"
-    first, second = (list_verdicts(side) for side in sides)
+        return "verdicts not compared (claims.csv is not on both sides)"
+    first, second = (side.set_index(["claim", "corpus"])["verdict"] for side in sides)
     both = first.index.intersection(second.index)
-    agreed = (first.loc[both] == second.loc[both]).sum()
-    return f"{agreed} of {len(both)} verdicts agree, {len(first.index.union(second.index)) - len(both)} on one side"
-
-
-def list_verdicts(claims: pd.DataFrame) -> pd.Series:
-    """Return the verdict of each claim and corpus, without the comparisons behind it."""
-    if "comparison" in claims.columns:
-        claims = claims[claims["comparison"] == "verdict"]
-    return claims.drop_duplicates(["claim", "corpus"]).set_index(["claim", "corpus"])["verdict"]
+    agreed = int((first.loc[both] == second.loc[both]).sum())
+    alone = len(first.index.union(second.index)) - len(both)
+    return f"{agreed} of {len(both)} verdicts agree, {alone} on one side"

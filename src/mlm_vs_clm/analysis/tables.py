@@ -53,6 +53,8 @@ KEYS = {  # the columns that name a row
     "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "step"],
+    "claims": ["claim", "corpus", "metric", "scope"],
+    "comparisons": ["claim", "corpus", "comparison", "metric", "scope"],
 }
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
