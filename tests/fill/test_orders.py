@@ -18,8 +18,8 @@ from mlm_vs_clm.fill.lengths import LENGTHS
 from mlm_vs_clm.fill.orders import PLANS, RANKS, MaskPredict, Pace, Ranked
 from mlm_vs_clm.fill.rows import Row, to_rows
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
-from mlm_vs_clm.models.kernels.trimming import are_few, can_trim, states_at, trim_sizes
-from mlm_vs_clm.models.sizes import count_parameters, hidden_states
+from mlm_vs_clm.models.kernels.trimming import trim_sizes
+from mlm_vs_clm.models.sizes import count_parameters
 
 
 def blank(text, blanks, id="d"):
@@ -200,34 +200,6 @@ def test_ledger_counts_by_hand(start, tokenizer):
     free = cost(length="free", max_length=2, order="parallel")
     assert free.passes == 3 and free.tokens_filled >= 3
     assert cost(order="mask_predict", passes=2).tokens_filled == n + n // 2
-
-
-@pytest.mark.parametrize("slots", [[[3], [0, 11], [16]], [[0, 3, 19, 7, 8, 9, 10, 11, 12], [], [2, 16]]])
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_last_layer_at_the_slots_equals_the_whole_network(start, slots, attention, monkeypatch):
-    vocabulary = start.config.vocab_size
-    ids = torch.randint(5, vocabulary, (3, 20), generator=torch.Generator().manual_seed(0))
-    seen = torch.arange(20) < torch.tensor([20, 12, 17])[:, None]
-    rows = [row for row, places in enumerate(slots) for _ in places]
-    assert are_few(start, 8) and not are_few(start, 9)
-    with torch.no_grad():
-        for mask in (None, seen):
-            inputs = {"input_ids": ids} | ({} if mask is None else {"attention_mask": mask.long()})
-            whole = hidden_states(start, inputs)[rows, sum(slots, [])]
-            monkeypatch.setattr(start.config, "_attn_implementation", attention)
-            assert can_trim(start) == (attention == "sdpa")
-            for stretch in (2048, 20):
-                monkeypatch.setattr("mlm_vs_clm.models.kernels.trimming.STRETCH", stretch)
-                assert torch.allclose(states_at(start, ids, mask, slots), whole, atol=1e-5)
-            monkeypatch.undo()
-
-
-def test_what_the_last_layer_spends_by_hand(start):
-    # of 2 layers 32 wide, the last: query, key, value, output; two norms; the feed-forward block
-    layer = 4 * (32 * 32 + 32) + 2 * 64 + (128 * 32 + 128) + (128 * 32 + 32)
-    assert trim_sizes(start, {"body": layer, "head": 7}, 1) == {"body": 0, "head": 7 + layer}
-    keys_and_values = 2 * (32 * 32 + 32)
-    assert trim_sizes(start, {"body": layer, "head": 7}, 99)["body"] == keys_and_values
 
 
 def test_gibbs_draws_anew_at_every_visit(start, tokenizer, texts):

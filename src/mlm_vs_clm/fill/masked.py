@@ -12,8 +12,7 @@ from ..draws import keyed_rng
 from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling
-from ..models.kernels.first_layer import Kept, keep_for
-from ..models.kernels.trimming import can_keep, states_at, trim_sizes
+from ..models.kernels.trimming import states_at, trim_sizes
 from ..models.sizes import count_parameters, forward_flops, output_layer, position_limit
 from .axes import check_masked, check_values
 from .ledger import Ledger
@@ -37,7 +36,6 @@ class Work:
     order: Order
     context: str = "both"
     visits: dict[int, int] = field(default_factory=dict)
-    kept: Kept | None = None
 
     def view(self, mask_id: int, room: int | None) -> list[int]:
         """Return the sub-words that the model sees in the next pass."""
@@ -145,10 +143,6 @@ class _Filler:
 
     def fill(self, work: list[Work]) -> None:
         """Go through the documents in rounds of one pass each, until none has anything to fill."""
-        if can_keep(self.model):
-            sizes = [len(one.row.ids) + RUNWAY * (one.context == "left") for one in work]
-            for one, kept in zip(work, keep_for(self.model.base_model, sizes), strict=True):
-                one.kept = kept
         while work := [one for one in work if one.order.look()]:
             views = [one.view(self.mask_id, self.room) for one in work]
             for batch in _batches([len(view) for view in views], self.batch_tokens):
@@ -163,7 +157,7 @@ class _Filler:
             _hide(batch[i].row, [slot], self.mask_id)
         views = [work.view(self.mask_id, self.room) for work in batch]
         rows = [work.row for work in batch]
-        logits = self._logits(rows, views, looked, [work.kept for work in batch])
+        logits = self._logits(rows, views, looked)
         for part, bias in self._legal(rows, looked, logits):
             part += bias
         kept = self._keep(batch, looked, logits)
@@ -176,19 +170,13 @@ class _Filler:
         self._note(batch, filled, logits, tokens)
         self.ledger.tokens_filled += len(filled)
 
-    def _logits(
-        self,
-        rows: list[Row],
-        views: list[list[int]],
-        looked: list[tuple[int, int]],
-        kept: list[Kept | None] | None = None,
-    ) -> torch.Tensor:
+    def _logits(self, rows: list[Row], views: list[list[int]], looked: list[tuple[int, int]]) -> torch.Tensor:
         """Return float32 logits (n, vocabulary) of slots (row, slot) in one pass over what each row shows."""
         ids, seen = self._stack(views)
         places: list[list[int]] = [[] for _ in rows]
         for i, slot in looked:
             places[i].append(rows[i].slots[slot])
-        states = states_at(self.model, ids, seen, places, kept)
+        states = states_at(self.model, ids, seen, places)
         self._count(views, places)
         head = output_layer(self.model)
         logits = torch.empty(len(states), self.model.config.vocab_size, device=states.device)

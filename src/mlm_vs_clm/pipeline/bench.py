@@ -114,16 +114,9 @@ def model_flops(model, ledger, tokens: int) -> float:
 
 
 def computed_flops(model, ledger, tokens: int) -> float:
-    """Return those FLOPs of it that are computed, one sub-word a pass: what no slot needs or nothing changed is left out.
-
-    The last layer attends from the slots alone, which is next to nothing; the first projects a document once, then
-    the sub-words just filled.
-    """
-    config = model.config
-    attending = config.num_hidden_layers - 1
-    kept = ledger.token_forwards - ledger.documents * (tokens - 1) - ledger.tokens_filled
-    spared = 3 * 2 * config.hidden_size**2 * kept
-    return ledger.flops + 4 * attending * config.hidden_size * tokens * ledger.token_forwards - spared
+    """Return the model FLOPs that are computed: the last layer attends from the slots alone, which is left out."""
+    attending = model.config.num_hidden_layers - 1
+    return ledger.flops + 4 * attending * model.config.hidden_size * tokens * ledger.token_forwards
 
 
 def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:

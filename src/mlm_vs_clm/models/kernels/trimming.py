@@ -18,7 +18,6 @@ from transformers.activations import GELUActivation
 from ..sizes import hidden_states
 from .attention import NAME as FAST
 from .attention import attend
-from .first_layer import Kept, read_first
 from .linear import multiply_add, multiply_gelu
 
 TRIMMED = ("bert", "roberta", "xlm-roberta", "camembert")  # whose layers have the same parts
@@ -32,11 +31,6 @@ def can_trim(model: PreTrainedModel) -> bool:
     return config.model_type in TRIMMED and not config.is_decoder and is_plain
 
 
-def can_keep(model: PreTrainedModel) -> bool:
-    """Tell whether what the first layer makes of each sub-word can be kept from pass to pass, on a CPU."""
-    return can_trim(model) and model.device.type == "cpu" and len(model.base_model.encoder.layer) > 1
-
-
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
     """Tell whether turning the queries of so many slots costs less than keys and values of a whole document."""
     return 2 * n_slots * model.config.num_attention_heads <= model.config.hidden_size
@@ -47,21 +41,18 @@ def states_at(
     ids: torch.Tensor,
     seen: torch.Tensor | None,
     slots: list[list[int]],
-    kept: list[Kept | None] | None = None,
 ) -> torch.Tensor:
     """Return the last hidden states (n, width) at the places that `slots` lists for each row of ids (batch, length).
 
-    `seen` (batch, length) is false at padding, or None where there is none. `kept` is what the first layer made of
-    each row in an earlier pass, for networks that `can_keep`.
+    `seen` (batch, length) is false at padding, or None where there is none.
     """
-    kept = kept or [None] * len(ids)
     on_cpu, forward = ids.device.type == "cpu", _trimmed if can_trim(model) else _whole
     threads = torch.get_num_threads() if on_cpu and forward is _trimmed else 1
     size = min(max(1, STRETCH // ids.shape[1]), -(-len(ids) // threads)) if on_cpu else len(ids)
 
     def read(start: int) -> torch.Tensor:
         part = slice(start, start + size)
-        return forward(model, ids[part], None if seen is None else seen[part], slots[part], kept[part])
+        return forward(model, ids[part], None if seen is None else seen[part], slots[part])
 
     starts = range(0, len(ids), size)
     side_by_side = threads > 1 and len(starts) > 1
@@ -86,7 +77,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def _whole(
-    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]], kept: list
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
 ) -> torch.Tensor:
     inputs = {"input_ids": ids} | ({} if seen is None else {"attention_mask": seen.long()})
     rows = [row for row, places in enumerate(slots) for _ in places]
@@ -98,17 +89,11 @@ def _trimmed(
     ids: torch.Tensor,
     seen: torch.Tensor | None,
     slots: list[list[int]],
-    kept: list[Kept | None],
 ) -> torch.Tensor:
-    most, layers, done = max(map(len, slots)), model.base_model.encoder.layer, 0
+    most, layers = max(map(len, slots)), model.base_model.encoder.layer
     mask = None if seen is None else seen[:, None, None, :]
-    if all(kept):
-        lengths = [ids.shape[1]] * len(ids) if seen is None else seen.sum(1).tolist()
-        hidden, read = read_first(model.base_model, ids, lengths, kept)
-        hidden, done = finish_layer(layers[0], read, hidden), 1
-    else:
-        hidden = model.base_model.embeddings(input_ids=ids)
-    for layer in layers[done:-1]:
+    hidden = model.base_model.embeddings(input_ids=ids)
+    for layer in layers[:-1]:
         hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
     padded = [places + [0] * (most - len(places)) for places in slots]
     wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
