@@ -130,8 +130,8 @@ class Batches(torch.utils.data.Dataset):
         ]
         return pad_examples(examples, self.pad_id)
 
-    def micro_batches(self, number: int, most: int) -> list[dict[str, torch.Tensor]]:
-        """Return a batch in parts of `most` documents (0: all at once)."""
+    def split(self, number: int, most: int) -> list[dict[str, torch.Tensor]]:
+        """Return a batch as micro-batches of at most `most` documents (0: all at once)."""
         places = range(len(self.batches[number]))
         size = most or len(places) or 1
         return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]

@@ -11,12 +11,7 @@ import pandas as pd
 import torch
 from torch import nn
 from tqdm import tqdm
-from transformers import (
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    get_linear_schedule_with_warmup,
-    set_seed,
-)
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_linear_schedule_with_warmup
 
 from ...draws import keyed_rng
 from ...errors import StudyError
@@ -33,10 +28,10 @@ from .loss import PredictedLoss, count_predicted
 
 @dataclass(frozen=True)
 class Training:
-    """The budget and the optimiser; `token_budget` counts tokens seen, padding excluded.
+    """The budget and the optimiser; `token_budget` counts the tokens seen, padding excluded.
 
-    `patience` stops after so many evaluations without a lower dev loss and keeps the best weights, 0 never.
-    `micro_batch_documents` go through the model at once (0: a whole batch), which needs less memory for the same step.
+    `patience` stops after so many evaluations without a lower dev loss and keeps the best weights; 0 never stops.
+    `micro_batch_documents` go through the model at once (0: a whole batch): less memory for the same step.
     """
 
     token_budget: int
@@ -74,9 +69,8 @@ def train(
 
     Resumes from `folder/checkpoint` if a killed training left one, to the same bytes. Returns what was measured
     (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
-    special token, and for patience without dev documents.
+    special token the objective needs, and for patience without dev documents.
     """
-    set_seed(seed)
     objective, marks = OBJECTIVES[objective_name], find_marks(tokenizer, model)
     check_marks(objective_name, marks)
     if training.patience and not dev:
@@ -109,7 +103,7 @@ class Trainer:
     def __init__(self, model, batches: Batches, dev: Batches, training: Training, folder: Path, device: str):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.device, self.sizes = torch.device(device), count_parameters(model)
-        self.bare = PredictedLoss(model).to(self.device)
+        self.learner = PredictedLoss(model).to(self.device)
         self.optimizer = torch.optim.AdamW(
             _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
         )
@@ -160,17 +154,16 @@ class Trainer:
         }
 
     def _step(self, number: int) -> float:
-        """Learn from one batch, in whichever micro batches it is read; return its mean loss.
+        """Learn from one batch, in micro-batches; return its mean loss.
 
         Draws within the network (dropout) are keyed by step, so that a resumed run makes the same ones.
         """
         torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
-        parts = self.batches.micro_batches(number, self.training.micro_batch_documents)
-        n_predicted = self._count(parts)
-        self.bare.train()
-        loss = sum(self._learn(part, n_predicted) for part in parts)
-        trained = [p for p in self.bare.parameters() if p.requires_grad]
-        nn.utils.clip_grad_norm_(trained, self.training.max_gradient_norm)
+        micro_batches = self.batches.split(number, self.training.micro_batch_documents)
+        n_predicted = self._count(micro_batches)
+        self.learner.train()
+        loss = sum(self._learn(part, n_predicted) for part in micro_batches)
+        nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
@@ -178,16 +171,16 @@ class Trainer:
         return loss
 
     def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:
-        """Add a part's gradients, weighted by its share of the predicted tokens; return its share of the loss."""
+        """Add a part's gradients, weighed by its share of the predicted sub-words; return its share of the loss."""
         share = count_predicted(part) / max(n_predicted, 1)
         if not share:
             return 0.0
         with self._precision():
-            return self.bare.learn(share=share, **self._on_device(part))
+            return self.learner.learn(share=share, **self._on_device(part))
 
     def _loss(self, part: dict[str, torch.Tensor]) -> torch.Tensor:
         with self._precision():
-            return self.bare(**self._on_device(part))
+            return self.learner(**self._on_device(part))
 
     def _precision(self) -> torch.autocast:
         is_low = self.training.precision == "bf16"
@@ -196,19 +189,19 @@ class Trainer:
     def _on_device(self, part: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {name: values.to(self.device) for name, values in part.items()}
 
-    def _count(self, parts: list[dict[str, torch.Tensor]]) -> int:
-        """Count a batch in all its parts, a backward pass as two forward ones; return how many tokens it predicts."""
-        n_predicted = sum(count_predicted(part) for part in parts)
-        n_read = sum(int(part["attention_mask"].sum()) for part in parts)
+    def _count(self, micro_batches: list[dict[str, torch.Tensor]]) -> int:
+        """Count a batch; return how many tokens it predicts. A backward pass costs twice a forward one."""
+        predicted = sum(count_predicted(part) for part in micro_batches)
+        read = sum(int(part["attention_mask"].sum()) for part in micro_batches)
         if self.batches.objective.kind == "seq2seq":
-            n_read += n_predicted
-        self.state["tokens_predicted"] += n_predicted
-        self.state["flops"] += 3 * forward_flops(self.sizes, n_read, n_predicted)
-        return n_predicted
+            read += predicted
+        self.state["tokens_predicted"] += predicted
+        self.state["flops"] += 3 * forward_flops(self.sizes, read, predicted)
+        return predicted
 
     @torch.inference_mode()
     def _evaluate(self, train_loss: float | None) -> None:
-        self.bare.eval()
+        self.learner.eval()
         n_all, loss_all = 0, 0.0
         for number in range(len(self.dev)):
             part = self.dev[number]
@@ -219,20 +212,20 @@ class Trainer:
         dev_loss = loss_all / n_all if n_all else None
         self.state["curve"].append(point | {"train_loss": train_loss, "dev_loss": dev_loss})
         if self.training.patience and best_evaluation(self.state["curve"]) == len(self.state["curve"]) - 1:
-            self.best = {name: value.cpu().clone() for name, value in trained_weights(self.bare).items()}
+            self.best = {name: value.cpu().clone() for name, value in trained_weights(self.learner).items()}
 
     def restore_best(self) -> None:
         """Go back to the weights of the lowest dev loss, if they were kept."""
-        self.bare.load_state_dict(self.best, strict=False)
+        self.learner.load_state_dict(self.best, strict=False)
 
     def save(self) -> None:
-        """Store a checkpoint to resume from."""
+        """Store a place to go on from."""
         state = self.state | {"scheduler": self.scheduler.state_dict()}
-        save_checkpoint(self.folder, self.bare, self.optimizer, self.best, state)
+        save_checkpoint(self.folder, self.learner, self.optimizer, self.best, state)
 
     def resume(self) -> None:
-        """Resume from the stored checkpoint, if there is one."""
-        if found := load_checkpoint(self.folder, self.bare, self.optimizer):
+        """Go on from the stored checkpoint, if there is one."""
+        if found := load_checkpoint(self.folder, self.learner, self.optimizer):
             self.state, self.best = found
             self.scheduler.load_state_dict(self.state.pop("scheduler"))
 
@@ -252,7 +245,7 @@ class Trainer:
         write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
 
     def measured(self) -> dict:
-        """Return speed and means: on the CPU the number of threads changes the last bits."""
+        """Return speed and means: on the CPU the number of threads moves the last bits."""
         seconds = self.state["seconds"]
         return {
             "seconds": round(seconds, 2),
@@ -264,12 +257,11 @@ class Trainer:
 
 
 def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
-    """Return the body's and the head's parameters that are trained, with their learning rates."""
-    head = set(head_parameters(model))
-    trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    """Return the body's and the head's parameters, with their learning rates."""
+    head, named = set(head_parameters(model)), dict(model.named_parameters())
     return [
-        {"params": [p for name, p in trained if name not in head], "lr": training.body_learning_rate},
-        {"params": [p for name, p in trained if name in head], "lr": training.head_learning_rate},
+        {"params": [p for name, p in named.items() if name not in head], "lr": training.body_learning_rate},
+        {"params": [p for name, p in named.items() if name in head], "lr": training.head_learning_rate},
     ]
 
 
