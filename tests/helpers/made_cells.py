@@ -16,8 +16,8 @@ FILLS = ("fills", "exact_match")
 def scored(arm, statistics, corpus="plots", seed=0, **more):
     """Return a cell at the main masking with these statistics."""
     n = len(next(iter(statistics.values())))
-    known = {"documents": [f"d{i}" for i in range(n)], "ledger": {"flops": 0, "documents": n}}
-    return ScoredCell(Cell(corpus, arm, *MAIN, seed), statistics=statistics, **(known | more))
+    more = {"ledger": {"flops": 0, "documents": n}} | more
+    return ScoredCell(Cell(corpus, arm, *MAIN, seed), statistics=statistics, **more)
 
 
 def matched(arm, matches, seed=0, **more):

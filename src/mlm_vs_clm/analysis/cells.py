@@ -53,9 +53,13 @@ class ScoredCell:
     artifact: str = ""
     statistics: Statistics = field(default_factory=dict)
     clusters: Sequence[Hashable] | None = None
-    documents: Sequence[str] = ()
     ledger: dict[str, float] = field(default_factory=dict)
     method: str = ""
+
+    @property
+    def units(self) -> Sequence[Hashable]:
+        """Return what is drawn together, one entry per document: the author where authors repeat, else the document."""
+        return self.clusters or range(max(map(len, self.statistics.values()), default=0))
 
     @property
     def flops(self) -> float:

@@ -49,7 +49,7 @@ def load_statistics(
         artifacts = dict(zip(rows["seed"], rows["artifact"], strict=True))
         read = {seed: study.read_scored(name) for seed, name in artifacts.items()}
         return {
-            seed: _select(one, (scope, metric), artifacts[seed])
+            seed: UnitStatistics(one.statistics[scope, metric], one.units, (artifacts[seed],))
             for seed, one in read.items()
             if (scope, metric) in one.statistics
         }
@@ -59,11 +59,6 @@ def load_statistics(
     shared = [seed for seed in parts[0] if all(seed in part for part in parts)]
     same = [seed for seed in shared if len({len(part[seed].values) for part in parts}) == 1]
     return {seed: join([part[seed] for part in parts], np.hstack) for seed in same}
-
-
-def _select(cell: ScoredCell, measure: tuple[str, str], artifact: str) -> UnitStatistics:
-    values = np.asarray(cell.statistics[measure], dtype=float)
-    return UnitStatistics(values, cell.clusters or range(len(values)), (artifact,))
 
 
 def join(parts: Sequence[UnitStatistics], stack: Callable) -> UnitStatistics:

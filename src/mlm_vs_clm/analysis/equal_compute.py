@@ -61,7 +61,7 @@ def _pool(seeds: list[ScoredCell]) -> ScoredCell:
     return replace(
         seeds[0],
         statistics={key: np.vstack([one.statistics[key] for one in seeds]) for key in shared},
-        clusters=[unit for one in seeds for unit in one.clusters or one.documents],
+        clusters=[unit for one in seeds for unit in one.units],
         ledger={key: sum(one.ledger[key] for one in seeds) for key in ("flops", "documents")},
     )
 

@@ -99,10 +99,8 @@ def _compare_text(
     if reason:
         return missing(reason)
     pairs = [tuple(found[arm, seed].statistics[measure] for arm in comparison.arms) for seed in seeds]
-    firsts = [found[comparison.first, seed] for seed in seeds]
-    made = compare_runs(
-        pairs, MEASURES[measure], resamples, clusters=[one.clusters or one.documents for one in firsts]
-    )
+    units = [found[comparison.first, seed].units for seed in seeds]
+    made = compare_runs(pairs, MEASURES[measure], resamples, clusters=units)
     if np.isnan(made.difference):
         return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
     values = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}

@@ -121,13 +121,11 @@ def describe_task(path: Path) -> dict:
 def read_scored(path: Path) -> ScoredCell:
     """Return the cell of a score artifact."""
     read, about = inputs_of(path), describe_score(path)
-    documents = load_documents(read["corpus"], "generate")
     return ScoredCell(
         Cell(*(about[key] for key in ("corpus", "arm", "strategy", "ratio", "seed"))),
         name_of(path),
         read_statistics(path),
-        cluster_by_author(documents),
-        [document.id for document in documents],
+        cluster_by_author(load_documents(read["corpus"], "generate")),
         json.loads((read["generation"] / "ledger.json").read_text()),
         name_method(read_record(read["generation"])["settings"]),
     )
