@@ -6,7 +6,15 @@ import pytest
 from tiny_texts import TEXTS
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keep the tests that read the finished study in one process, so that it is made once."""
+    for item in items:
+        if {"toy", "finished"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.xdist_group("study"))
 
 
 @pytest.fixture(scope="session")
@@ -56,3 +64,21 @@ def seq2seq_model(start, tokenizer):
     from mlm_vs_clm.models.starts import as_kind
 
     return as_kind(start, "seq2seq", tokenizer).eval()
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory, tokenizer):
+    """A folder with a toy corpus and an encoder for BERTScore."""
+    from tiny_studies import write_toy
+
+    return write_toy(tmp_path_factory.mktemp("toy"), tokenizer)
+
+
+@pytest.fixture(scope="session")
+def finished(toy, tmp_path_factory):
+    """A folder with the `store` and `results` of a whole study of the toy corpus; not to be changed."""
+    from tiny_studies import run
+
+    folder = tmp_path_factory.mktemp("finished")
+    run("report", toy, folder)
+    return folder

@@ -2,19 +2,13 @@
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-
-
 SUBJECTS = ["The doctor", "A sailor", "The teacher", "Our neighbour", "The old judge", "A young cook"]
-
-
 VERBS = ["finds", "sells", "paints", "hides", "repairs", "remembers"]
-
-
 OBJECTS = {"sea": ["the boat", "an anchor", "a net"], "town": ["the school", "a road", "the market"]}
 
 
@@ -34,12 +28,10 @@ def write_corpus(path, n=60):
             file.write(json.dumps(row) + "\n")
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory, tokenizer):
-    """Return a folder with a corpus and an encoder for BERTScore."""
+def write_toy(folder, tokenizer):
+    """Write a corpus and an encoder for BERTScore."""
     from mlm_vs_clm.models.starts import start_from_scratch
 
-    folder = tmp_path_factory.mktemp("toy")
     write_corpus(folder / "corpus.jsonl")
     shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
     start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(folder / "encoder")
@@ -58,8 +50,10 @@ def settings(toy, store):
         "scale.training.token_budget=1500",
         "scale.training.max_subwords=128",
         "scale.grid.corpora=[own]",
+        "scale.grid.arms=[mlm,clm,seq2seq_kept,unfilled,oracle]",
+        "scale.grid.maskings=[{strategy: random, ratio: 0.5}, {strategy: entities, ratio: 1.0}]",
         "scale.resamples=20",
-        "scoring.metrics=[bleu,rougeL,bertscore]",
+        "scoring.metrics=[bleu,bertscore]",
         f"scoring.encoder={toy / 'encoder'}",
         "scoring.layer=2",
         "workers=1",
@@ -67,6 +61,19 @@ def settings(toy, store):
         f"store={store / 'store'}",
         f"results={store / 'results'}",
     ]
+
+
+def command(stage, toy, store, *overrides):
+    """Return the command of a stage on the toy corpus."""
+    return [sys.executable, f"experiments/{stage}.py", *settings(toy, store), *overrides]
+
+
+def run(stage, toy, store, *overrides, **options):
+    """Run a stage; return what it printed."""
+    asked = command(stage, toy, store, *overrides)
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 MEASURED = ["seconds", "peak_memory_mb", "tokens_per_second"]

@@ -178,8 +178,7 @@ def test_full_memory_while_writing_is_one_line(monkeypatch, tmp_path):
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr("mlm_vs_clm.pipeline.arms.write_with_model", write)
-    monkeypatch.setattr(stages, "_load", lambda *_: [])
-    monkeypatch.setattr(stages, "load_blanked_texts", lambda _: ([], []))
+    monkeypatch.setattr("mlm_vs_clm.pipeline.cells.load_blanked_texts", lambda _: ([], []))
     inputs = dict.fromkeys(("corpus", "corruption", "model"), tmp_path)
     with pytest.raises(StudyError, match="out of memory while writing: set workers=1"):
         stages.make_generation({"name": "mlm"}, inputs, tmp_path, Runtime())

@@ -1,22 +1,31 @@
-"""What each stage does with its inputs, and the store that calls it."""
+"""What each stage does with its inputs, and the store that calls it. What a stage needs is imported when it runs."""
 
 import json
+import time
 from dataclasses import asdict
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
+from ..corpora import SOURCES, Sizes, build, load_split, packages, save
+from ..corpora.building import own_source
+from ..corpora.packages import locate
 from ..draws import keyed_rng
 from ..errors import StudyError
-from ..files import write_atomically
+from ..files import hash_of, write_atomically
+from ..hardware import (
+    advise_if_full,
+    advise_smaller_steps,
+    peak_memory_mb,
+    reuse_freed_memory,
+    training_threads,
+)
+from ..masking import hide_words, tag_entities
 from .artifacts import Make, Runtime, Store
-from .cells import load_blanked_texts, save_corruptions, save_filled
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Read, cut, split and describe."""
-    from ..corpora import SOURCES, Sizes, build, packages, save
-    from ..corpora.building import own_source
-
     name = settings["name"]
     if "path" in settings:
         source, files = own_source(name, settings), {"": Path(settings["path"])}
@@ -29,20 +38,19 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Store one tokenizer and one set of parameters for every objective."""
-    from ..corpora.packages import locate
+    """Store the tokenizer and the initial parameters that all objectives share."""
     from ..models.checkpoints import load_tokenizer
     from ..models.sources import start_from_encoder
     from ..models.starts import start_from_scratch, train_tokenizer
 
-    _quiet()
+    _silence_libraries()
     if settings["start"] == "checkpoint":
         return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
     if settings["start"] == "encoder":
         encoder = locate(settings["encoder"], Path(runtime.data_dir))
         tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
     else:
-        texts = [d.text for name in sorted(inputs) for d in _load(inputs[name], "pretrain")]
+        texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
         tokenizer = train_tokenizer(texts, settings["vocabulary"])
         model = start_from_scratch(settings["shape"], tokenizer, settings["seed"])
     model.save_pretrained(folder)
@@ -50,27 +58,24 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
 
 
 def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
-    from ..corpora.packages import locate
-    from ..files import hash_of
     from ..models.sources import save_start, start_from_checkpoint
 
     source = locate(settings["source"], data_dir)
     if "sha256" in settings and hash_of(source) != settings["sha256"]:
-        raise StudyError(f"{source} changed while it was read: leave it alone and run the same command again")
+        raise StudyError(f"{source} changed while it was read: run the same command again")
     named = {key: settings[key] for key in ("kind", "seed", "revision", "opening") if key in settings}
     save_start(*start_from_checkpoint(source, **named), folder)
 
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
-    from ..hardware import advise_if_full, advise_smaller_steps, training_threads
     from ..models.checkpoints import load_tokenizer
     from ..models.objectives import OBJECTIVES, Noise
     from ..models.sources import load_start
     from ..models.training.batches import tokenize
     from ..models.training.loop import Training, train
 
-    _quiet()
+    _silence_libraries()
     objective = dict(settings["objective"])
     name = objective.pop("name")
     kind = OBJECTIVES[name].kind
@@ -80,9 +85,9 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     fitting = {"micro_batch_documents": runtime.micro_batch_documents}
     fitting |= {"checkpoint_seconds": runtime.checkpoint_seconds}
     training = Training(**settings["training"], **fitting)
-    texts = [(corpus, d.text) for corpus, path in corpora.items() for d in _load(path, "pretrain")]
+    texts = [(corpus, d.text) for corpus, path in corpora.items() for d in load_split(path, "pretrain")]
     each = training.dev_documents // len(corpora)
-    dev = [d.text for path in corpora.values() for d in _load(path, "dev")[:each]]
+    dev = [d.text for path in corpora.values() for d in load_split(path, "dev")[:each]]
     subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
     documents, dev = subwords([text for _, text in texts]), subwords(dev)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
@@ -106,10 +111,9 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
 
 def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Choose the blanks of every document of the generate split."""
-    from ..corpora.packages import locate
-    from ..masking import hide_words, tag_entities
+    from .cells import save_corruptions
 
-    documents = _load(inputs["corpus"], "generate")
+    documents = load_split(inputs["corpus"], "generate")
     if settings["entities"] == "tagger":
         documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
@@ -131,14 +135,12 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
 
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
-    """Let an arm fill the blanks; the account of what it cost goes beside its texts."""
-    import time
-
-    from ..hardware import advise_if_full, peak_memory_mb
+    """Let an arm fill the blanks; its cost goes beside its texts."""
     from ..models.sources import refuse_new_head
     from .arms import write_baseline, write_with_model
+    from .cells import load_blanked_texts, save_filled
 
-    _quiet()
+    _silence_libraries()
     if settings.get("training") == "general":
         refuse_new_head(inputs["model"], settings["name"])
     _, blanked = load_blanked_texts(inputs)
@@ -162,20 +164,14 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     return {"seconds": seconds, "device": runtime.device, "peak_memory_mb": peak_memory_mb(runtime.device)}
 
 
-def _quiet() -> None:
-    """Keep notes on loading and on a hub out of reach out of the way of the study's own progress."""
+def _silence_libraries() -> None:
+    """Keep messages of transformers and the hub out of the study's own progress."""
     from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-
-
-def _load(folder: Path, split: str):
-    from ..corpora import load_split
-
-    return load_split(folder, split)
 
 
 def _use_threads(runtime: Runtime) -> None:
@@ -186,8 +182,7 @@ def _use_threads(runtime: Runtime) -> None:
 
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
-    """Score a cell (scoring.py); the record keeps which rules were in force, so that a later change shows."""
-    from ..corpora.packages import locate
+    """Score a cell; the record keeps the hash of the rules, so that a later change of the rules shows."""
     from .scoring import score_cell
 
     encoder = locate(settings["encoder"], Path(runtime.data_dir))
@@ -196,25 +191,13 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     return {"rules": runtime.rules}
 
 
-def make_utility(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Train and test a task model; see utility.py."""
-    from .downstream import measure_utility
+def _imported(module: str, function: str) -> Make:
+    """Return a stage that is one function of settings, inputs and folder; its module is imported when it runs."""
 
-    measure_utility(settings, inputs, folder)
+    def make(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+        getattr(import_module(module, __package__), function)(settings, inputs, folder)
 
-
-def make_correlations(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Relate quality to utility; see correlation.py."""
-    from .scoring import correlate_cells
-
-    correlate_cells(settings, inputs, folder)
-
-
-def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Gather the rows of all cells and draw what a person reads; see gathering.py."""
-    from .collect import write_report
-
-    write_report(settings, inputs, folder)
+    return make
 
 
 MAKERS: dict[str, Make] = {
@@ -224,15 +207,13 @@ MAKERS: dict[str, Make] = {
     "corrupt": make_corruption,
     "generate": make_generation,
     "score": make_scores,
-    "downstream": make_utility,
-    "correlate": make_correlations,
-    "report": make_report,
+    "downstream": _imported(".downstream", "measure_utility"),
+    "correlate": _imported(".scoring", "correlate_cells"),
+    "report": _imported(".collect", "write_report"),
 }
 
 
 def open_store(root: Path, runtime: Runtime | None = None) -> Store:
     """Return the store of artifacts under `root`."""
-    from ..hardware import reuse_freed_memory
-
     reuse_freed_memory()
     return Store(root, MAKERS, runtime)
