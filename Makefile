@@ -40,8 +40,8 @@ own: data ## compare two models on your own texts: make own CORPUS=<folder or fi
 smoke: data ## the same path on a few documents, into outputs/smoke
 	@$(PY) experiments/report.py scale=smoke track=$(TRACK) results=outputs/smoke $(ARGS)
 
-test: $(READY) ## run the tests (no network, no GPU)
-	@$(PY) -m pytest $(ARGS)
+test: $(READY) ## run the fast tests (no network, no GPU); the slow ones: ARGS='-m slow'
+	@$(PY) -m pytest -m "not slow" $(ARGS)
 
 check: $(READY) ## lint and formatting
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
