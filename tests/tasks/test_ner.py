@@ -1,4 +1,4 @@
-"""Named entities: words and spans, the tagger, its floor and its control."""
+"""Named entities: words and spans, the tagger, the majority and the shuffled control."""
 
 import math
 
@@ -8,7 +8,7 @@ from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
 
 from mlm_vs_clm.documents import Document, Entity, find_words
-from mlm_vs_clm.tasks import TASKS, ner
+from mlm_vs_clm.tasks import ner
 from mlm_vs_clm.tasks.word_spans import list_spans
 
 DRUGS = ["aspirin", "morphine", "atropine", "clonidine", "lidocaine", "caffeine"]
@@ -30,47 +30,43 @@ TRAIN, TEST = write_many(20), [write(90, "naloxone", "dermatitis"), write(91, "m
 
 
 def test_tags_of_words():
-    document = Document(
-        "a", "acute renal failure", entities=(Entity(6, 19, "Disease"), Entity(6, 11, "Disease"))
-    )
+    entities = (Entity(6, 19, "Disease"), Entity(6, 11, "Disease"))
+    document = Document("a", "acute renal failure", entities=entities)
     tags, skipped = ner.tag_documents([document])
     assert tags == [["O", "B-Disease", "I-Disease"]]
     assert skipped == {"overlapping entity": 1}
 
 
-def test_an_entity_whose_words_vanished_is_counted():
+def test_an_entity_whose_words_are_gone_is_counted():
     document = Document("a", "a b", entities=(Entity(1, 1, "Chemical"), Entity(50, 60, "Chemical")))
     assert ner.find_spans(document) == ([], {"entity without words": 2})
 
 
 def test_tagger_learns_names_it_has_not_seen():
-    outcome = TASKS["ner"].evaluate(TRAIN, [], TEST, [], 0)
+    outcome = ner.evaluate(TRAIN, [], TEST, [], 0)
     assert set(outcome.metrics.values()) == {1.0} and len(outcome.metrics) == 8
     assert outcome.n == 2 and outcome.notes == ()
 
 
 def test_evaluation_is_the_same_twice():
     noisy = ner.shuffle_labels(TRAIN, np.random.default_rng(0))
-    first, second = (TASKS["ner"].evaluate(noisy, [], TEST, [], 1) for _ in range(2))
+    first, second = (ner.evaluate(noisy, [], TEST, [], 1) for _ in range(2))
     assert first.units == second.units
 
 
 def test_f1_equals_seqeval_strict():
     gold = [["B-X", "I-X", "O", "B-Y"], ["O", "B-X"], ["O"]]
     answers = [["B-X", "I-X", "O", "B-X"], ["I-X", "B-X"], ["B-Y"]]
-    table = []
-    for true, answer in zip(gold, answers, strict=True):
-        table.append(list(ner.count_spans(list_spans(true), list_spans(answer), ["X", "Y"]).values()))
+    spans = [(list_spans(true), list_spans(answer)) for true, answer in zip(gold, answers, strict=True)]
+    table = [list(ner.count_spans(*pair, ["X", "Y"]).values()) for pair in spans]
     units = (np.array(table), np.ones((1, 3)))
-    micro, macro = (
-        f1_score(gold, answers, mode="strict", scheme=IOB2, average=way) for way in ("micro", "macro")
-    )
-    assert ner.MEASURES["f1"](*units) == pytest.approx(micro)
-    assert ner.MEASURES["macro_f1"](*units) == pytest.approx(macro)
+    for measure, average in {"f1": "micro", "macro_f1": "macro"}.items():
+        theirs = f1_score(gold, answers, mode="strict", scheme=IOB2, average=average)
+        assert ner.MEASURES[measure](*units) == pytest.approx(theirs)
 
 
 def test_majority_knows_only_words_it_has_seen():
-    outcome = TASKS["ner"].majority(TRAIN, TEST)
+    outcome = ner.majority(TRAIN, TEST)
     assert [unit["tp"] for unit in outcome.units] == [0, 2]
     assert outcome.metrics["precision"] == 1.0 and outcome.metrics["recall"] == 0.5
 
@@ -95,17 +91,17 @@ def test_shuffled_long_entities_never_overlap():
 
 @pytest.mark.parametrize("train", [[], [Document("a", "")], [Document("b", "no entity here")] * 3])
 def test_without_entities_the_answer_is_the_majority(train):
-    outcome = TASKS["ner"].evaluate(train, [], TEST, [], 0)
+    outcome = ner.evaluate(train, [], TEST, [], 0)
     assert outcome.metrics["f1"] == 0 and math.isnan(outcome.metrics["precision"])
     assert "majority" in outcome.notes[0]
 
 
 def test_test_without_entities_or_documents_has_no_score():
     for test in ([], [Document("t", "plain words"), Document("u", "")]):
-        assert math.isnan(TASKS["ner"].majority([], test).metrics["f1"])
+        assert math.isnan(ner.majority([], test).metrics["f1"])
 
 
 def test_repeated_and_empty_training_documents_and_one_type_do_not_stop_it():
     one = Document("x", "The dose of aspirin", entities=(Entity(12, 19, "Chemical"),))
-    outcome = TASKS["ner"].evaluate([one, one, Document("e", " "), one], [], TEST, [], 0)
+    outcome = ner.evaluate([one, one, Document("e", " "), one], [], TEST, [], 0)
     assert outcome.n == 2 and outcome.skipped["training document without words"] == 1

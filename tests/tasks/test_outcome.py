@@ -1,6 +1,8 @@
 """Outcomes: scores from units, and the bootstrap over them."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +11,8 @@ import pytest
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.pipeline.downstream import _score
 from mlm_vs_clm.stats import percentile_interval
-from mlm_vs_clm.tasks import genres, ner, verification
-from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, divide, draw_training_set, draw_weights
-
-MEASURES = {"ner": ner.MEASURES, "genres": genres.MEASURES, "verification": verification.MEASURES}
+from mlm_vs_clm.tasks import TASKS
+from mlm_vs_clm.tasks.outcome import UNTRAINED, Outcome, divide, draw_cluster_weights, draw_training_set
 
 
 def measure_mean(table, weights):
@@ -26,26 +26,26 @@ def make_outcome(values):
 
 def test_resampled_means_spread_as_the_normal_law_says():
     values = np.random.default_rng(1).normal(size=400)
-    weights = draw_weights(range(400), 2000, np.random.default_rng(0))
+    weights = draw_cluster_weights(range(400), 2000, np.random.default_rng(0))
     low, high = percentile_interval(measure_mean(values[:, None], weights))
     half = 1.96 * values.std() / 20
     assert abs(low - (values.mean() - half)) < 0.02 and abs(high - (values.mean() + half)) < 0.02
 
 
 def test_units_of_a_cluster_are_drawn_together_and_each_resample_has_as_many_clusters():
-    weights = draw_weights(["b", "a", "b"], 50, np.random.default_rng(0))
+    weights = draw_cluster_weights(["b", "a", "b"], 50, np.random.default_rng(0))
     assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 0] + weights[:, 1] == 2).all()
-    again = draw_weights(["b", "a", "b"], 50, np.random.default_rng(0))
+    again = draw_cluster_weights(["b", "a", "b"], 50, np.random.default_rng(0))
     assert (weights == again).all() and len(np.unique(weights, axis=0)) == 3
 
 
 def test_no_units_have_no_score():
     outcome = make_outcome([])
     assert outcome.n == 0 and math.isnan(outcome.metrics["mean"])
-    assert draw_weights([], 10, np.random.default_rng(0)).shape == (10, 0)
+    assert draw_cluster_weights([], 10, np.random.default_rng(0)).shape == (10, 0)
 
 
-@pytest.mark.parametrize("name", ["ner", "genres", "verification"])
+@pytest.mark.parametrize("name", TASKS)
 def test_a_measure_under_weights_is_the_measure_of_the_units_repeated(name):
     rng = np.random.default_rng(0)
     tables = {
@@ -53,11 +53,23 @@ def test_a_measure_under_weights_is_the_measure_of_the_units_repeated(name):
         "genres": rng.integers(2, size=(12, 9)).astype(float),
         "verification": np.column_stack([rng.integers(2, size=12), rng.integers(11, size=12) / 10]),
     }
-    weights = draw_weights(range(12), 5, rng)
-    for measure in MEASURES[name].values():
+    weights = draw_cluster_weights(range(12), 5, rng)
+    for measure in TASKS[name].measures.values():
         repeated = [tables[name][np.repeat(np.arange(12), row.astype(int))] for row in weights]
         one_by_one = [measure(table, np.ones((1, 12)))[0] for table in repeated]
         assert measure(tables[name], weights) == pytest.approx(one_by_one, nan_ok=True)
+
+
+def test_the_main_metric_is_a_measure_and_the_table_is_read_without_scikit_learn():
+    assert {name: task.main_metric for name, task in TASKS.items()} == {
+        "ner": "f1",
+        "genres": "micro_f1",
+        "verification": "auc",
+    }
+    assert all(task.main_metric in task.measures for task in TASKS.values())
+    code = "import sys, mlm_vs_clm.tasks; print({'sklearn', 'scipy', 'torch'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
 
 
 def test_seeds_leave_out_other_documents_by_position():

@@ -16,7 +16,7 @@ def test_measures_by_hand():
     # Right: 0.9 and 0.1. No answer: 0.5. tp = 1, fp = 1 (0.7), fn = 1 (0.2).
     assert pan.compute_c_at_1(SAME, SCORES) == pytest.approx((2 + 1 * 2 / 5) / 5)
     assert pan.compute_f05u(SAME, SCORES) == pytest.approx(1.25 / (1.25 + 0.25 * (1 + 1) + 1))
-    assert pan.compute_f1(SAME, SCORES) == pytest.approx(2 / (2 + 1 + 1))
+    assert pan.compute_f1_answered(SAME, SCORES) == pytest.approx(2 / (2 + 1 + 1))
     assert pan.compute_auc(SAME, SCORES) == pytest.approx(4 / 6)
     squares = 0.1**2 + 0.5**2 + 0.8**2 + 0.7**2 + 0.1**2
     assert pan.compute_brier(SAME, SCORES) == pytest.approx(1 - squares / 5)
@@ -29,7 +29,9 @@ def test_measures_equal_scikit_learn():
     answered = scores != pan.NO_ANSWER
     assert pan.compute_auc(same, scores) == pytest.approx(roc_auc_score(same, scores))
     assert pan.compute_brier(same, scores) == pytest.approx(1 - brier_score_loss(same, scores))
-    assert pan.compute_f1(same, scores) == pytest.approx(f1_score(same[answered], scores[answered] > 0.5))
+    assert pan.compute_f1_answered(same, scores) == pytest.approx(
+        f1_score(same[answered], scores[answered] > 0.5)
+    )
 
 
 def test_answering_nothing():

@@ -1,13 +1,10 @@
-"""Spans of words: tags and back, names that come again, strict and lenient counts."""
-
-from itertools import product
+"""Spans of words: tags and back, repeated names, strict and lenient counts."""
 
 import numpy as np
 import pytest
 from seqeval.scheme import IOB2, Entities
 
-from mlm_vs_clm.tasks import word_spans, word_vectors
-from mlm_vs_clm.tasks.word_clusters import learn_word_clusters
+from mlm_vs_clm.tasks import word_spans
 
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
@@ -37,7 +34,7 @@ def test_edges_by_hand():
     assert word_spans.unmark_edges(["E-X", "I-X", "I-Y", "O"]) == ["B-X", "I-X", "B-Y", "O"]
 
 
-def test_a_name_and_its_short_form_are_found_again():
+def test_a_name_and_its_abbreviation_are_found_again():
     words = "Renal failure ( ARF ) is grave . ARF and renal failure recur . No failure .".split()
     found = word_spans.repeat_names(words, {(0, 2, "Disease")})
     assert found == {(0, 2, "Disease"), (3, 4, "Disease"), (8, 9, "Disease"), (10, 12, "Disease")}
@@ -64,9 +61,9 @@ GOLD = {(0, 3, "Drug"), (5, 6, "Drug"), (8, 10, "Form")}
     [
         (GOLD, (3, 0, 0), (3, 0, 0)),
         ({(0, 2, "Drug"), (5, 6, "Form")}, (0, 2, 3), (1, 1, 2)),
-        # Two pieces of one true span: the first is right, the second neither right nor wrong.
+        # Two pieces of one gold span: the first is correct, the second is not counted.
         ({(0, 1, "Drug"), (2, 3, "Drug")}, (0, 2, 3), (1, 0, 2)),
-        # One span over two true ones is one right answer.
+        # One span over two gold ones is one correct answer.
         ({(1, 6, "Drug")}, (0, 1, 3), (1, 0, 2)),
         ({(3, 5, "Drug"), (6, 8, "Form")}, (0, 2, 3), (0, 2, 3)),
         (set(), (0, 0, 3), (0, 0, 3)),
@@ -81,35 +78,3 @@ def test_counts_by_hand(found, strict, lenient):
 def test_lenient_never_finds_less_than_strict(seed):
     gold, found = (word_spans.list_spans(draw_tags(seed + shift)) for shift in (0, 100))
     assert word_spans.count_lenient(gold, found)[0] >= word_spans.count_strict(gold, found)[0]
-
-
-def test_words_in_like_places_share_a_cluster_and_little_text_has_none():
-    fillers = ["".join(letters) for letters in product("bcdfghjkqx", "aeiou", "lmnprstvwz")]
-    texts = [f"dose of {name} was given daily" for name in ("aspirin", "morphine")] * 40
-    texts += [f"{a} {b} {c}" for a, b, c in zip(fillers, fillers[7:], fillers[19:], strict=False)]
-    clusters = learn_word_clusters(tuple(texts))
-    assert clusters.of("Aspirin") == clusters.of("morphine") and len(clusters.of("aspirin")) == 2
-    assert clusters.of("never") == ()
-    for few in ((), ("a few words",), tuple(fillers) * 2):
-        assert not learn_word_clusters(few).names
-
-
-@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-@pytest.mark.parametrize("seed", range(3))
-def test_the_last_bits_of_another_processor_move_no_word(seed, monkeypatch):
-    words = ["".join(letters) for letters in product("bcdfghjkqx", "aeiou", "lmnprstvwz")]
-    rng = np.random.default_rng(seed)
-    frames = [
-        rng.choice(words[:60], 4) for _ in range(30)
-    ]  # in which several words stand: alike up to last bits
-    texts = tuple(f"{a} {b} {word} {c} {d}" for word, (a, b, c, d) in zip(words, frames * 17, strict=False))
-    here, shorten = learn_word_clusters(texts).names, word_vectors.shorten
-    learn_word_clusters.cache_clear()
-
-    def shorten_elsewhere(matrix):
-        made = shorten(matrix)
-        return made + 1e-12 * rng.standard_normal(made.shape)
-
-    monkeypatch.setattr(word_vectors, "shorten", shorten_elsewhere)
-    assert learn_word_clusters(texts).names == here
-    learn_word_clusters.cache_clear()

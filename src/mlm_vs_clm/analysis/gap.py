@@ -15,7 +15,7 @@ from ..metrics import EXACT_MATCH
 from ..metrics.bleu import score_counts
 from ..stats import Aggregate, compare_runs, draw_runs, percentile_interval, ratio_of_sums, share_as_extreme
 from ..tasks import TASKS
-from ..tasks.outcome import Measure, draw_weights
+from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
 from .tables import COLUMNS
 
@@ -129,7 +129,7 @@ def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell]
         return missing("; ".join(reasons))
     measure = TASKS[task].measures[TASKS[task].main_metric]
     clusters = [unit["cluster"] for unit in firsts[0].units if unit["task_seed"] == 0]
-    weights = draw_weights(clusters, resamples, keyed_rng("utility gap"))
+    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
     weights = np.vstack([np.ones(len(clusters)), weights])  # the first draw is the test set as it is
     sides = [[_score(one.units, measure, weights) for one in side] for side in (firsts, seconds)]
     if len({len(scores) for side in sides for scores in side}) > 1:

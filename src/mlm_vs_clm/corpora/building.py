@@ -198,7 +198,7 @@ def name_own(name: str, path: str | None, reader: str | None, columns: dict[str,
     if reader == "datasets" and not is_hub and not Path(path).is_dir():
         raise StudyError(f"corpus.path={path} is not a datasets folder (save_to_disk): correct it")
     group_by = "author" if task == "verification" else "source"
-    settings = {"path": path, "sha256": "" if is_hub else fingerprint(Path(path)), "reader": reader}
+    settings: dict = {"path": path, "sha256": "" if is_hub else fingerprint(Path(path)), "reader": reader}
     settings |= {"group_by": group_by} | ({"columns": columns} if columns else {})
     find_reader(own_source(name, settings))
     return settings

@@ -238,10 +238,8 @@ def _keep_labels(
     source: CorpusSource, groups: dict[str, Groups], n_candidates: dict[str, int]
 ) -> dict[str, Groups]:
     """Take off all labels but the most frequent of those groups that are sure to be pretrain's."""
-    kept = most_frequent_labels(
-        [windows for part, members in groups.items() for windows in members[n_candidates[part] :]],
-        source.n_labels,
-    )
+    sure = [windows for part, members in groups.items() for windows in members[n_candidates[part] :]]
+    kept = most_frequent_labels(sure, source.n_labels or 0)
     return {
         part: [[_with_labels(window, kept) for window in windows] for windows in members]
         for part, members in groups.items()

@@ -54,7 +54,7 @@ def find_borders(document: Document, words: list[tuple[int, int]], max_words: in
 
 def _free_borders(starts: list[int], entities: tuple[Entity, ...]) -> list[int]:
     """Return the word indices that no entity runs across."""
-    inside = set()
+    inside: set[int] = set()
     for entity in entities:
         inside.update(range(bisect_right(starts, entity.start), bisect_left(starts, entity.end)))
     return [index for index in range(len(starts)) if index not in inside]

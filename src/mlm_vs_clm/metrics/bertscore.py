@@ -149,7 +149,7 @@ class Encoder:
         by_length: dict[int, list] = {}
         for window in sorted(windows):
             by_length.setdefault(len(window), []).append(window)
-        vectors = {}
+        vectors: dict = {}
         for group in by_length.values():
             for start in range(0, len(group), BATCH):
                 batch = group[start : start + BATCH]

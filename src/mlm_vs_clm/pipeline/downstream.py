@@ -13,7 +13,7 @@ from ..errors import StudyError
 from ..files import write_atomically, write_lines, write_table
 from ..stats import bootstrap, draw_runs, percentile_interval, ratio_of_sums
 from ..tasks import TASKS, Outcome
-from ..tasks.outcome import UNTRAINED, draw_weights
+from ..tasks.outcome import UNTRAINED, draw_cluster_weights
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import audit_copying, project
 from .cells import load_blanked_texts, load_documents, load_filled
@@ -111,7 +111,7 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     """Return each measure's mean over task seeds; its interval resamples the seeds, and the test units they share."""
     first = outcomes[0]
     clusters = [unit["cluster"] for unit in first.units]
-    once, weights = np.ones((1, first.n)), draw_weights(clusters, resamples, keyed_rng("test units"))
+    once, weights = np.ones((1, first.n)), draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
     runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
     answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
     is_default, rows = untrained.startswith(UNTRAINED), []

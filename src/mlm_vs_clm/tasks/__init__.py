@@ -1,6 +1,6 @@
 """Downstream tasks: models trained on generated texts and tested on real ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -23,7 +23,7 @@ class Task:
     """
 
     main_metric: str
-    measures: dict[str, Measure]
+    measures: Mapping[str, Measure]
     evaluate: Callable[..., Outcome]
     majority: Callable[..., Outcome]
     shuffle_labels: Callable

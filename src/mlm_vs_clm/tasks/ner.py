@@ -1,8 +1,8 @@
-"""Named entities: a linear-chain CRF trained on marked texts, its spans counted strictly and leniently on real ones.
+"""Named entities: a linear-chain CRF trained on annotated texts; its spans are counted strictly and leniently.
 
 A seed leaves out a tenth of the training documents; nothing else is random. A gold span counts as the words that
-it touches, so an entity that is a part of a word counts as that word. What the CRF found is then looked for in the
-rest of its document, as a name seldom changes its type there.
+it touches, so an entity that is a part of a word counts as that word. Names that the CRF found are then searched for
+in the rest of the document, as a name seldom changes its type there.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ import numpy as np
 import pycrfsuite
 
 from ..documents import Document, Entity, find_words, split_words
-from .outcome import UNTRAINED, Outcome, compute_f1, divide, draw_training_set, find_origin
+from .outcome import UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_origin
 from .word_clusters import WordClusters, learn_word_clusters
 from .word_features import describe_words
 from .word_spans import (
@@ -32,45 +32,46 @@ from .word_spans import (
 )
 
 CRF_SETTINGS = {"c1": 0.0, "c2": 0.1, "max_iterations": 50}
-WAYS = {"": count_strict, "lenient_": count_lenient}
+MODES = {"": count_strict, "lenient_": count_lenient}
 
 
 def evaluate(
     train: list[Document], dev: list[Document], test: list[Document], background: list[Document], seed: int
 ) -> Outcome:
-    """Train a CRF on `train` and return span scores on `test`; `background` groups the words, `dev` is not needed.
+    """Train a CRF on `train`, return span scores on `test`; `background` gives the word clusters, `dev` is not needed.
 
-    Training documents without words are skipped; when none has an entity the answer is `majority`'s.
+    Training documents without words are skipped. Where none has an entity, the answers are those of `majority`.
     """
     chosen = [document for document in draw_training_set(train, seed) if find_words(document.text)]
     tags, skipped = tag_documents(chosen)
     skipped["training document without words"] = sum(not find_words(document.text) for document in train)
     if not any(tag != "O" for row in tags for tag in row):
         note = f"{UNTRAINED}: no entity to train on, majority answers"
-        return score(majority_spans(chosen, test), test, skipped, (note,))
+        return make_outcome(majority_spans(chosen, test), test, skipped, (note,))
     clusters = learn_word_clusters(tuple(document.text for document in background))
     tagger = train_tagger([describe(document.text, clusters) for document in chosen], tags)
     answers = [find_names(tagger, document.text, clusters) for document in test]
-    return score(answers, test, skipped, ())
+    return make_outcome(answers, test, skipped, ())
 
 
 def majority(train: list[Document], test: list[Document]) -> Outcome:
     """Give each word the tag that it most often has in `train`, and O to words never seen there."""
-    return score(majority_spans(train, test), test, Counter(), ())
+    return make_outcome(majority_spans(train, test), test, Counter(), ())
 
 
 def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Document]:
-    """Move each document's entities to random words of it, and deal their types out anew."""
+    """Return the documents with their entities moved to random words and their types permuted."""
     return [move_entities(document, rng) for document in train]
 
 
 def find_spans(document: Document) -> tuple[list[WordSpan], Counter]:
-    """Return entities as (first word, word after the last, type), and counts of those left out with reasons.
+    """Return entities as (first word, word after the last, type), and counts of those left out, by reason.
 
-    Of overlapping entities the longest stays. An entity that touches no word (its words vanished) is left out.
+    Of overlapping entities the longest stays. An entity that touches no word (its words are gone) is left out.
     """
-    words, skipped, spans = find_words(document.text), Counter(), []
-    taken = set()
+    words, spans = find_words(document.text), []
+    skipped: Counter[str] = Counter()
+    taken: set[int] = set()
     for entity in sorted(document.entities, key=lambda entity: (entity.start - entity.end, entity.start)):
         touched = [i for i, (start, end) in enumerate(words) if start < entity.end and end > entity.start]
         if not touched or entity.start >= entity.end:
@@ -85,7 +86,8 @@ def find_spans(document: Document) -> tuple[list[WordSpan], Counter]:
 
 def tag_documents(documents: list[Document]) -> tuple[list[list[str]], Counter]:
     """Return one IOB2 tag per word of each document, and counts of the entities left out."""
-    tags, skipped = [], Counter()
+    tags: list[list[str]] = []
+    skipped: Counter[str] = Counter()
     for document in documents:
         spans, left_out = find_spans(document)
         skipped.update(left_out)
@@ -95,12 +97,12 @@ def tag_documents(documents: list[Document]) -> tuple[list[list[str]], Counter]:
 
 @lru_cache(maxsize=512)
 def describe(text: str, clusters: WordClusters) -> pycrfsuite.ItemSequence:
-    """Return what the CRF sees of a text; the seeds of a cell share most texts, and all cells share the test."""
+    """Return the features of a text, cached: the seeds of a cell share most texts, and all cells share the test set."""
     return pycrfsuite.ItemSequence(describe_words(split_words(text), clusters))
 
 
 def train_tagger(texts: list[pycrfsuite.ItemSequence], tags: list[list[str]]) -> pycrfsuite.Tagger:
-    """Return a CRF fitted by L-BFGS to described texts and one IOB2 tag a word; it answers with ends marked."""
+    """Return a CRF fitted by L-BFGS to texts and one IOB2 tag per word; it predicts tags with marked ends."""
     trainer = pycrfsuite.Trainer("lbfgs", verbose=False)
     trainer.set_params(CRF_SETTINGS)
     for words, row in zip(texts, tags, strict=True):
@@ -114,14 +116,14 @@ def train_tagger(texts: list[pycrfsuite.ItemSequence], tags: list[list[str]]) ->
 
 
 def find_names(tagger: pycrfsuite.Tagger, text: str, clusters: WordClusters) -> set[WordSpan]:
-    """Return the spans that the tagger finds in a text, and where their names come again."""
+    """Return the spans that the tagger finds in a text, and the repetitions of their names."""
     spans = list_spans(unmark_edges(tagger.tag(describe(text, clusters))))
     return repeat_names(split_words(text), spans) if spans else spans
 
 
 def majority_spans(train: list[Document], test: list[Document]) -> list[set[WordSpan]]:
     """Return the test spans if each word has its most frequent tag in `train` (lower case; ties: the first seen)."""
-    seen = defaultdict(Counter)
+    seen: dict[str, Counter] = defaultdict(Counter)
     for document, row in zip(train, tag_documents(train)[0], strict=True):
         for word, tag in zip(split_words(document.text.lower()), row, strict=True):
             seen[word][tag] += 1
@@ -130,7 +132,7 @@ def majority_spans(train: list[Document], test: list[Document]) -> list[set[Word
 
 
 def move_entities(document: Document, rng: np.random.Generator) -> Document:
-    """Return the document with as many spans, as long, at random words, their types in random order."""
+    """Return the document with the same number of spans, of the same lengths, at random words, their types permuted."""
     spans, words = find_spans(document)[0], find_words(document.text)
     lengths = [spans[i][1] - spans[i][0] for i in rng.permutation(len(spans))]
     kinds = [spans[i][2] for i in rng.permutation(len(spans))]
@@ -144,12 +146,12 @@ def move_entities(document: Document, rng: np.random.Generator) -> Document:
     return replace(document, entities=tuple(moved))
 
 
-def score(
+def make_outcome(
     answers: list[set[WordSpan]], test: list[Document], skipped: Counter, notes: tuple[str, ...]
 ) -> Outcome:
-    """Return the Outcome of the spans found in each test document; every type of the test has counts of its own."""
-    gold, left_out = tag_documents(test)
-    gold = [list_spans(row) for row in gold]
+    """Return the Outcome of the spans found in each test document, with counts for each type of the test set."""
+    tags, left_out = tag_documents(test)
+    gold = [list_spans(row) for row in tags]
     types = sorted({kind for spans in gold for _, _, kind in spans})
     units = [
         {"id": document.id, "cluster": find_origin(document)} | count_spans(true, found, types)
@@ -163,56 +165,55 @@ def score(
 
 def name_counts(types: list[str]) -> list[str]:
     """Return the columns: strict and lenient counts over all types, and then of each type."""
-    return [
-        f"{way}{count}{kind}" for kind in ("", *(f" {t}" for t in types)) for way in WAYS for count in COUNTS
-    ]
+    kinds = ("", *(f" {type}" for type in types))
+    return [f"{mode}{count}{kind}" for kind in kinds for mode in MODES for count in COUNTS]
 
 
 def count_spans(gold: set[WordSpan], found: set[WordSpan], types: list[str]) -> dict[str, int]:
     """Return the counts of one document, by the names of `name_counts`."""
     parts = [(gold, found)]
-    parts += [tuple({span for span in side if span[2] == kind} for side in (gold, found)) for kind in types]
-    counts = [number for part in parts for count in WAYS.values() for number in count(*part)]
+    parts += [({s for s in gold if s[2] == kind}, {s for s in found if s[2] == kind}) for kind in types]
+    counts = [number for part in parts for count in MODES.values() for number in count(*part)]
     return dict(zip(name_counts(types), counts, strict=True))
 
 
 def sum_counts(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the sums as an array (all types and each type, strict and lenient, tp fp fn, n resamples)."""
-    return (weights @ table).T.reshape(-1, len(WAYS), len(COUNTS), len(weights))
+    return (weights @ table).T.reshape(-1, len(MODES), len(COUNTS), len(weights))
 
 
-def measure_f1(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def measure_f1(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return micro-F1 (n resamples,) from counts (n documents, columns) and weights."""
-    return compute_f1(*sum_counts(table, weights)[0, way])
+    return compute_f1(*sum_counts(table, weights)[0, mode])
 
 
-def measure_precision(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the share of found spans that are right; NaN where nothing was found."""
-    tp, fp, _ = sum_counts(table, weights)[0, way]
+def measure_precision(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the share of found spans that are correct; NaN where nothing was found."""
+    tp, fp, _ = sum_counts(table, weights)[0, mode]
     return divide(tp, tp + fp)
 
 
-def measure_recall(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the share of true spans that were found; NaN where there are none."""
-    tp, _, fn = sum_counts(table, weights)[0, way]
+def measure_recall(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the share of gold spans that were found; NaN where there are none."""
+    tp, _, fn = sum_counts(table, weights)[0, mode]
     return divide(tp, tp + fn)
 
 
-def measure_macro(way: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def measure_macro(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the mean F1 of the types that the test has (n2c2's own "macro" is a mean over documents)."""
-    scores = [compute_f1(*counts[way]) for counts in sum_counts(table, weights)[1:]]
+    scores = [compute_f1(*counts[mode]) for counts in sum_counts(table, weights)[1:]]
     defined = ~np.isnan(scores)
     return divide(np.nansum(scores, axis=0), defined.sum(axis=0)) if scores else np.full(len(weights), np.nan)
 
 
-KINDS: dict[str, Callable] = {
+KINDS: dict[str, Callable[..., np.ndarray]] = {
     "f1": measure_f1,
     "precision": measure_precision,
     "recall": measure_recall,
     "macro_f1": measure_macro,
 }
-MEASURES = {
-    f"{way}{name}": partial(measure, number)
-    for number, way in enumerate(WAYS)
+MEASURES: dict[str, Measure] = {
+    f"{mode}{name}": partial(measure, number)
+    for number, mode in enumerate(MODES)
     for name, measure in KINDS.items()
 }

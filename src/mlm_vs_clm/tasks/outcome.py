@@ -1,7 +1,7 @@
-"""What a task found: its scores, and one row per test unit from which each can be computed again."""
+"""The outcome of a task: its scores, and one row per test unit from which each score can be computed again."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from ..documents import Document
 
 KEPT_SHARE = 0.9
-UNTRAINED = "no model could be trained"  # opens a note: the answers are defaults, no measurement
+UNTRAINED = "no model could be trained"  # first words of a note: the answers are defaults, not a measurement
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -20,12 +20,12 @@ class Outcome:
     `units` has one row per test unit: "id", "cluster" (what is resampled together) and `columns` (numbers).
     Each of `measures` maps an array (n units, n columns) and weights (n resamples, n units), how often each unit
     counts, to scores (n resamples,), NaN where the score is not defined.
-    `skipped` counts what was left out, by reason; `notes` says where the model is not what was asked for.
+    `skipped` counts what was left out, by reason; `notes` lists where the model is not what was asked for.
     """
 
     units: list[dict]
     columns: tuple[str, ...]
-    measures: dict[str, Measure]
+    measures: Mapping[str, Measure]
     skipped: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -47,7 +47,9 @@ class Outcome:
         return {name: float(measure(self.statistics, once)[0]) for name, measure in self.measures.items()}
 
 
-def draw_weights(clusters: Sequence[Hashable], n_resamples: int, rng: np.random.Generator) -> np.ndarray:
+def draw_cluster_weights(
+    clusters: Sequence[Hashable], n_resamples: int, rng: np.random.Generator
+) -> np.ndarray:
     """Return how often each unit is drawn in each bootstrap resample of clusters, shape (n resamples, n units)."""
     names = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     cluster_of = np.array([names[cluster] for cluster in clusters], dtype=int)
@@ -57,9 +59,9 @@ def draw_weights(clusters: Sequence[Hashable], n_resamples: int, rng: np.random.
 
 
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:
-    """Return nine tenths of the training documents, in order: what differs from one seed to the next.
+    """Return nine tenths of the training documents, in order; which ones depends on the seed.
 
-    The draw is by position, so that arms which filled the same documents lose the same ones.
+    The draw is by position, so that all arms, which filled the same documents, lose the same ones.
     """
     n_kept = math.ceil(KEPT_SHARE * len(train))
     kept = np.random.default_rng(seed).permutation(len(train))[:n_kept]
@@ -72,7 +74,7 @@ def find_origin(document: Document) -> str:
 
 
 def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return a share of two arrays (n resamples,); NaN where there is nothing to divide by."""
+    """Return the ratio of two arrays (n resamples,); NaN where the denominator is 0."""
     above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
     return np.divide(above, below, out=np.full(np.broadcast(above, below).shape, np.nan), where=below != 0)
 

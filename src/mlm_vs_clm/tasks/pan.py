@@ -1,8 +1,8 @@
 """The five measures of PAN's authorship verification tasks (2020-2023), from labels and scores.
 
 Every function takes `same` (n,) of 0/1 and `scores` (n,) in [0, 1]: above 0.5 means the same author, below it
-another one, and exactly 0.5 is no answer. `weights` (n resamples, n), by default one row of ones, say how often each
-problem counts. They return (n resamples,), NaN where a measure is not defined.
+another one, and exactly 0.5 is no answer. `weights` (n resamples, n), by default one row of ones, contain how often
+each problem counts. They return (n resamples,), NaN where a measure is not defined.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ NO_ANSWER = 0.5
 
 
 def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the chance that a same-author problem scores above a different-author one (ties count half)."""
-    weights = weigh(same, weights)
+    """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
+    weights = fill_weights(same, weights)
     if not len(same):
         return np.full(len(weights), np.nan)
     order = np.argsort(scores, kind="stable")
@@ -27,9 +27,9 @@ def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None
 def compute_c_at_1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return c@1 (Penas and Rodrigo 2011): (n_c + n_u * n_c / n) / n.
 
-    n_c problems are answered correctly and n_u are left without answer, which is worth the accuracy n_c / n.
+    n_c problems are answered correctly and n_u are left without answer, each of which counts as the accuracy n_c / n.
     """
-    weights, unanswered = weigh(same, weights), scores == NO_ANSWER
+    weights, unanswered = fill_weights(same, weights), scores == NO_ANSWER
     n = weights.sum(axis=1)
     n_correct = weights @ (((scores > NO_ANSWER) == (same == 1)) & ~unanswered)
     return divide(n_correct + (weights @ unanswered) * divide(n_correct, n), n)
@@ -43,15 +43,17 @@ def count_answers(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> 
 
 def compute_f05u(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return F0.5u (Bevendorff et al. 2019): 1.25 tp / (1.25 tp + 0.25 (fn + n_u) + fp)."""
-    weights = weigh(same, weights)
+    weights = fill_weights(same, weights)
     tp, fp, fn = count_answers(same, scores, weights)
     n_unanswered = weights @ (scores == NO_ANSWER)
     return divide(1.25 * tp, 1.25 * tp + 0.25 * (fn + n_unanswered) + fp)
 
 
-def compute_f1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_f1_answered(
+    same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Return F1 over the answered problems: 0 where no same-author problem is found, as in PAN's evaluator."""
-    weights = weigh(same, weights)
+    weights = fill_weights(same, weights)
     tp, fp, fn = count_answers(same, scores, weights)
     found = np.where(tp > 0, divide(2 * tp, 2 * tp + fp + fn), 0.0)
     return np.where(weights @ (same == 1) > 0, found, np.nan)
@@ -59,11 +61,11 @@ def compute_f1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None 
 
 def compute_brier(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the complement of the Brier score, 1 - mean((score - same)^2): higher is better."""
-    weights = weigh(same, weights)
+    weights = fill_weights(same, weights)
     return 1 - divide(weights @ (scores - same) ** 2, weights.sum(axis=1))
 
 
-def weigh(same: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def fill_weights(same: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the weights, or one row in which each problem counts once."""
     return np.ones((1, len(same))) if weights is None else weights
 
@@ -72,11 +74,11 @@ PAN = {
     "auc": compute_auc,
     "c_at_1": compute_c_at_1,
     "f05u": compute_f05u,
-    "f1": compute_f1,
+    "f1": compute_f1_answered,
     "brier": compute_brier,
 }
 
 
 def compute_overall(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the mean of the five measures, by which PAN ranks; NaN where one of them is not defined."""
+    """Return the mean of the five measures, PAN's ranking criterion; NaN where one of them is not defined."""
     return np.mean([measure(same, scores, weights) for measure in PAN.values()], axis=0)

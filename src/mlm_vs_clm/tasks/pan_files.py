@@ -1,4 +1,4 @@
-"""PAN's files of answers and of the truth, JSON Lines of {"id", "value"} and {"id", "same"}: written, read and scored.
+"""PAN's files of answers and truth, JSON Lines of {"id", "value"} and {"id", "same"}: write, read and score them.
 
 python -m mlm_vs_clm score-pan --truth truth.jsonl --answers answers.jsonl
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import StudyError
+from ..files import write_lines
 from .pan import NO_ANSWER, PAN, compute_overall
 
 NAMES = {"auc": "AUC", "c_at_1": "c@1", "f05u": "F0.5u", "f1": "F1", "brier": "Brier"}
@@ -20,9 +21,8 @@ def write_answers(folder: Path, units: list[dict]) -> None:
     """Write `answers.jsonl` and, to score it by, `truth.jsonl` of test problems ("id", "same", "score")."""
     answers = ({"id": unit["id"], "value": unit["score"]} for unit in units)
     truth = ({"id": unit["id"], "same": bool(unit["same"])} for unit in units)
-    for name, rows in {"answers.jsonl": answers, "truth.jsonl": truth}.items():
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (folder / name).write_text(text, encoding="utf-8")
+    write_lines(folder / "answers.jsonl", answers)
+    write_lines(folder / "truth.jsonl", truth)
 
 
 def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
@@ -33,7 +33,7 @@ def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
     same = read_values(truth, "same", is_truth)
     given = read_values(answers, "value", is_answer)
     refuse_absent(same, truth, given, answers, "has no answer")
-    refuse_absent(given, answers, same, truth, "is no problem")
+    refuse_absent(given, answers, same, truth, "is not a known problem")
     labels = np.array([value for value, _ in same.values()], dtype=int)
     scores = np.array([given[id][0] for id in same], dtype=float)
     found = {NAMES[name]: float(measure(labels, scores)[0]) for name, measure in PAN.items()}
@@ -49,14 +49,12 @@ def read_values(path: Path, key: str, is_valid: Callable[[object], bool]) -> dic
             raise StudyError(f'{path}:{number}: not of the shape {{"id": "...", "{key}": ...}}: correct it')
         id, value = row["id"], row[key]
         if id in found:
-            raise StudyError(
-                f"{path}:{number}: id {id} stands in line {found[id][1]} too: remove one of them"
-            )
+            raise StudyError(f"{path}:{number}: id {id} is also in line {found[id][1]}: remove one of them")
         if not is_valid(value):
             raise StudyError(f"{path}:{number}: {key} of {id} is {value!r}, not {MEANINGS[key]}: correct it")
         found[id] = value, number
     if not found:
-        raise StudyError(f"{path} holds no line: give PAN's {key}s, one a line")
+        raise StudyError(f"{path} is empty: give one {key} per line, as PAN does")
     return found
 
 
@@ -79,12 +77,12 @@ MEANINGS = {"same": "true or false", "value": "a number from 0 to 1 (0.5: no ans
 
 
 def is_truth(value: object) -> bool:
-    """Tell whether a value is true or false."""
+    """Return whether a value is true or false."""
     return isinstance(value, bool)
 
 
 def is_answer(value: object) -> bool:
-    """Tell whether a value is a number from 0 to 1; NaN is none."""
+    """Return whether a value is a number from 0 to 1; NaN is not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
@@ -93,8 +91,9 @@ def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, proble
     absent = [(number, id) for id, (_, number) in rows.items() if id not in others]
     if absent:
         number, id = absent[0]
+        count = f"{len(absent)} such ids"
         raise StudyError(
-            f"{path}:{number}: {id} {problem} in {other_path} ({len(absent)} such ids): give both files whole"
+            f"{path}:{number}: {id} {problem} in {other_path} ({count}): give both files complete"
         )
 
 

@@ -20,7 +20,7 @@ WORDS_LIKE_ONE = 10
 class Problem:
     """Row numbers of the known documents and of the unknown one; `author` wrote the known ones.
 
-    `id` names a problem that was not drawn but given.
+    `id` names a given problem; it is empty for a drawn one.
     """
 
     known: tuple[int, ...]
@@ -31,15 +31,15 @@ class Problem:
 
 
 def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[list[Problem], Counter]:
-    """Return a same-author problem for each document, a different-author twin of each, and what was skipped.
+    """Return a same-author problem and a different-author twin for each document, and counts of what was skipped.
 
-    Both of a pair share up to four known documents. The twin's unknown document is by another author with the
+    Both share up to four known documents. The twin's unknown document is by another author with the
     same labels (party) where there is one, drawn from the five nearest in date and length. A known document
-    never comes from the source of the unknown one, nor has its text. Documents without words or author are skipped.
+    is never cut from the same text as the unknown one, nor equal to it. Documents without words or author are skipped.
     """
     usable = [i for i, d in enumerate(documents) if d.author and split_words(d.text)]
     skipped = Counter({"document without words or author": len(documents) - len(usable)})
-    days, lengths = [find_day(document) for document in documents], count_words(documents)
+    days, lengths = np.array([find_day(document) for document in documents]), count_words(documents)
     problems = []
     for unknown in usable:
         known = choose_known(documents, usable, unknown, rng)
@@ -76,7 +76,7 @@ def choose_known(
 ) -> tuple[int, ...]:
     """Return up to four other documents of the unknown one's author, in random order."""
     ours = [i for i in usable if documents[i].author == documents[unknown].author]
-    others = [i for i in ours if not share_source(documents[i], documents[unknown])]
+    others = [i for i in ours if not share_origin(documents[i], documents[unknown])]
     return tuple(others[i] for i in rng.permutation(len(others))[:N_KNOWN])
 
 
@@ -91,12 +91,8 @@ def choose_twin(
 ) -> int | None:
     """Return a document by another author that resembles the unknown one in labels, date and length."""
     document = documents[unknown]
-    others = [
-        i
-        for i in usable
-        if documents[i].author != document.author
-        and not any(share_source(documents[i], documents[j]) for j in known)
-    ]
+    others = [i for i in usable if documents[i].author != document.author]
+    others = [i for i in others if not any(share_origin(documents[i], documents[j]) for j in known)]
     others = [i for i in others if documents[i].labels == document.labels] or others
     if not others:
         return None
@@ -106,7 +102,7 @@ def choose_twin(
     return others[int(rng.choice(nearest))]
 
 
-def share_source(one: Document, other: Document) -> bool:
+def share_origin(one: Document, other: Document) -> bool:
     """Return whether two documents are windows of one text, or the same text twice."""
     return find_origin(one) == find_origin(other) or one.text == other.text
 
@@ -118,7 +114,9 @@ def find_day(document: Document) -> float:
     try:
         return float(datetime.date.fromisoformat(document.date).toordinal())
     except ValueError as error:
-        message = f"document {document.id}: its date is not of the form 2013-06-14; mend it or leave it empty"
+        message = (
+            f"document {document.id}: its date is not of the form 2013-06-14; correct it or leave it empty"
+        )
         raise StudyError(message) from error
 
 

@@ -1,4 +1,4 @@
-"""Labels carried from a document to what an arm made of it, and how much of the original came along."""
+"""Labels projected from a document to its generated version, and how much of the original that version copies."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,13 +11,14 @@ from ..documents import Document, Entity, find_words, split_words
 def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[Document, Counter]:
     """Return the generated document under the original's labels, and counts of the entities lost, by reason.
 
-    An entity covers in the new text what became of its words. One whose words were all left out is lost, and so
-    is one that other words were written into.
+    In the new text an entity covers what its words became. It is lost if its words were all left out, or if other
+    words were inserted between them.
     """
-    kept, lost = [], Counter()
+    kept: list[Entity] = []
+    lost: Counter[str] = Counter()
     for entity in document.entities:
         inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
-        spans = [filled.spans[i] for i in inside if filled.spans[i]]
+        spans = [span for i in inside if (span := filled.spans[i])]
         if not spans:
             lost["entity left out of the new text"] += 1
         elif is_torn(filled.text, spans):
@@ -29,7 +30,7 @@ def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[
 
 
 def is_torn(text: str, spans: list[Span]) -> bool:
-    """Tell whether words of the text stand between these spans without belonging to one."""
+    """Return whether the text has words between these spans that belong to none."""
     gaps = [text[end:start] for (_, end), (start, _) in pairwise(sorted(spans))]
     return any(find_words(gap) for gap in gaps)
 
@@ -38,7 +39,7 @@ def audit_copying(original: str, text: str) -> dict[str, float]:
     """Return the share of the original's words that the text keeps in order, and the longest run copied (words)."""
     from difflib import SequenceMatcher
 
-    before, after = [w.lower() for w in split_words(original)], [w.lower() for w in split_words(text)]
+    before, after = ([word.lower() for word in split_words(side)] for side in (original, text))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
     return {

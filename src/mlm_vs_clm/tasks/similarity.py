@@ -1,8 +1,8 @@
-"""How alike two texts are in writing, as seen from several sides and against the likeness of strangers.
+"""Stylistic similarity of two texts, in several views and relative to that of impostors.
 
-Frequencies and strangers ("impostors") come from the background, which is the same for every arm. A likeness of
-0.3 says little until it is known how like the same text is to others; so each one is also given in standard
-deviations above the likeness of strangers, once for the unknown text and once for the known ones.
+Frequencies and impostors come from the background, which is the same for every arm. A similarity of 0.3 means little
+without that of other authors' texts; so each one is also given in standard deviations above the similarity of
+impostors, once to the unknown text and once to the known ones.
 """
 
 from collections import Counter
@@ -25,44 +25,44 @@ N_FREQUENT = 200
 MAX_DEVIATIONS = 10.0
 
 
-def see_characters(n: int) -> dict:
-    """Return the settings of a view of runs of n characters, case and marks included."""
+def count_characters(n: int) -> dict:
+    """Return the settings of a view of character n-grams, case and punctuation included."""
     return {"analyzer": "char", "ngram_range": (n, n), "lowercase": False, "min_df": 2}
 
 
-def see_words(n: int) -> dict:
-    """Return the settings of a view of runs of n words."""
+def count_words(n: int) -> dict:
+    """Return the settings of a view of word n-grams."""
     return {"token_pattern": WORD.pattern, "ngram_range": (n, n), "min_df": 2}
 
 
-def see_frequent_words(texts: tuple[str, ...]) -> dict:
-    """Return the settings of a view of the most frequent words and marks alone, which tell little of the topic."""
+def count_frequent_words(texts: tuple[str, ...]) -> dict:
+    """Return the settings of a view of the most frequent words and punctuation alone, which depend little on topic."""
     counts = Counter(word for text in texts for word in split_words(text.lower()))
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[:N_FREQUENT]
     return {"token_pattern": WORD.pattern, "vocabulary": frequent}
 
 
 VIEWS = {
-    "char3": lambda texts: see_characters(3),
-    "char4": lambda texts: see_characters(4),
-    "words": lambda texts: see_words(1),
-    "word_pairs": lambda texts: see_words(2),
-    "frequent_words": see_frequent_words,
+    "char3": lambda texts: count_characters(3),
+    "char4": lambda texts: count_characters(4),
+    "words": lambda texts: count_words(1),
+    "word_pairs": lambda texts: count_words(2),
+    "frequent_words": count_frequent_words,
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """One view: how to weigh a text, and strangers singly and in groups as large as the known documents."""
+    """One view: its vectorizer, and impostors singly and in groups as large as the known documents."""
 
     vectorizer: TfidfVectorizer
-    strangers: sparse.csr_matrix
+    impostors: sparse.csr_matrix
     groups: sparse.csr_matrix
 
 
 @lru_cache(maxsize=2)
 def learn_spaces(texts: tuple[str, ...]) -> tuple[Space, ...]:
-    """Return one space a view, learned from at most 800 texts, evenly spaced; the last two are remembered."""
+    """Return one space per view, learned from at most 800 texts, evenly spaced; the last two calls are cached."""
     texts = tuple(text for text in texts if split_words(text))
     if len(texts) < MIN_BACKGROUND:
         raise StudyError(
@@ -76,19 +76,14 @@ def learn_spaces(texts: tuple[str, ...]) -> tuple[Space, ...]:
 def learn_space(texts: tuple[str, ...], settings: dict) -> Space:
     """Return the space of one view."""
     vectorizer = TfidfVectorizer(sublinear_tf=True, **settings)
-    strangers = vectorizer.fit_transform(texts)
+    impostors = vectorizer.fit_transform(texts)
     order = np.random.default_rng(0).permutation(len(texts))
     groups = [tuple(order[i : i + N_KNOWN]) for i in range(0, len(texts) - N_KNOWN + 1, N_KNOWN)]
-    return Space(vectorizer, strangers, join_rows(strangers, groups))
-
-
-def join_rows(matrix: sparse.csr_matrix, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
-    """Return the mean row of each group, of length 1, shape (n groups, n columns)."""
-    return normalize(average(matrix.shape[0], groups) @ matrix)
+    return Space(vectorizer, impostors, normalize(average(len(texts), groups) @ impostors))
 
 
 def average(n: int, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
-    """Return what turns n rows into the mean row of each group, shape (n groups, n)."""
+    """Return the matrix that turns n rows into the mean row of each group, shape (n groups, n)."""
     rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     columns = np.concatenate([np.asarray(group, dtype=int) for group in groups])
     shares = np.concatenate([np.full(len(group), 1 / len(group)) for group in groups])
@@ -96,48 +91,50 @@ def average(n: int, groups: list[tuple[int, ...]]) -> sparse.csr_matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """Texts as one view sees them: their vectors, and how like each is to every stranger and group (n texts, n)."""
+class Vectors:
+    """Texts in one view: their vectors, and their similarity to every impostor and group, each (n texts, n)."""
 
     vectors: sparse.csr_matrix
-    to_strangers: np.ndarray
+    to_impostors: np.ndarray
     to_groups: np.ndarray
 
 
 @lru_cache(maxsize=2)
-def look_at(spaces: tuple[Space, ...], texts: tuple[str, ...]) -> tuple[Look, ...]:
-    """Return one look a view; the seeds of a cell share their texts, so the last two are remembered."""
-    looks = []
+def vectorize(spaces: tuple[Space, ...], texts: tuple[str, ...]) -> tuple[Vectors, ...]:
+    """Return the vectors of each view; the last two calls are cached, as the seeds of a cell share their texts."""
+    views = []
     for space in spaces:
         vectors = space.vectorizer.transform(texts)
-        likenesses = ((vectors @ strangers.T).toarray() for strangers in (space.strangers, space.groups))
-        looks.append(Look(vectors, *likenesses))
-    return tuple(looks)
+        to_impostors, to_groups = ((vectors @ rows.T).toarray() for rows in (space.impostors, space.groups))
+        views.append(Vectors(vectors, to_impostors, to_groups))
+    return tuple(views)
 
 
-def compare(spaces: tuple[Space, ...], texts: tuple[str, ...], problems: list[Problem]) -> np.ndarray:
-    """Return the likenesses of each problem, shape (n problems, 3 a view)."""
-    return np.hstack([compare_view(look, problems) for look in look_at(spaces, texts)])
+def measure_similarities(
+    spaces: tuple[Space, ...], texts: tuple[str, ...], problems: list[Problem]
+) -> np.ndarray:
+    """Return the similarities of each problem, shape (n problems, 3 per view)."""
+    return np.hstack([measure_in_view(view, problems) for view in vectorize(spaces, texts)])
 
 
-def compare_view(look: Look, problems: list[Problem]) -> np.ndarray:
-    """Return the cosine of known and unknown, then in deviations from strangers to either, (n problems, 3).
+def measure_in_view(view: Vectors, problems: list[Problem]) -> np.ndarray:
+    """Return the cosine of known and unknown, then in deviations from impostors to either, (n problems, 3).
 
-    Known documents are as like a stranger as the mean of their vectors is, scaled to length 1.
+    The known documents are represented by the mean of their vectors, scaled to length 1.
     """
-    means = average(len(look.to_groups), [problem.known for problem in problems])
-    known, unknown = means @ look.vectors, [problem.unknown for problem in problems]
+    means = average(len(view.to_groups), [problem.known for problem in problems])
+    known, unknown = means @ view.vectors, [problem.unknown for problem in problems]
     lengths = linalg.norm(known, axis=1)
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    likeness = np.asarray(known.multiply(look.vectors[unknown]).sum(axis=1)).ravel() * scales
-    to_groups = measure_deviation(likeness, look.to_groups[unknown])
-    to_strangers = measure_deviation(likeness, means @ look.to_strangers * scales[:, None])
-    return np.column_stack([likeness, to_groups, to_strangers])
+    similarity = np.asarray(known.multiply(view.vectors[unknown]).sum(axis=1)).ravel() * scales
+    to_groups = measure_deviation(similarity, view.to_groups[unknown])
+    to_impostors = measure_deviation(similarity, means @ view.to_impostors * scales[:, None])
+    return np.column_stack([similarity, to_groups, to_impostors])
 
 
-def measure_deviation(likeness: np.ndarray, strange: np.ndarray) -> np.ndarray:
-    """Return how many standard deviations a likeness lies above strangers', at most 10; 0 where they are alike."""
-    spread = strange.std(axis=1)
-    apart = likeness - strange.mean(axis=1)
+def measure_deviation(similarity: np.ndarray, of_impostors: np.ndarray) -> np.ndarray:
+    """Return by how many standard deviations a similarity exceeds those of impostors, at most 10; 0 if they are equal."""
+    spread = of_impostors.std(axis=1)
+    apart = similarity - of_impostors.mean(axis=1)
     deviations = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
     return np.clip(deviations, -MAX_DEVIATIONS, MAX_DEVIATIONS)

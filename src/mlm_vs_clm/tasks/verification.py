@@ -1,4 +1,4 @@
-"""Authorship verification: a logistic regression over likenesses, scored by PAN's five measures.
+"""Authorship verification: a logistic regression over similarities, scored by PAN's five measures.
 
 A seed leaves out a tenth of the training documents and draws other training problems. The test problems are always
 the same. Test problems of one author are resampled together, since they share its documents.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..documents import Document
-from .outcome import UNTRAINED, Outcome, draw_training_set
+from .outcome import UNTRAINED, Measure, Outcome, draw_training_set
 from .pan import NO_ANSWER, PAN, compute_overall
 from .problems import Problem, draw_problems, place_problems
 
@@ -38,45 +38,41 @@ def evaluate(
 ) -> Outcome:
     """Learn from problems among `train` and return PAN's measures on problems among `test`, drawn or `given`.
 
-    A model that, on held-out training authors, is no better than knowing nothing leaves every problem without
-    answer (0.5), and so does one with problems of fewer than five authors; a note says so.
-    `dev` is not needed. Raises StudyError for too little background.
+    Every problem is left without answer (0.5), with a note, where the problems have fewer than five authors, or where
+    the model is no better than chance on held-out training authors. `dev` is not needed. Raises StudyError for too
+    little background.
     """
-    from .similarity import compare, learn_spaces
+    from .similarity import learn_spaces, measure_similarities
 
     asked, skipped = choose_test_problems(test, given)
     if not asked:
-        return score(asked, test, NO_ANSWER, skipped, ("no test problem",))
+        return make_outcome(asked, test, NO_ANSWER, skipped, ("no test problem",))
     chosen = draw_training_set(train, seed)
     problems, left_out = draw_problems(chosen, np.random.default_rng(seed))
     skipped |= {f"training {reason}": count for reason, count in left_out.items()}
     if len({problem.author for problem in problems}) < N_FOLDS:
-        return score(asked, test, NO_ANSWER, skipped, (f"{UNTRAINED}: too few training authors, no answer",))
+        note = f"{UNTRAINED}: too few training authors, no answer"
+        return make_outcome(asked, test, NO_ANSWER, skipped, (note,))
     spaces = learn_spaces(tuple(document.text for document in background))
     texts = tuple(document.text for document in train)
     rows = find_rows(chosen, train)
-    known = compare(spaces, texts, [move(problem, rows) for problem in problems])
-    model, is_informed = train_verifier(known, problems)
+    similarities = measure_similarities(spaces, texts, [move(problem, rows) for problem in problems])
+    model, is_informed = train_verifier(similarities, problems)
     if not is_informed:
-        return score(
-            asked,
-            test,
-            NO_ANSWER,
-            skipped,
-            (f"{UNTRAINED}: nothing learned from the training problems, no answer",),
-        )
-    answers = model.predict_proba(compare_test(spaces, tuple(test), tuple(asked)))[:, 1]
-    return score(asked, test, answers, skipped, ())
+        note = f"{UNTRAINED}: nothing learned from the training problems, no answer"
+        return make_outcome(asked, test, NO_ANSWER, skipped, (note,))
+    answers = model.predict_proba(measure_test(spaces, tuple(test), tuple(asked)))[:, 1]
+    return make_outcome(asked, test, answers, skipped, ())
 
 
 def majority(train: list[Document], test: list[Document], given: list[dict] | None = None) -> Outcome:
     """Answer "the same author" to every problem: both answers are equally frequent in training, by design."""
     asked, skipped = choose_test_problems(test, given)
-    return score(asked, test, 1.0, skipped, ())
+    return make_outcome(asked, test, 1.0, skipped, ())
 
 
 def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Document]:
-    """Deal the authors' names out anew: "the same author" then means nothing."""
+    """Return the documents with their authors permuted: "the same author" then means nothing."""
     order = rng.permutation(len(train))
     return [replace(document, author=train[i].author) for document, i in zip(train, order, strict=True)]
 
@@ -93,18 +89,18 @@ def choose_test_problems(
 
 @lru_cache(maxsize=2)
 def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]]:
-    """Draw the test problems once a process, as every training set is asked the same."""
+    """Draw the test problems once per process, as they are the same for every training set."""
     return draw_problems(list(test), np.random.default_rng(TEST_SEED))
 
 
 @lru_cache(maxsize=2)
-def compare_test(
+def measure_test(
     spaces: tuple["Space", ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
 ) -> np.ndarray:
-    """Return the likenesses of the test problems, once a process."""
-    from .similarity import compare
+    """Return the similarities of the test problems, computed once per process."""
+    from .similarity import measure_similarities
 
-    return compare(spaces, tuple(document.text for document in test), list(asked))
+    return measure_similarities(spaces, tuple(document.text for document in test), list(asked))
 
 
 def find_rows(chosen: list[Document], train: list[Document]) -> list[int]:
@@ -114,16 +110,16 @@ def find_rows(chosen: list[Document], train: list[Document]) -> list[int]:
 
 
 def move(problem: Problem, rows: list[int]) -> Problem:
-    """Return a problem in other rows."""
+    """Return a problem with its documents in other rows."""
     return replace(problem, known=tuple(rows[i] for i in problem.known), unknown=rows[problem.unknown])
 
 
-def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple["Pipeline", bool]:
-    """Return the fitted model, and whether it gains over knowing nothing on held-out authors.
+def train_verifier(similarities: np.ndarray, problems: list[Problem]) -> tuple["Pipeline", bool]:
+    """Return the fitted model, and whether it gains over a constant probability of 0.5 on held-out authors.
 
-    The gain is in nats a problem, of the ln 2 that there are to gain. Without this question, likenesses that all
-    point one way would turn chance into a sure sign: trained on shuffled authors, such a model ranks test
-    problems well or badly by the toss of a coin (AUC 0.25 to 0.77). Real training gains about 0.1.
+    The gain is in nats per problem; ln 2 is the maximum. Without this check, similarities that are all correlated
+    would turn noise into confident answers: trained on shuffled authors, the model ranks the test problems well or
+    badly at random (AUC 0.25 to 0.77). Real training gains about 0.1.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -133,17 +129,17 @@ def train_verifier(known: np.ndarray, problems: list[Problem]) -> tuple["Pipelin
     same = np.array([problem.same for problem in problems], dtype=int)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=500))
     authors = [problem.author for problem in problems]
-    held_out = cross_val_predict(
-        model, known, same, groups=authors, cv=GroupKFold(N_FOLDS), method="predict_proba"
-    )
+    folds = GroupKFold(N_FOLDS)
+    held_out = cross_val_predict(model, similarities, same, groups=authors, cv=folds, method="predict_proba")
     gains = np.log(2) + np.log(np.clip(held_out[np.arange(len(same)), same], 1e-9, 1))
-    return model.fit(known, same), bool(gains.mean() > MIN_GAIN)
+    return model.fit(similarities, same), bool(gains.mean() > MIN_GAIN)
 
 
-def score(
+def make_outcome(
     problems: list[Problem], test: list[Document], answers: np.ndarray | float, skipped: dict, notes: tuple
 ) -> Outcome:
-    """Return the Outcome of one score a problem (or one for all)."""
+    """Return the Outcome of one score per problem (or one for all)."""
+    scores = np.broadcast_to(answers, len(problems))
     units = [
         {
             "id": problem.id or f"{number:04d}-{test[problem.unknown].id}",
@@ -151,9 +147,7 @@ def score(
             "same": int(problem.same),
             "score": float(answer),
         }
-        for number, (problem, answer) in enumerate(
-            zip(problems, np.broadcast_to(answers, len(problems)), strict=True)
-        )
+        for number, (problem, answer) in enumerate(zip(problems, scores, strict=True))
     ]
     return Outcome(units, COLUMNS, MEASURES, skipped, notes)
 
@@ -163,6 +157,5 @@ def measure_scores(measure: Callable, table: np.ndarray, weights: np.ndarray) ->
     return measure(table[:, 0], table[:, 1], weights)
 
 
-MEASURES = {
-    name: partial(measure_scores, measure) for name, measure in (PAN | {"overall": compute_overall}).items()
-}
+ALL = PAN | {"overall": compute_overall}
+MEASURES: dict[str, Measure] = {name: partial(measure_scores, measure) for name, measure in ALL.items()}

@@ -1,6 +1,6 @@
-"""Groups of words that stand in like places in unlabelled text, so that a tagger knows words it was not trained on.
+"""Clusters of words with similar contexts in unlabelled text, so that a tagger knows words it was not trained on.
 
-The background is the same for every arm, so the groups favour none of them.
+The background is the same for every arm, so the clusters favour none of them.
 """
 
 from collections import Counter
@@ -24,21 +24,22 @@ DIGITS = str.maketrans("123456789", "000000000")
 
 @dataclass(frozen=True, eq=False)
 class WordClusters:
-    """The names of a word's clusters, a coarse and a fine one; an unknown word has none."""
+    """The names of each word's clusters, a coarse and a fine one; an unknown word has none."""
 
     names: dict[str, tuple[str, ...]]
 
     def of(self, word: str) -> tuple[str, ...]:
-        """Return the names of the clusters of a word, whatever its case and digits."""
-        return self.names.get(make_alike(word), ())
+        """Return the names of the clusters of a word; case and digits are ignored."""
+        return self.names.get(fold_word(word), ())
 
 
 @lru_cache(maxsize=2)
 def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
-    """Return clusters learned from texts, none where these hold fewer than 400 words or no neighbours.
+    """Return clusters learned from texts, none where these have fewer than 400 words or no neighbours; the last two
+    calls are cached.
 
-    The last two are remembered. One thread computes them and vectors are rounded, since words that stand in the same
-    places differ in a last bit that hangs on the order of sums, on another processor too, and one word moved moves others.
+    One thread computes them and vectors are rounded: words with equal contexts differ in the last bits, which depend
+    on summation order and so on the processor, and one word in another cluster moves others.
     """
     from sklearn.cluster import KMeans
     from sklearn.preprocessing import normalize
@@ -46,7 +47,7 @@ def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
 
     from .word_vectors import shorten, weigh
 
-    placed, words = place_all(texts)
+    placed, words = number_words(texts)
     if len(words) < MIN_WORDS or max(map(len, placed)) <= REACH:
         return WordClusters({})
     with threadpool_limits(1):
@@ -57,14 +58,14 @@ def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
     return WordClusters(dict(zip(words, names, strict=True)))
 
 
-def make_alike(word: str) -> str:
+def fold_word(word: str) -> str:
     """Return the word in lower case with all digits 0."""
     return word.lower().translate(DIGITS)
 
 
-def place_all(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
-    """Return each text as word numbers, and the words by falling frequency."""
-    split = [[make_alike(word) for word in split_words(text)] for text in texts]
+def number_words(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
+    """Return each text as word numbers, and the words by decreasing frequency."""
+    split = [[fold_word(word) for word in split_words(text)] for text in texts]
     counts = Counter(word for words in split for word in words)
     words = sorted(counts, key=lambda word: (-counts[word], word))
     places = {word: place for place, word in enumerate(words)}
@@ -72,14 +73,15 @@ def place_all(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
 
 
 def count_sides(placed: list[np.ndarray], n_words: int) -> "sparse.coo_matrix":
-    """Return how often each frequent word stands one or two places before and after each word.
+    """Return how often each frequent word occurs one or two places before and after each word.
 
-    Shape (n words, 4 n contexts): every distance and side has contexts of its own.
+    Shape (n words, 4 n contexts): every distance and side has its own contexts.
     """
     from scipy import sparse
 
     n_contexts = min(n_words, N_CONTEXTS)
-    rows, columns = [], []
+    rows: list[np.ndarray] = []
+    columns: list[np.ndarray] = []
     for step in range(1, REACH + 1):
         pairs = [(row[:-step], row[step:]) for row in placed if len(row) > step]
         left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -87,6 +89,6 @@ def count_sides(placed: list[np.ndarray], n_words: int) -> "sparse.coo_matrix":
             frequent = contexts < n_contexts
             rows.append(words[frequent])
             columns.append(contexts[frequent] + (2 * step - 2 + side) * n_contexts)
-    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    places = np.concatenate(rows), np.concatenate(columns)
     shape = (n_words, 2 * REACH * n_contexts)
-    return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape).tocoo()
+    return sparse.csr_matrix((np.ones(len(places[0])), places), shape=shape).tocoo()

@@ -1,4 +1,4 @@
-"""What the entity tagger sees of a word: its letters, its shape, its cluster, and its neighbours."""
+"""The features of a word for the entity tagger: its letters, its shape, its clusters and its neighbours."""
 
 import re
 from collections import Counter
@@ -25,14 +25,14 @@ def describe_words(words: list[str], clusters: WordClusters) -> list[list[str]]:
 
 @lru_cache(maxsize=1 << 15)
 def describe_shape(word: str) -> tuple[str, ...]:
-    """Return the word with its letters and digits made alike: short ("Aa0") and in full up to six signs."""
+    """Return the word with letters and digits folded: collapsed ("Aa0"), and the first six characters."""
     shape = re.sub(r"[0-9]", "0", re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", word)))
     return "short=" + re.sub(r"(.)\1+", r"\1", shape), "shape=" + shape[:6]
 
 
 @lru_cache(maxsize=1 << 15)
 def describe_letters(word: str) -> tuple[str, ...]:
-    """Return prefixes, suffixes and inner letter groups, which tell drug and disease names apart."""
+    """Return prefixes, suffixes and inner n-grams, which separate drug from disease names."""
     starts = [f"p{n}={word[:n]}" for n in (2, 3, 4) if len(word) > n]
     ends = [f"e{n}={word[-n:]}" for n in (2, 3, 4, 5) if len(word) > n]
     inner = {f"in={word[i : i + n]}" for n in (3, 4) for i in range(len(word) - n + 1)}
@@ -40,7 +40,7 @@ def describe_letters(word: str) -> tuple[str, ...]:
 
 
 def describe_neighbour(lower: list[str], kinds: list[tuple[str, ...]], place: int, step: int) -> list[str]:
-    """Return the word at a distance, or that the document ends there; of the next ones ending and clusters too."""
+    """Return the word at a distance, or that the document ends there; for adjacent words also suffix and clusters."""
     there = place + step
     if not 0 <= there < len(lower):
         return [f"{step}end"]
@@ -54,7 +54,7 @@ def describe_neighbour(lower: list[str], kinds: list[tuple[str, ...]], place: in
 
 
 def mark_brackets(words: list[str]) -> list[int]:
-    """Return 1 for each word from an opening bracket to before the closing one, where short forms stand."""
+    """Return 1 for each word from an opening bracket to before the closing one, where abbreviations occur."""
     marks, is_open = [], 0
     for word in words:
         is_open = 1 if word == "(" else 0 if word == ")" else is_open

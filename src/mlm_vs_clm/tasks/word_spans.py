@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 WordSpan = tuple[int, int, str]
 COUNTS = ("tp", "fp", "fn")
-MIN_LETTERS, MAX_SHORT_FORM = 3, 8
+MIN_LETTERS, MAX_ABBREVIATION = 3, 8
 
 
 def tag_spans(spans: Iterable[WordSpan], n_words: int) -> list[str]:
-    """Return one IOB2 tag a word: B begins a span, I goes on with it."""
+    """Return one IOB2 tag per word: B begins a span, I continues it."""
     tags = ["O"] * n_words
     for first, after, kind in spans:
         tags[first:after] = [f"B-{kind}"] + [f"I-{kind}"] * (after - first - 1)
@@ -17,7 +17,7 @@ def tag_spans(spans: Iterable[WordSpan], n_words: int) -> list[str]:
 
 
 def list_spans(tags: list[str]) -> set[WordSpan]:
-    """Return the spans of IOB2 tags, strictly: one that does not begin with B is none."""
+    """Return the spans of IOB2 tags, strictly: a span must begin with B."""
     spans, first = set(), None
     for i, tag in enumerate([*tags, "O"]):
         if first is not None and tag != "I" + tags[first][1:]:
@@ -29,7 +29,7 @@ def list_spans(tags: list[str]) -> set[WordSpan]:
 
 
 def mark_edges(tags: list[str]) -> list[str]:
-    """Return IOB2 tags with ends marked: E for the last word of a span, S for the only one."""
+    """Return IOB2 tags with marked ends: E for the last word of a span, S for a single word."""
     marked = []
     for tag, after in zip(tags, [*tags[1:], "O"], strict=True):
         is_last = tag != "O" and after != "I" + tag[1:]
@@ -38,8 +38,8 @@ def mark_edges(tags: list[str]) -> list[str]:
 
 
 def unmark_edges(tags: list[str]) -> list[str]:
-    """Return IOB2 tags of those with marked ends; a word that goes on with nothing begins a span."""
-    plain = []
+    """Return the IOB2 tags of tags with marked ends; a word that continues no span begins one."""
+    plain: list[str] = []
     for tag in tags:
         sign = {"S": "B", "E": "I"}.get(tag[0], tag[0])
         goes_on = bool(plain) and plain[-1][1:] == tag[1:]
@@ -48,9 +48,9 @@ def unmark_edges(tags: list[str]) -> list[str]:
 
 
 def repeat_names(words: list[str], spans: set[WordSpan]) -> set[WordSpan]:
-    """Return the spans and, of the words outside them, those that are the same name or its short form once more.
+    """Return the spans and, outside of them, every repetition of their names and abbreviations.
 
-    "Renal failure (ARF)" makes every "ARF" of the document a name of that type. Longer names are looked for first.
+    "Renal failure (ARF)" makes every "ARF" of the document a name of that type. Longer names are searched first.
     """
     lower, taken = [word.lower() for word in words], {i for span in spans for i in range(*span[:2])}
     found, kinds = set(spans), vote_on_names(words, spans)
@@ -64,11 +64,11 @@ def repeat_names(words: list[str], spans: set[WordSpan]) -> set[WordSpan]:
 
 
 def vote_on_names(words: list[str], spans: set[WordSpan]) -> dict[tuple[str, ...], str]:
-    """Return the most frequent type of each name of three letters or more, short forms in brackets included."""
-    votes = defaultdict(Counter)
+    """Return the most frequent type of each name of three letters or more, abbreviations in brackets included."""
+    votes: dict[tuple[str, ...], Counter] = defaultdict(Counter)
     for first, after, kind in sorted(spans):
         votes[tuple(word.lower() for word in words[first:after])][kind] += 1
-        if is_short_form(words, after):
+        if is_abbreviation(words, after):
             votes[(words[after + 1].lower(),)][kind] += 1
     return {
         name: counts.most_common(1)[0][0]
@@ -77,25 +77,26 @@ def vote_on_names(words: list[str], spans: set[WordSpan]) -> dict[tuple[str, ...
     }
 
 
-def is_short_form(words: list[str], place: int) -> bool:
-    """Tell whether a bracket opens at this word around one short word with two capitals or more."""
+def is_abbreviation(words: list[str], place: int) -> bool:
+    """Return whether a bracket opens at this word around one short word with two capitals or more."""
     if len(words) < place + 3 or words[place] != "(" or words[place + 2] not in (")", ",", ";"):
         return False
-    return len(words[place + 1]) <= MAX_SHORT_FORM and sum(map(str.isupper, words[place + 1])) > 1
+    return len(words[place + 1]) <= MAX_ABBREVIATION and sum(map(str.isupper, words[place + 1])) > 1
 
 
 def count_strict(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, int]:
-    """Return (tp, fp, fn): a span is right where first word, last word and type are."""
+    """Return (tp, fp, fn): a span is correct if first word, last word and type are."""
     tp = len(gold & found)
     return tp, len(found) - tp, len(gold) - tp
 
 
 def count_lenient(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, int]:
-    """Return (tp, fp, fn) as n2c2 2018 track 2 counts: right is a span that shares a word with one of its type.
+    """Return (tp, fp, fn) as n2c2 2018 track 2 counts: correct is a span that shares a word with one of its type.
 
-    A true span is matched once: a later span that touches a matched one counts neither as right nor as wrong.
+    A gold span is matched once: a later span that touches a matched one counts neither as tp nor as fp.
     """
-    matched, tp, fp = set(), 0, 0
+    matched: set[WordSpan] = set()
+    tp, fp = 0, 0
     for span in sorted(found):
         touched = {true for true in gold if share_words(true, span) and true[2] == span[2]}
         fp += not touched
@@ -105,5 +106,5 @@ def count_lenient(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, 
 
 
 def share_words(one: WordSpan, other: WordSpan) -> bool:
-    """Tell whether two spans have a word in common."""
+    """Return whether two spans have a word in common."""
     return one[0] < other[1] and other[0] < one[1]

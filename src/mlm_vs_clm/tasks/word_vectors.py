@@ -1,4 +1,4 @@
-"""Word meanings from unlabelled text: neighbours counted, weighted by mutual information, made short by an SVD.
+"""Word vectors from unlabelled text: neighbours counted, weighted by mutual information, reduced by an SVD.
 
 The background is the same for every arm, so the vectors favour none of them.
 """
@@ -21,14 +21,14 @@ REACH, N_CONTEXTS, N_DIMENSIONS, MIN_COUNT = 8, 4000, 100, 3
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors (n words, n dimensions) already weighted by rarity, and the mean text to take away."""
+    """Vectors (n words, n dimensions) weighted by inverse document frequency, and the mean text to subtract."""
 
     places: dict[str, int]
     vectors: np.ndarray
     mean: np.ndarray
 
     def embed(self, texts: list[str]) -> np.ndarray:
-        """Return one vector a text, shape (n texts, n dimensions), of length 1; zeros where no word is known."""
+        """Return one vector per text, shape (n texts, n dimensions), of length 1; zeros where no word is known."""
         sums = np.zeros((len(texts), self.vectors.shape[1]))
         for row, text in enumerate(texts):
             sums[row] = self.vectors[place_words(text, self.places)].sum(axis=0)
@@ -38,7 +38,7 @@ class WordVectors:
 
 @lru_cache(maxsize=2)
 def learn_word_vectors(texts: tuple[str, ...]) -> WordVectors:
-    """Return word vectors learned from texts; the last two backgrounds are remembered."""
+    """Return word vectors learned from texts; the last two calls are cached."""
     counts = Counter(word for text in texts for word in split_letters(text))
     words = sorted((word for word in counts if counts[word] >= MIN_COUNT), key=lambda w: (-counts[w], w))
     if len(words) < 2:
@@ -63,10 +63,10 @@ def place_words(text: str, places: dict[str, int]) -> np.ndarray:
 
 
 def count_neighbours(placed: list[np.ndarray], n_words: int) -> sparse.coo_matrix:
-    """Return how often each word stands within REACH of each of the most frequent ones (n words, n contexts)."""
+    """Return how often each word occurs within REACH of each of the most frequent ones (n words, n contexts)."""
     pairs = [(row[:-step], row[step:]) for step in range(1, REACH + 1) for row in placed if len(row) > step]
     if not pairs:
-        raise StudyError("task genres: background texts of one word each teach nothing; give longer ones")
+        raise StudyError("task genres: background texts have only one word each; give longer ones")
     left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
     rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
     frequent = columns < N_CONTEXTS
@@ -76,7 +76,7 @@ def count_neighbours(placed: list[np.ndarray], n_words: int) -> sparse.coo_matri
 
 
 def weigh(counts: sparse.coo_matrix) -> sparse.csr_matrix:
-    """Return positive pointwise mutual information, contexts smoothed by the power 0.75."""
+    """Return positive pointwise mutual information, contexts smoothed by the power 0.75 (Levy et al. 2015)."""
     word_sums = np.bincount(counts.row, counts.data, counts.shape[0])
     context_sums = np.bincount(counts.col, counts.data, counts.shape[1]) ** 0.75
     expected = word_sums[counts.row] * context_sums[counts.col] / context_sums.sum()
@@ -85,7 +85,7 @@ def weigh(counts: sparse.coo_matrix) -> sparse.csr_matrix:
 
 
 def shorten(matrix: sparse.csr_matrix) -> np.ndarray:
-    """Return the rows in their main directions, scaled by the root of each direction's strength."""
+    """Return the rows in their first singular directions, scaled by the square roots of the singular values."""
     n_dimensions = min(N_DIMENSIONS, min(matrix.shape) - 1)
     left, strengths, _ = randomized_svd(matrix, n_dimensions, random_state=0)
     return left * np.sqrt(strengths)

@@ -21,7 +21,7 @@ class Reader:
 
     read: Callable[..., ReaderResult]
     rule: str
-    pattern: str | None = None
+    pattern: str = ""
     in_folder: bool = True
     in_file: bool = False
     takes_columns: bool = False

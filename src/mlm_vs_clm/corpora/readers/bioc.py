@@ -36,11 +36,11 @@ def _read_document(element: Element, path: Path, result: ReaderResult) -> None:
     text = _join_passages(element, where)
     entities: dict[Entity, None] = {}
     for annotation in element.iter("annotation"):
-        entity, reason = _read_entity(annotation, text, where)
-        if not reason and entity in entities:
-            reason = "repeated entity"
-        if reason:
-            result.drop(id, reason)
+        entity = _read_entity(annotation, text, where)
+        if isinstance(entity, str):
+            result.drop(id, entity)
+        elif entity in entities:
+            result.drop(id, "repeated entity")
         else:
             entities[entity] = None
     ordered = tuple(sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type)))
@@ -58,19 +58,19 @@ def _join_passages(element: Element, where: str) -> str:
     return text
 
 
-def _read_entity(annotation: Element, text: str, where: str) -> tuple[Entity | None, str]:
-    """Return the entity and "", or None and why it is left out."""
+def _read_entity(annotation: Element, text: str, where: str) -> Entity | str:
+    """Return the entity, or why it is left out."""
     locations = annotation.findall("location")
     if len(locations) != 1:
-        return None, "discontinuous entity"
+        return "discontinuous entity"
     start = _number(locations[0].get("offset"), where)
     end = start + _number(locations[0].get("length"), where)
     kind = next((info.text or "" for info in annotation.iter("infon") if info.get("key") == "type"), "")
     entity = Entity(start, end, kind)
     check_offsets(entity, text, where)
     if annotation.findtext("text") != text[start:end]:
-        return None, "entity text differs from the text at its offsets"
-    return entity, ""
+        return "entity text differs from the text at its offsets"
+    return entity
 
 
 def _number(value: str | None, where: str) -> int:

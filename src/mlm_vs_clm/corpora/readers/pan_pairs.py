@@ -40,7 +40,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
 def _read_pairs(files: Files, name: str, truth: str | None, texts: Texts) -> None:
     if truth is None:
         raise StudyError(f"{files.where(name)}: its truth.jsonl is missing: put it beside this file")
-    result, answers = texts.result, {}
+    result = texts.result
+    answers: dict[str, dict] = {}
     for number, line in files.lines(truth):
         result.attempt(_keep_answer, line, files.where(truth, number), answers)
     met: set[str] = set()
@@ -70,7 +71,7 @@ def _read_pair(
     met.add(id)
     if id not in answers:
         raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
-    kinds = next((row[kind] for kind in KINDS if isinstance(row.get(kind), list)), [])
+    kinds: list = next((row[kind] for kind in KINDS if isinstance(row.get(kind), list)), [])
     kept = []
     for place, text in enumerate(pair):
         stem = f"{id}-{'ab'[place]}"

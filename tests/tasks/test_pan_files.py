@@ -1,13 +1,14 @@
 """PAN's files: scored as published, and mistakes named with file and line."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.tasks import pan_files as pan_answers
+from mlm_vs_clm.tasks import pan_files
 
 TRUTH = [("p1", True), ("p2", True), ("p3", True), ("p4", False), ("p5", False)]
 VALUES = {"p1": 0.9, "p2": 0.5, "p3": 0.2, "p4": 0.7, "p5": 0.1}
@@ -35,7 +36,7 @@ def test_scores_equal_scikit_learn_with_ties_at_no_answer(tmp_path):
     same, scores = rng.integers(2, size=300), np.round(rng.random(300), 1)
     ids = [f"p{i}" for i in range(300)]
     answers = [{"id": id, "value": value} for id, value in zip(ids, scores, strict=True)]
-    found = pan_answers.score_files(*write(tmp_path, zip(ids, (same > 0).tolist(), strict=True), answers))
+    found = pan_files.score_files(*write(tmp_path, zip(ids, (same > 0).tolist(), strict=True), answers))
     answered = scores != 0.5
     assert found["AUC"] == pytest.approx(roc_auc_score(same, scores))
     assert found["F1"] == pytest.approx(f1_score(same[answered], scores[answered] > 0.5))
@@ -45,31 +46,29 @@ def test_scores_equal_scikit_learn_with_ties_at_no_answer(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lines, told",
+    "lines, says",
     [
         ([{"id": "p1", "value": 1.2}], "answers.jsonl:1: value of p1 is 1.2, not a number from 0 to 1"),
         (['{"id": "p1", "value": NaN}\n'], "answers.jsonl:1: value of p1 is nan"),
         (['\n{"id": "p1", "value": true}\n'], "answers.jsonl:2: value of p1 is True"),
         ([{"id": "p1", "value": "0.5"}], "answers.jsonl:1: value of p1 is '0.5'"),
-        (
-            [{"id": "p1", "value": 0.1}, {"id": "p1", "value": 0.1}],
-            "answers.jsonl:2: id p1 stands in line 1 too",
-        ),
+        ([{"id": "p1", "value": 0.1}] * 2, "answers.jsonl:2: id p1 is also in line 1"),
         ([{"id": "p1", "value": 0.1}, "{broken\n"], "answers.jsonl:2: not JSON"),
         ([{"id": "p1"}], "answers.jsonl:1: not of the shape"),
         ([{"id": "p1", "value": 0.1}], "truth.jsonl:2: p2 has no answer in .*4 such ids"),
-        ([*({"id": id, "value": 0.1} for id in [*VALUES, "p9"])], "answers.jsonl:6: p9 is no problem in"),
-        ([], "answers.jsonl holds no line"),
+        (
+            [*({"id": id, "value": 0.1} for id in [*VALUES, "p9"])],
+            "answers.jsonl:6: p9 is not a known problem in",
+        ),
+        ([], "answers.jsonl is empty"),
     ],
 )
-def test_a_mistake_is_one_line_with_file_and_number(tmp_path, capsys, lines, told):
+def test_a_mistake_is_one_line_with_file_and_number(tmp_path, capsys, lines, says):
     truth, answers = write(tmp_path, answers=lines)
     assert main(["score-pan", "--truth", str(truth), "--answers", str(answers)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith("error: ")
-    import re
-
-    assert re.search(told, error)
+    assert re.search(says, error)
 
 
 def test_a_missing_file_is_one_line(tmp_path, capsys):
@@ -81,9 +80,8 @@ def test_a_missing_file_is_one_line(tmp_path, capsys):
 
 def test_what_is_written_is_scored_the_same(tmp_path):
     units = [{"id": id, "same": int(same), "score": VALUES[id]} for id, same in TRUTH]
-    pan_answers.write_answers(tmp_path, units)
+    pan_files.write_answers(tmp_path, units)
     first = (tmp_path / "answers.jsonl").read_text().splitlines()[1]
     assert first == '{"id": "p2", "value": 0.5}'
-    assert pan_answers.score_files(tmp_path / "truth.jsonl", tmp_path / "answers.jsonl")[
-        "AUC"
-    ] == pytest.approx(2 / 3)
+    found = pan_files.score_files(tmp_path / "truth.jsonl", tmp_path / "answers.jsonl")
+    assert found["AUC"] == pytest.approx(2 / 3)
