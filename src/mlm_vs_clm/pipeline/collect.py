@@ -45,7 +45,6 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     """Return every table of a study, as the functions of `analysis` make them from its stored cells."""
     rules, resamples = settings["rules"], settings["resamples"]
     comparisons, (scored, trained) = list_comparisons(rules), read_main(inputs, to_main(settings))
-    as_scored = read_record(inputs["correlation"])["settings"]["resamples"]  # those of the scores' intervals
     tables = {
         "study": describe_settings(settings),
         "scores": gather_scores(inputs),
@@ -54,7 +53,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "utility_gap": compare_utility(trained, comparisons, resamples),
         "runs": compare_by_seed(scored, trained, comparisons, resamples),
         "ledger": gather_ledger(inputs),
-        "equal_compute": compare_at_equal_compute(scored, comparisons, as_scored),
+        "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
