@@ -8,6 +8,7 @@ A measure of correlation takes weights (r, n), how often each cell was drawn in 
 of values; it returns (r,) coefficients, NaN where a variable does not vary.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 Aggregate = Callable[[np.ndarray], np.ndarray]
-NOT_DEFINED = (float("nan"), float("nan"))
+NOT_DEFINED = (math.nan, math.nan)
 ALPHA = 0.05  # of every test
 FEWEST_CELLS = 8  # below, no curve and no mixed model is fitted to cells
 FEWEST_UNITS = 10  # below, an interval over documents, test units or cells is too narrow to rely on
@@ -23,7 +24,7 @@ FEWEST_UNITS = 10  # below, an interval over documents, test units or cells is t
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; `n` counts documents, clusters or cells; `reason` says why it is NaN."""
+    """A number with its 95 % interval; `n` counts documents, clusters or cells; `reason`: why it is NaN."""
 
     value: float
     low: float
@@ -34,19 +35,19 @@ class Estimate:
 
 
 def _undefined(n: int, reason: str) -> Estimate:
-    return Estimate(float("nan"), *NOT_DEFINED, n, reason)
+    return Estimate(math.nan, *NOT_DEFINED, n, reason)
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error."""
 
-    difference: float
-    low: float
-    high: float
-    p: float
-    standard_error: float
-    n: int
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    standard_error: float = math.nan
+    n: int = 0
 
 
 def ratio_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -59,7 +60,7 @@ def ratio_of_sums(sums: np.ndarray) -> np.ndarray:
 def point(statistics: np.ndarray, aggregate: Aggregate) -> float:
     """Return the score over the documents for which it is defined; NaN if there is none."""
     units = gather_units(statistics)
-    return float(aggregate(units.sum(axis=0))) if len(units) else float("nan")
+    return float(aggregate(units.sum(axis=0))) if len(units) else math.nan
 
 
 def gather_units(statistics: np.ndarray, clusters: Sequence | None = None) -> np.ndarray:
@@ -121,8 +122,8 @@ def normalised_gain(
     0 is leaving the blanks out, 1 is the original. NaN, with the reason, if a baseline is missing (None) or
     if filling every blank with the original would gain nothing.
     """
-    missing = [name for name, rows in (("unfilled", unfilled), ("oracle", oracle)) if rows is None]
-    if missing:
+    if unfilled is None or oracle is None:
+        missing = [name for name, rows in (("unfilled", unfilled), ("oracle", oracle)) if rows is None]
         return _undefined(0, " and ".join(missing) + " missing")
     units = gather_units(np.hstack([score, unfilled, oracle]), clusters)
     if not len(units):
@@ -158,17 +159,17 @@ def paired_bootstrap(
     """
     units = gather_units(np.hstack([first, second]), clusters)
     if len(units) < 2:
-        return PairedDifference(*[float("nan")] * 5, len(units))
+        return PairedDifference(n=len(units))
     difference = float(_difference(units.sum(axis=0), aggregate))
     resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
-    return _judge(difference, resampled, len(units))
+    return _summarise(difference, resampled, len(units))
 
 
-def _judge(difference: float, resampled: np.ndarray, n: int) -> PairedDifference:
-    """Return what the resampled differences say of the difference of n units."""
+def _summarise(difference: float, resampled: np.ndarray, n: int) -> PairedDifference:
+    """Return a difference of n units with the interval, p and standard error of its resamples."""
     resampled = resampled[~np.isnan(resampled)]
     if len(resampled) < 2:
-        return PairedDifference(difference, *[float("nan")] * 4, n)
+        return PairedDifference(difference, n=n)
     p = share_as_extreme(resampled - resampled.mean(), difference)
     return PairedDifference(difference, *percentile_interval(resampled), p, float(resampled.std(ddof=1)), n)
 
@@ -200,9 +201,9 @@ def compare_runs(
         differences.append(_difference(weights @ sums, aggregate))
     by_run = np.array(differences)  # (runs, 1 + draws)
     if len(everyone) < 2 or np.isnan(by_run[:, 0]).any():
-        return PairedDifference(*[float("nan")] * 5, len(everyone))
+        return PairedDifference(n=len(everyone))
     shares = draw_runs(len(pairs), n_resamples, np.random.default_rng([seed, len(pairs)]))
-    return _judge(float(by_run[:, 0].mean()), (by_run[:, 1:] * shares.T).sum(axis=0), len(everyone))
+    return _summarise(float(by_run[:, 0].mean()), (by_run[:, 1:] * shares.T).sum(axis=0), len(everyone))
 
 
 def draw_runs(n_runs: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
@@ -218,10 +219,10 @@ def paired_randomisation(
     seed: int = 0,
     clusters: Sequence | None = None,
 ) -> float:
-    """Return the two-sided p of no difference: who wrote each document (or cluster) is swapped at random."""
+    """Return the two-sided p of no difference: the systems of each document (or cluster) are swapped at random."""
     units = gather_units(np.hstack([first, second]), clusters)
     if not len(units):
-        return float("nan")
+        return math.nan
     total, k = units.sum(axis=0), units.shape[1] // 2
     moves = units[:, k:] - units[:, :k]
     swaps = np.random.default_rng(seed).integers(2, size=(n_trials, len(units))).astype(float)
@@ -241,19 +242,19 @@ def share_as_extreme(differences: np.ndarray, observed: float) -> float:
     return float((count + 1) / (len(differences) + 1))
 
 
-def holm(p_values: Sequence[float]) -> np.ndarray:
+def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return Holm's step-down adjusted p-values of a family; a NaN (not tested) stays NaN and does not count."""
-    p_values = np.asarray(p_values, dtype=float)
-    tested = np.flatnonzero(~np.isnan(p_values))
-    order = tested[np.argsort(p_values[tested], kind="stable")]
-    steps = p_values[order] * np.arange(len(order), 0, -1)
-    adjusted = np.full(len(p_values), np.nan)
+    p = np.asarray(p_values, dtype=float)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    steps = p[order] * np.arange(len(order), 0, -1)
+    adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 
 
 def equivalence(low: float, high: float, bound: float) -> str:
-    """Say where an interval lies: `inside` +-bound, `outside` it, `spans` it, or `undefined`."""
+    """Return where an interval lies: `inside` +-bound, `outside` it, `spans` it, or `undefined`."""
     if np.isnan(low) or np.isnan(high):
         return "undefined"
     if -bound < low and high < bound:
@@ -288,7 +289,7 @@ def correlations(
 
 def estimate(
     measure: Callable,
-    columns: Sequence[np.ndarray],
+    columns: Sequence[np.ndarray] | np.ndarray,
     n_resamples: int = 1000,
     seed: int = 0,
     clusters: Sequence | None = None,
@@ -296,10 +297,10 @@ def estimate(
     """Return a measure of columns without NaN, with its percentile interval; rows of a cluster are drawn together."""
     n = len(columns[0])
     if n < 3:
-        return Estimate(float("nan"), *NOT_DEFINED, n, "fewer than three cells")
+        return _undefined(n, "fewer than three cells")
     value = float(measure(np.ones((1, n)), *columns)[0])
     if np.isnan(value):
-        return Estimate(value, *NOT_DEFINED, n, "a variable does not vary")
+        return _undefined(n, "a variable does not vary")
     resampled = measure(draw_cells(n, n_resamples, seed, clusters), *columns)
     return Estimate(value, *percentile_interval(resampled), n, n_degenerate=int(np.isnan(resampled).sum()))
 
@@ -358,7 +359,7 @@ def partial_spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: n
 
 
 def raw_minus_partial(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Return how much of the rank correlation (r,) goes once a third variable is held fixed."""
+    """Return how much of the rank correlation (r,) disappears once a third variable is held fixed."""
     return spearman(weights, x, y) - partial_spearman(weights, x, y, given)
 
 

@@ -82,14 +82,14 @@ def compare_cells(test: dict, cells: list[dict], corpus: str, study: Study) -> F
     absent = [describe_cell(cell) for cell, rows in zip(cells, loaded, strict=True) if not rows]
     if absent:
         return Found(reason=f"not run: {' and '.join(absent)}")
-    first, second = loaded
-    pairs = [(first[seed], second[seed]) for seed in sorted(first.keys() & second.keys())]
+    firsts, seconds = loaded
+    pairs = [(firsts[seed], seconds[seed]) for seed in sorted(firsts.keys() & seconds.keys())]
     pairs = [pair for pair in pairs if len(pair[0].values) == len(pair[1].values)]
     if not pairs:
         return Found(reason="the two cells share no seed with the same documents")
     same_blanks = all(cells[0][key] == cells[1][key] for key in ("strategy", "ratio"))
-    joined = [join(side, np.vstack) for side in zip(*pairs, strict=True)]
-    return compare(*joined, find_aggregate(test["metric"]), study, same_blanks)
+    first, second = (join([pair[side] for pair in pairs], np.vstack) for side in (0, 1))
+    return compare(first, second, find_aggregate(test["metric"]), study, same_blanks)
 
 
 def find_aggregate(metric: str) -> Aggregate:
@@ -145,14 +145,16 @@ def measure_training_data(claim: dict, corpus: str, study: Study) -> Measured:
     What was trained on text that is in no cell (real, shuffled, majority) is compared with every cell.
     """
     for test in list_tests(claim):
-        loaded = [load_counts(test[side], claim, corpus, study) for side in SIDES]
-        absent = [test[side]["trained_on"] for side, rows in zip(SIDES, loaded, strict=True) if rows is None]
-        if absent:
+        first, second = (load_counts(test[side], claim, corpus, study) for side in SIDES)
+        if first is None or second is None:
+            sides = zip(SIDES, (first, second), strict=True)
+            absent = [test[side]["trained_on"] for side, counts in sides if counts is None]
             yield test, Found(reason=f"not run: {' and '.join(absent)}")
-        elif list(loaded[0].clusters) != list(loaded[1].clusters):
+        elif list(first.clusters) != list(second.clusters):
             yield test, Found(reason="the two were tested on different units")
         else:
-            yield test, compare(*match_widths(*loaded), average_f1, study, same_blanks=True)
+            pair = match_widths(first, second)
+            yield test, compare(*pair, average_f1, study, same_blanks=True)
 
 
 def average_f1(sums: np.ndarray) -> np.ndarray:
@@ -176,9 +178,9 @@ def measure_cost(claim: dict, corpus: str, study: Study) -> Measured:
             yield test, Found(reason="no cell in which the FLOPs of both were counted")
             continue
         logs = np.log(spent[0][counted] / spent[1][counted])
-        values = [float(np.expm1(value)) for value in (logs.mean(), logs.min(), logs.max())]
+        value, low, high = (float(np.expm1(log)) for log in (logs.mean(), logs.min(), logs.max()))
         evidence = tuple(name for side in SIDES for name in both.loc[counted, f"artifact{side}"])
-        yield test, Found(*values, n=len(logs), evidence=evidence)
+        yield test, Found(value, low, high, n=len(logs), evidence=evidence)
 
 
 def measure_correlation(claim: dict, corpus: str, study: Study) -> Measured:

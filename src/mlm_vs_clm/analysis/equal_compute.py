@@ -87,7 +87,7 @@ def _compare(
         if reason:
             return about | {"reason": reason}
         about = {"flops_first": flops, "flops_second": flops}
-    return about | _difference(*sides, measure, resamples)
+    return about | _difference(sides[0], sides[1], measure, resamples)
 
 
 def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:

@@ -98,8 +98,9 @@ def _compare_text(
     seeds, reason = share_seeds(comparison, found)
     if reason:
         return missing(reason)
-    pairs = [tuple(found[arm, seed].statistics[measure] for arm in comparison.arms) for seed in seeds]
-    units = [found[comparison.first, seed].units for seed in seeds]
+    firsts, seconds = ([found[arm, seed] for seed in seeds] for arm in comparison.arms)
+    pairs = [(a.statistics[measure], b.statistics[measure]) for a, b in zip(firsts, seconds, strict=True)]
+    units = [one.units for one in firsts]
     made = compare_runs(pairs, MEASURES[measure], resamples, clusters=units)
     if np.isnan(made.difference):
         return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}

@@ -24,7 +24,7 @@ SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit whe
 
 
 def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a cluster with the means of its seeds: a cell measured again is no second finding."""
+    """Return one row per cluster with the means of its seeds: a cell measured again is not a second finding."""
     means = dict.fromkeys(MEASURED, "mean")
     return cells.groupby("cluster", sort=False, as_index=False).agg({"strategy": "first"} | means)
 
@@ -32,9 +32,9 @@ def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
 def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> Estimate:
     """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
 
-    It is the correlation of what is ranked and standardised within corpus. `cells` holds a table of quality,
-    utility, share and cluster a corpus. A cluster (arm, strategy, ratio) is drawn in every corpus at once, so that
-    its luck does not count as several findings. A corpus without a coefficient is named and left out.
+    It is the correlation of what is ranked and standardised within corpus. `cells` has for each corpus a table of
+    quality, utility, share and cluster. A cluster (arm, strategy, ratio) is drawn in every corpus at once, so that
+    its chance variation does not count several times. A corpus without a coefficient is named and left out.
     """
     clusters = sorted(set().union(*(part["cluster"] for part in cells.values())))
     found = {}
@@ -66,9 +66,9 @@ def leave_each_out(cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) 
 def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     """Return the slope of utility on quality, in standard deviations within corpus, with a normal 95 % interval.
 
-    Groups are corpora, each with a slope of its own (a level of its own is gone with standardising), and within
-    them strategies, each with a level of its own; the seeds of a cell are averaged, so that n counts cells. What does not converge is NaN with its reason; a variance at
-    zero is told as `singular`, the slope stands.
+    Groups are corpora, each with a slope of its own (standardising removed their levels), and within them strategies,
+    each with a level of its own; the seeds of a cell are averaged, so that n counts cells. A model that does not
+    converge is NaN with its reason; with a variance at zero the slope stands and the reason starts with `singular`.
     """
     import statsmodels.formula.api as smf
 
@@ -88,7 +88,7 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a variance at zero is told below, no convergence too
+            warnings.simplefilter("ignore")  # describe_fit reports both
             fit = model.fit(reml=True, method=SEARCHES)
             low, high = (float(end) for end in fit.conf_int().loc["quality"])
     except (np.linalg.LinAlgError, ValueError) as error:

@@ -6,6 +6,7 @@ A number is `OK` (equal to six digits: the last bits are the machine's), `near` 
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +56,7 @@ def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
     paired = pd.concat(sides, axis=1, keys=["committed", "fresh"]).reset_index(names=["cell", "measure"])
     paired.columns = pd.Index(["cell", "measure", "committed", "fresh"])
     rows = zip(paired["measure"], paired["fresh"], paired["committed"], strict=True)
-    compared = paired.assign(file=name, status=[judge(*row) for row in rows])
+    compared = paired.assign(file=name, status=[find_status(*row) for row in rows])
     return compared[["file", "cell", "measure", "fresh", "committed", "status"]]
 
 
@@ -99,7 +100,7 @@ def name_value(column: str, metric: object) -> str:
     return str(metric) if column == "value" else f"{metric} {column}"
 
 
-def judge(measure: str, fresh: object, committed: object) -> str:
+def find_status(measure: str, fresh: Any, committed: Any) -> str:
     """Return the status of one pair; missing on both sides is agreement."""
     if pd.isna(fresh) or pd.isna(committed):
         if pd.isna(fresh) and pd.isna(committed):

@@ -22,7 +22,7 @@ COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
 
 
 def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
-    """Write `scores.csv`, `units.jsonl` (a row a test unit and task seed), `notes.json`.
+    """Write `scores.csv`, `units.jsonl` (one row per test unit and task seed), `notes.json`.
 
     Of authorship problems the answers of the first task seed are written too, as PAN asks for them.
     """
@@ -32,9 +32,9 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         split: list(load_documents(inputs["corpus"], split))
         for split in ("pretrain", "generate", "dev", "test")
     }
-    train, copied, lost = splits["generate"], [], {}
-    if settings["trained_on"] == "generated":
-        train, copied, lost = _generated(inputs)
+    train, copied, lost = (
+        _generated(inputs) if settings["trained_on"] == "generated" else (splits["generate"], [], Counter())
+    )
     outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
     write_lines(
@@ -93,18 +93,18 @@ def _mean(name: str, values: np.ndarray) -> dict:
     return {"metric": name, "value": np.nanmean(values), "low": low, "high": high, "n": n, "reason": ""}
 
 
-def tell_untrained(outcomes: list[Outcome]) -> str:
+def describe_untrained(outcomes: list[Outcome]) -> str:
     """Return in how many task seeds no model could be trained, and why.
 
     Where it is all of them, the answers are defaults and no measurement, which UNTRAINED opens. Where it is some, that
     is what the text is worth in those seeds: they count with their default answers.
     """
     notes = [note for outcome in outcomes for note in outcome.notes if note.startswith(UNTRAINED)]
-    told = "; ".join(dict.fromkeys(note.removeprefix(f"{UNTRAINED}: ") for note in notes))
+    reasons = "; ".join(dict.fromkeys(note.removeprefix(f"{UNTRAINED}: ") for note in notes))
     seeds = f"{len(notes)} of {len(outcomes)} task seeds"
     if len(notes) == len(outcomes):
-        return f"{UNTRAINED} in {seeds}: {told}"
-    return f"{seeds} count with default answers, as {UNTRAINED}: {told}" if notes else ""
+        return f"{UNTRAINED} in {seeds}: {reasons}"
+    return f"{seeds} count with default answers, as {UNTRAINED}: {reasons}" if notes else ""
 
 
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
@@ -113,7 +113,7 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     clusters = [unit["cluster"] for unit in first.units]
     once, weights = np.ones((1, first.n)), draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
     runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
-    answers, untrained = [outcome.statistics for outcome in outcomes], tell_untrained(outcomes)
+    answers, untrained = [outcome.statistics for outcome in outcomes], describe_untrained(outcomes)
     is_default, rows = untrained.startswith(UNTRAINED), []
     for name, measure in first.measures.items():
         value = float(np.mean([measure(answer, once) for answer in answers]))
