@@ -6,9 +6,8 @@ import pytest
 from made_cells import COMPARISONS, FILLS, matched, scored
 
 from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.gap import MEASURES, compare_by_seed, compare_text
+from mlm_vs_clm.analysis.gap import MEASURES, compare_by_seed, compare_text, summarise_seeds
 from mlm_vs_clm.metrics.bleu import count_ngrams
-from mlm_vs_clm.report.build import draw, show_tables
 from mlm_vs_clm.stats import compare_runs, paired_bootstrap, ratio_of_sums
 
 
@@ -94,41 +93,9 @@ def test_every_run_has_its_row_and_one_run_has_none():
     assert compare_by_seed(cells[:1], [], COMPARISONS, 50).empty
 
 
-@pytest.fixture
-def runs():
-    rows = [
-        {"corpus": corpus, "step": step.name, "first": step.first, "second": step.second}
-        | {
-            "scope": scope,
-            "metric": metric,
-            "seed": seed,
-            "value": value,
-            "low": value - 0.2,
-            "high": value + 0.2,
-        }
-        | {"n": 10, "reason": ""}
-        for corpus in ("plots", "speeches")
-        for step in COMPARISONS
-        for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
-        for seed, value in enumerate((0.5, -0.5, 1.5))
-    ]
-    rows[0] |= {"value": None, "low": None, "high": None, "reason": "not made: clm"}
-    return tidy.tidy("runs", pd.DataFrame(rows))
-
-
-def test_the_table_of_runs_has_their_mean_and_deviation_by_hand(runs):
-    (table,) = show_tables("runs", {"runs": runs}, "laptop")
-    assert "| +0.5 [0.3, 0.7] | -0.5 [-0.7, -0.3] | +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
-    assert "| AUC, as training data | +0.500 [0.300, 0.700] |" in table
-    assert "(a) not made: clm" in table and "not every run has the difference" in table
-    assert "exact match" not in table.lower()
-
-
-def test_the_figure_of_runs_tells_each_and_one_run_has_none(runs):
-    (made,) = draw("runs", {"runs": runs})
-    assert "run 2 speeches both contexts AUC, as training data +1.500" in made.alt and "missing" in made.alt
-    empty = tidy.tidy("runs", pd.DataFrame())
-    assert draw("runs", {"runs": empty}) == [] and show_tables("runs", {"runs": empty}, "smoke") == []
+def test_the_mean_and_deviation_of_seeds_by_hand_need_every_seed():
+    assert summarise_seeds(pd.Series([0.5, -0.5, 1.5])) == (0.5, 1.0)
+    assert np.isnan(summarise_seeds(pd.Series([0.5, np.nan]))).all()
 
 
 def test_missing_is_a_row_with_its_reason():
@@ -154,24 +121,3 @@ def test_bleu_is_of_the_corpus_and_not_a_mean():
 
     theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
     assert row["value"] == pytest.approx(100 - theirs)
-
-
-@pytest.fixture
-def gap():
-    rng = np.random.default_rng(0)
-    cells = [matched(arm, rng.integers(low, 10, 30)) for arm, low in (("mlm", 4), ("clm", 1), ("infill", 4))]
-    return tidy.tidy("gap", compare_text(cells, COMPARISONS, 100))
-
-
-def test_table_holds_every_step_and_says_why_one_is_missing(gap):
-    (table,) = show_tables("gap", {"gap": gap}, "smoke")
-    assert all(step.name in table for step in COMPARISONS)
-    assert "| 30 |" in table and "nan" not in table and "not run: mlm_left" in table
-    assert "arm=clm,infill,mlm" in table and "masking=random" in table
-
-
-def test_figure_tells_every_step_and_an_empty_table_has_none(gap):
-    (made,) = draw("gap", {"gap": gap})
-    assert all(step.name in made.alt for step in COMPARISONS) and "missing" in made.alt
-    empty = tidy.tidy("gap", pd.DataFrame())
-    assert draw("gap", {"gap": empty}) == [] and show_tables("gap", {"gap": empty}, "smoke") == []

@@ -1,286 +1,228 @@
-"""Tables as a finished study leaves them, drawn and not measured."""
+"""Tables as a finished study leaves them: every number is invented by a formula and stands for nothing."""
 
 import numpy as np
 import pandas as pd
 from made_cells import COMPARISONS
 
+from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.analysis.equal_compute import BASES
 from mlm_vs_clm.analysis.gap import MEASURES
+from mlm_vs_clm.tasks import TASKS
 
-CELLS = (("random", 0.15), ("random", 0.5), ("random", 1.0)) + tuple(
-    (strategy, 1.0) for strategy in ("stopwords", "punctuation", "entities")
-)
-
-
-SKILL = {
-    "mlm": 0.28,
-    "mlm_leaky": 0.33,
-    "clm": 0.2,
-    "seq2seq_kept": 0.14,
-    "unfilled": 0.0,
-    "unigram": 0.06,
-    "uniform": 0.01,
-    "oracle": 1.0,
+ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
+    "mlm": (0.28, 64, "random"),
+    "mlm_leaky": (0.33, 64, "random"),
+    "mlm_parallel": (0.25, 2, "parallel"),
+    "clm": (0.2, 1, "left_to_right"),
+    "seq2seq_kept": (0.14, 1.7, "left_to_right"),
+    "unfilled": (0.0, 0, ""),
+    "unigram": (0.06, 0, ""),
+    "uniform": (0.01, 0, ""),
+    "oracle": (1.0, 0, ""),
 }
-
-
-TASKS = {"abstracts": ("ner", "f1"), "plots": ("genres", "micro_f1"), "speeches": ("verification", "auc")}
-
-
+MASKINGS = {("random", 0.15): 0.15, ("random", 0.5): 0.5, ("random", 1.0): 1.0}
+MASKINGS |= {("stopwords", 1.0): 0.4, ("punctuation", 1.0): 0.12, ("entities", 1.0): 0.1}  # -> share masked
+GAPS = {"as reported": 0.6, "no leak": 0.4, "known length": 0.2, "left context": 0.0, "both contexts": -0.2}
+CORPORA = dict(zip(("abstracts", "plots", "speeches"), TASKS, strict=True))
 METRICS = {
     "document": (
         "bleu rouge1 rouge2 rougeL meteor bertscore bleu_gain rougeL_gain distinct2 repetition longest_repeat"
     ).split(),
-    "fills": "exact_match bleu rougeL meteor bertscore distinct1".split(),
+    "fills": "exact_match bleu rougeL meteor bertscore distinct1 repetition".split(),
 }
+STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
 
 
-def fake_tables(corpora=tuple(TASKS), seeds=(0,)) -> dict[str, pd.DataFrame]:
+def tidy_fakes(corpora=("abstracts",), **choices) -> dict[str, pd.DataFrame]:
+    """Return every table as the report reads it."""
+    tables = fake_tables(corpora, **choices)
+    return {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
+
+
+def fake_tables(corpora=tuple(CORPORA), seeds=(0,)) -> dict[str, pd.DataFrame]:
     """Return every table for a full grid, with one cell missing for a reason."""
     rng = np.random.default_rng(7)
-    grid = [(c, a, s, r, seed) for c in corpora for a in SKILL for s, r in CELLS for seed in seeds]
-    study = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
-    return {
-        "study": pd.DataFrame([study]),
-        "scores": pd.DataFrame([row for cell in grid for row in score_rows(rng, *cell)]),
-        "downstream": pd.DataFrame(downstream_rows(rng, grid, corpora, seeds)),
-        "gap": pd.DataFrame([row for corpus in corpora for row in gap_rows(corpus)]),
-        "runs": pd.DataFrame([row for corpus in corpora for row in run_rows(corpus)]),
-        "ledger": pd.DataFrame([ledger_row(*cell) for cell in grid]),
-        "equal_compute": pd.DataFrame([row for corpus in corpora for row in equal_rows(corpus)]),
-        "correlation": pd.DataFrame([row for corpus in corpora for row in correlation_rows(corpus)]),
-        "training": pd.DataFrame(training_rows()),
+    keys = ["corpus", "arm", "strategy", "ratio", "seed"]
+    grid = [(corpus, arm, *masking) for corpus in corpora for arm in ARMS for masking in MASKINGS]
+    cells = [dict(zip(keys, (*cell, seed), strict=True)) for cell in grid for seed in seeds]
+    gap = [row for corpus in corpora for row in gap_rows(corpus)]
+    tables = {
+        "study": [STUDY],
+        "scores": [row for cell in cells for row in score_rows(rng, cell)],
+        "downstream": [
+            *reference_rows(corpora, seeds),
+            *(r for cell in cells for r in utility_rows(rng, cell)),
+        ],
+        "gap": gap,
+        "utility_gap": [utility_gap_row(row) for row in gap if row["metric"] == "exact_match"],
+        "runs": [
+            {k: v for k, v in row.items() if k != "p"} | {"seed": seed} for row in gap for seed in (0, 1)
+        ],
+        "ledger": [ledger_row(cell) for cell in cells],
+        "equal_compute": [one for row in gap for one in equal_rows(row)],
+        "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
+        "training": training_rows(),
     }
+    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
 
-def score_rows(rng, corpus, arm, strategy, ratio, seed):
+def score_rows(rng, cell):
+    lost = cell["arm"] == "seq2seq_kept" and cell["corpus"] == "plots"
+    about = {"objective": cell["arm"], "context": "both", "length": "known", "order": ARMS[cell["arm"]][2]}
+    about |= {"share": cell["ratio"] * 0.98, "n": 150}
     for scope, metrics in METRICS.items():
         for metric in metrics:
-            value = fake_score(rng, arm, strategy, ratio, scope, metric)
-            if arm == "seq2seq_kept" and scope == "fills" and corpus == "plots":
-                value = np.nan
-            half = (2.5 if metric == "bleu" else 0.025) * (arm != "oracle")
-            yield {
-                "corpus": corpus,
-                "arm": arm,
-                "objective": arm.split("_")[0] if "m" in arm[:3] else "",
-                "context": "both",
-                "length": "known",
-                "order": "random",
-                "strategy": strategy,
-                "ratio": ratio,
-                "share": ratio * 0.98,
-                "seed": seed,
-                "scope": scope,
-                "metric": metric,
-                "value": value,
-                "low": value - half,
-                "high": value + half,
-                "n": 150,
-                "signature": f"fake {metric}|v:0",
-                "artifact": f"fake-{corpus}-{arm}-{strategy}-{ratio}",
-                "reason": "the fills could not be aligned with the blanks" if np.isnan(value) else None,
-            }
+            value = np.nan if lost and scope == "fills" else fake_score(rng, cell, scope, metric)
+            half = (2.5 if metric == "bleu" else 0.025) * (cell["arm"] != "oracle")
+            reason = "the fills could not be aligned with the blanks" if np.isnan(value) else None
+            names = {"scope": scope, "metric": metric, "signature": f"fake {metric}|v:0", "artifact": "fake"}
+            yield cell | about | names | interval(value, half) | {"reason": reason}
 
 
-def fake_score(rng, arm, strategy, ratio, scope, metric):
-    hidden = (
-        ratio if strategy == "random" else {"stopwords": 0.4, "punctuation": 0.12, "entities": 0.1}[strategy]
-    )
-    skill = SKILL[arm] * (1 if arm == "oracle" else 1.15 - 0.6 * hidden)
-    value = skill if scope == "fills" or metric.endswith("_gain") else 1 - hidden * (1 - skill)
-    value = value if arm == "oracle" else max(0.0, value + rng.normal(0, 0.01))
+def interval(value, half):
+    return {"value": value, "low": value - half, "high": value + half}
+
+
+def fake_score(rng, cell, scope, metric):
+    share, skill = MASKINGS[cell["strategy"], cell["ratio"]], ARMS[cell["arm"]][0]
+    skill = skill if cell["arm"] == "oracle" else skill * (1.15 - 0.6 * share)
+    value = skill if scope == "fills" or metric.endswith("_gain") else 1 - share * (1 - skill)
+    value = value if cell["arm"] == "oracle" else max(0.0, value + rng.normal(0, 0.01))
     return 100 * value if metric == "bleu" else value
 
 
-def downstream_rows(rng, grid, corpora, seeds):
+def reference_rows(corpora, seeds):
     for corpus in corpora:
         for name, value in {"real": 0.74, "majority": 0.3, "shuffled": 0.35}.items():
             for seed in seeds:
-                yield downstream_row(corpus, name, None, None, seed, TASKS[corpus][1], value)
-    for corpus, arm, strategy, ratio, seed in grid:
-        if arm == "oracle":
-            continue
-        value = 0.5 + 0.3 * SKILL[arm] + rng.normal(0, 0.02)
-        yield downstream_row(corpus, arm, strategy, ratio, seed, TASKS[corpus][1], value)
-        yield downstream_row(corpus, arm, strategy, ratio, seed, "precision", value + 0.01)
-        yield downstream_row(corpus, arm, strategy, ratio, seed, "share_kept", 1 - ratio)
-        yield downstream_row(corpus, arm, strategy, ratio, seed, "longest_copied_run", 12 / ratio)
+                place = {"corpus": corpus, "strategy": None, "ratio": None, "seed": seed}
+                yield utility_row(place, name, main_metric(corpus), value)
 
 
-def downstream_row(corpus, trained_on, strategy, ratio, seed, metric, value):
-    return {
-        "task": TASKS[corpus][0],
-        "corpus": corpus,
+def utility_rows(rng, cell):
+    if cell["arm"] == "oracle":
+        return
+    value = 0.5 + 0.3 * ARMS[cell["arm"]][0] + rng.normal(0, 0.02)
+    values = {main_metric(cell["corpus"]): value, "precision": value + 0.01}
+    values |= {"share_kept": 1 - cell["ratio"], "longest_copied_run": 12 / cell["ratio"]}
+    place = {key: value for key, value in cell.items() if key != "arm"}
+    for metric, value in values.items():
+        yield utility_row(place, cell["arm"], metric, value)
+
+
+def utility_row(place, trained_on, metric, value):
+    names = {
+        "task": CORPORA[place["corpus"]],
         "trained_on": trained_on,
-        "strategy": strategy,
-        "ratio": ratio,
-        "share": ratio,
-        "seed": seed,
+        "share": place["ratio"],
         "metric": metric,
-        "value": value,
-        "low": value - 0.03,
-        "high": value + 0.03,
-        "n": 200,
-        "artifact": f"fake-{corpus}-{trained_on}",
     }
+    return place | names | interval(value, 0.03) | {"n": 200, "artifact": f"fake-{trained_on}"}
 
 
-def ledger_row(corpus, arm, strategy, ratio, seed):
-    cost = {"mlm": 64, "mlm_leaky": 64, "clm": 1, "seq2seq_kept": 1.7}.get(arm, 0)
-    return {
-        "corpus": corpus,
-        "arm": arm,
-        "context": "both",
-        "length": "known",
-        "order": "random",
-        "strategy": strategy,
-        "ratio": ratio,
-        "seed": seed,
+def main_metric(corpus):
+    return TASKS[CORPORA[corpus]].main_metric
+
+
+def ledger_row(cell):
+    _, cost, order = ARMS[cell["arm"]]
+    context = {"context": "both", "length": "known", "order": order}
+    context["method"] = "masked" if cell["arm"] in ("mlm", "mlm_parallel") else cell["arm"]
+    counts = {
         "documents": 150,
-        "blanks": int(150 * 120 * ratio),
-        "tokens_filled": int(150 * 160 * ratio),
-        "passes": int(cost * 100),
-        "token_forwards": int(cost * 150 * 128),
-        "flops": cost * 150 * 128 * 4.5e7 * (0.2 + ratio),
-        "seconds": cost * 0.7,
-        "peak_memory_mb": 900.0,
-        "device": "cpu",
-        "precision": "float32",
-        "artifact": f"fake-{corpus}-{arm}-{strategy}-{ratio}",
+        "blanks": int(18_000 * cell["ratio"]),
+        "tokens_filled": int(24_000 * cell["ratio"]),
     }
+    counts |= {"passes": int(cost * 100), "token_forwards": int(cost * 150 * 128)}
+    counts |= {"flops": cost * 150 * 128 * 4.5e7 * (0.2 + cell["ratio"])}
+    place = {"seconds": cost * 0.7, "peak_memory_mb": 900.0, "device": "cpu", "precision": "float32"}
+    return cell | context | counts | place | {"artifact": "fake"}
 
 
-def equal_rows(corpus):
-    for row in gap_rows(corpus):
-        shared = {key: row[key] for key in ("corpus", "step", "first", "second", "scope", "metric")}
-        for basis in BASES:
-            known = basis == BASES[0] or (basis == BASES[1] and row["step"] == "known length")
-            numbers = {key: row[key] if known else np.nan for key in ("value", "low", "high", "n")}
-            yield (
-                shared
-                | numbers
-                | {
-                    "basis": basis,
-                    "flops_first": 6.4e9,
-                    "flops_second": 1.7e9,
-                    "value_first": np.nan,
-                    "value_second": np.nan,
-                    "reason": row["reason"] if known else "one cost alone",
-                }
-            )
+def gap_rows(corpus):
+    for comparison in COMPARISONS:
+        for scope, metric in MEASURES:
+            absent = comparison.first == "mlm_left" and corpus == "speeches"
+            scale = 10 if metric == "bleu" else 0.1
+            value = np.nan if absent else scale * GAPS[comparison.name]
+            names = {
+                "corpus": corpus,
+                "step": comparison.name,
+                "first": comparison.first,
+                "second": comparison.second,
+            }
+            numbers = interval(value, 0.15 * scale) | {"p": value * 0 + 0.01, "n": value * 0 + 150}
+            reason = "not run: mlm_left" if absent else None
+            yield names | {"scope": scope, "metric": metric} | numbers | {"reason": reason}
+
+
+def utility_gap_row(row):
+    task = CORPORA[row["corpus"]]
+    shared = {key: value for key, value in row.items() if key != "scope"}
+    return shared | {"task": task, "metric": TASKS[task].main_metric}
+
+
+def equal_rows(row):
+    shared = {key: row[key] for key in ("corpus", "step", "first", "second", "scope", "metric")}
+    shared |= {"flops_first": 6.4e9, "flops_second": 1.7e9, "value_first": np.nan, "value_second": np.nan}
+    for basis in BASES:
+        is_known = basis == BASES[0] or (basis == BASES[1] and row["step"] == "known length")
+        numbers = {key: row[key] if is_known else np.nan for key in ("value", "low", "high", "n")}
+        reason = row["reason"] if is_known else "a single cost"
+        yield shared | numbers | {"basis": basis, "reason": reason}
 
 
 def correlation_rows(corpus):
     for scope, metric in (("document", "bertscore"), ("fills", "exact_match")):
         for statistic in ("spearman", "kendall", "pearson", "partial_spearman"):
-            missing = statistic == "partial_spearman" and corpus == "speeches"
-            yield {
-                "corpus": corpus,
-                "quality_metric": metric,
-                "quality_scope": scope,
-                "utility_metric": TASKS[corpus][1],
-                "statistic": statistic,
-                "value": np.nan if missing else 0.31,
-                "low": np.nan if missing else -0.1,
-                "high": np.nan if missing else 0.62,
-                "n_cells": 42,
-                "bound": 0.5,
-                "decision": "" if missing else "inconclusive",
-                "reason": "share is constant over the cells" if missing else None,
-            }
-
-
-def gap_rows(corpus):
-    for place, step in enumerate(COMPARISONS):
-        for scope, metric in MEASURES:
-            missing = step.first == "mlm_left" and corpus == "speeches"
-            value = (10 if metric == "bleu" else 0.1) * (0.6 - 0.2 * place)
-            half = 1.5 if metric == "bleu" else 0.015
-            yield {
-                "corpus": corpus,
-                "step": step.name,
-                "first": step.first,
-                "second": step.second,
-                "scope": scope,
-                "metric": metric,
-                "value": np.nan if missing else value,
-                "low": np.nan if missing else value - half,
-                "high": np.nan if missing else value + half,
-                "p": np.nan if missing else 0.01,
-                "n": np.nan if missing else 150,
-                "reason": "not run: mlm_left" if missing else None,
-            }
-
-
-def run_rows(corpus):
-    for seed in (0, 1):
-        for row in gap_rows(corpus):
-            yield {key: value for key, value in row.items() if key != "p"} | {"seed": seed}
+            absent = statistic == "partial_spearman" and corpus == "speeches"
+            names = {"corpus": corpus, "quality_metric": metric, "quality_scope": scope, "n_cells": 42}
+            names |= {"utility_metric": main_metric(corpus), "statistic": statistic, "bound": 0.5}
+            numbers = dict.fromkeys(("value", "low", "high"), np.nan) if absent else interval(0.31, 0.35)
+            told = {"decision": "", "reason": "share is constant over the cells"} if absent else {}
+            yield names | numbers | {"decision": "inconclusive", "reason": None} | told
 
 
 def training_rows():
-    for objective in ("mlm", "clm", "seq2seq"):
-        for i in range(11):
-            yield {
-                "objective": objective,
-                "model": "minilm",
-                "initialisation": "fake encoder",
-                "corpora": "abstracts+plots+speeches",
-                "step": i * 25,
-                "tokens_seen": i * 40_000,
-                "tokens_predicted": i * (20_000 if objective == "mlm" else 40_000),
-                "train_loss": 5 + 4 * np.exp(-i / 3) + 0.05 * (-1) ** i,
-                "dev_loss": 5.1 + 4 * np.exp(-i / 3) if i % 2 == 0 else np.nan,
-                "flops": i * 1e12,
-                "tokens_per_second": 1780.0,
-                "artifact": f"fake-{objective}",
-            }
-
-
-def fake_examples(corpora=tuple(TASKS)) -> list[dict]:
-    original = [
-        ["The ", False],
-        ["quick", True],
-        [" brown fox ", False],
-        ["jumps", True],
-        [" & <stops>.", False],
+    about = {"model": "minilm", "initialisation": "fake encoder", "corpora": "abstracts+plots+speeches"}
+    return [
+        about
+        | {"objective": objective, "step": i * 25, "tokens_seen": i * 40_000, "tokens_predicted": i * 20_000}
+        | {
+            "train_loss": 5 + 4 * np.exp(-i / 3),
+            "dev_loss": 5.1 + 4 * np.exp(-i / 3) if i % 2 == 0 else np.nan,
+        }
+        | {"flops": i * 1e12, "tokens_per_second": 1780.0, "artifact": f"fake-{objective}"}
+        for objective in ("mlm", "clm", "seq2seq")
+        for i in range(11)
     ]
-    fills = {"mlm": ("small", "walks"), "clm": ("old", "of"), "unfilled": ("", "")}
-    arms = {
-        arm: [["The ", False], [one, True], [" brown fox ", False], [two, True], [" & <stops>.", False]]
-        for arm, (one, two) in fills.items()
-    }
+
+
+def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
+    def write(*words):
+        first, second = ([word, True] for word in words)
+        return [["The ", False], first, [" brown fox ", False], second, [" & <stops>.", False]]
+
+    arms = {"mlm": write("small", "walks"), "clm": write("old", "of"), "unfilled": write("", "")}
+    about = {"strategy": "random", "original": write("quick", "jumps"), "arms": arms}
     cells = [(corpus, ratio) for corpus in corpora for ratio in (0.15, 0.5)]
     return [
-        {
-            "corpus": corpus,
-            "strategy": "random",
-            "ratio": ratio,
-            "document": f"{corpus}-{i}",
-            "original": original,
-            "arms": arms,
-        }
+        about | {"corpus": corpus, "ratio": ratio, "document": f"{corpus}-{i}"}
         for i, (corpus, ratio) in enumerate(cells)
     ]
 
 
-def fake_cards(corpora=tuple(TASKS)) -> list[dict]:
-    return [
-        {
-            "name": corpus,
-            "files": ["fake.csv"],
-            "splits": {
-                split: {"documents": 150, "words": 12_000} for split in ("pretrain", "generate", "test")
-            },
-            "labels": {"pretrain": {f"label {i}": i for i in range(12)}, "test": {"label 3": 1}},
-            "entities": {"pretrain": {}, "test": {}},
-            "dropped": {"duplicate": 3, "empty": 1},
-            "licence": "invented",
-            "differs_from_the_paper": "invented for a test",
-        }
-        for corpus in corpora
-    ]
+def fake_cards(corpora=tuple(CORPORA)) -> list[dict]:
+    sizes = {"documents": 150, "words": 12_000}
+    labels = {"pretrain": {f"label {i}": i for i in range(12)}, "test": {"label 3": 1}}
+    about = {
+        "files": ["fake.csv"],
+        "splits": dict.fromkeys(("pretrain", "generate", "test"), sizes),
+        "labels": labels,
+    }
+    about |= {"entities": {"pretrain": {}, "test": {}}, "dropped": {"duplicate": 3, "empty": 1}}
+    about |= {"licence": "invented", "differs_from_the_paper": "invented for a test"}
+    return [{"name": corpus} | about for corpus in corpora]
 
 
 def fake_about() -> dict:
@@ -288,10 +230,7 @@ def fake_about() -> dict:
         "scale": "smoke",
         "command": "make reproduce SCALE=smoke",
         "initialisation": "a fake encoder",
-        "models": [
-            {"objective": "mlm", "parameters": 22_700_000},
-            {"objective": "clm", "parameters": 22_700_000},
-        ],
+        "models": [{"objective": name, "parameters": 22_700_000} for name in ("mlm", "clm")],
         "deviations": [{"what": "corpus", "paper": "discharge summaries", "here": "abstracts"}],
         "versions": {"python": "3.11", "mlm-vs-clm": "0"},
     }

@@ -1,53 +1,44 @@
-"""What generation costs: its table, and the sentences on it."""
+"""What generation costs, and what it is good for."""
 
-import pandas as pd
-from fake_tables import fake_tables
+from fake_tables import tidy_fakes
 
-from mlm_vs_clm.analysis.equal_compute import BASES
-from mlm_vs_clm.analysis.tables import tidy
-from mlm_vs_clm.report.compute_reading import read_cost, tell_equal
-from mlm_vs_clm.report.cost import cost_table, equal_table
+from mlm_vs_clm.report.cost import cost_table
+from mlm_vs_clm.report.style import Study
+from mlm_vs_clm.report.training import training_table
+from mlm_vs_clm.report.utility import downstream_tables, reference_table
+
+STUDY = Study("smoke", ("random", 0.5))
+
+
+def as_words(table, number):
+    return {name: entry.text for name, entry in zip(table.header, table.rows[number], strict=True)}
 
 
 def test_costs_are_means_per_document_beside_what_was_counted_in_all():
-    (table,) = cost_table(tidy("ledger", fake_tables(("abstracts",))["ledger"]), "smoke")
-    row = {name: entry.text for name, entry in zip(table.header, table.rows[0], strict=True)}
-    assert (row["arm"], row["passes"], row["token-forwards"]) == ("mlm", "42.7", "8,192")
+    (table,) = cost_table(tidy_fakes()["ledger"], STUDY)
+    row = as_words(table, 0)
+    assert (row["arm"], row["order"], row["passes"], row["token-forwards"]) == (
+        "mlm",
+        "random",
+        "42.7",
+        "8,192",
+    )
     assert (row["GFLOPs"], row["documents"], row["peak memory (MB)"]) == ("258", "150", "900")
     assert (row["device"], row["precision"]) == ("cpu", "float32")
 
 
-def test_the_sentences_say_nothing_without_rows():
-    told = read_cost(*(tidy(name, pd.DataFrame()) for name in ("ledger", "equal_compute")))
-    assert told == (
-        "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
-    )
+def test_references_have_no_masking_and_no_copying_to_audit():
+    (table,) = downstream_tables(tidy_fakes()["downstream"], STUDY)
+    first, arm = as_words(table, 0), as_words(table, 1)
+    assert (first["trained on"], first["strategy"], first["ratio"]) == ("real (upper reference)", "–", "–")
+    assert first["share of the original kept"] == "–" and first["precision"] == "missing"
+    assert (arm["trained on"], arm["strategy"], arm["ratio"]) == ("mlm", "random", "0.15")
+    (references,) = reference_table(tidy_fakes()["downstream"], STUDY)
+    assert as_words(references, 0)["majority (lower reference)"] == "0.300 [0.270, 0.330]"
 
 
-def equal_rows():
-    about = {
-        "step": "known length",
-        "first": "mlm",
-        "second": "clm",
-        "scope": "fills",
-        "metric": "exact_match",
-    }
-    about |= {"low": 0.0, "high": 1.0, "n": 9, "reason": "", "flops_first": 2.0, "flops_second": 1.0}
-    known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
-    return pd.DataFrame([about | {"corpus": c, "basis": basis, "value": v} for c, basis, v in known])
-
-
-def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
-    told = tell_equal(equal_rows())
-    at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
-    assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
-    assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
-
-
-def test_the_table_has_a_column_a_basis_and_none_stands_in_for_another():
-    (table,) = equal_table(equal_rows(), "laptop")
-    cells = {row[0].text: row for row in table.rows if row[1].text == "known length"}
-    places = [i for i, name in enumerate(table.header) if name.startswith("blanks restored exactly")]
-    assert [table.header[i].split(": ")[1] for i in places] == list(BASES)
-    assert [cells["abstracts"][i].text for i in places] == ["missing", "+0.100 [0.000, 1.000]", "missing"]
-    assert [cells["plots"][i].text[:6] for i in places] == ["missin", "+0.300", "+0.200"]
+def test_a_language_model_is_shown_at_its_last_step():
+    (table,) = training_table(tidy_fakes()["training"], STUDY)
+    assert [row[0].text for row in table.rows] == ["mlm", "clm", "seq2seq"]
+    assert as_words(table, 0)["step"] == "250"
+    assert table.command == "python experiments/pretrain.py -m scale=smoke objective=clm,mlm,seq2seq"

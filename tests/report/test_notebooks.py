@@ -3,12 +3,10 @@
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
-from fake_tables import fake_tables
+from fake_tables import tidy_fakes
 from nbclient import NotebookClient
 
-from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.files import ROOT, write_csv
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -17,9 +15,8 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 @pytest.fixture(scope="module")
 def results(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    fakes = fake_tables(corpora=("abstracts",))
-    for name in tidy.COLUMNS:
-        write_csv(tidy.tidy(name, fakes.get(name, pd.DataFrame())), folder / f"{name}.csv")
+    for name, table in tidy_fakes().items():
+        write_csv(table, folder / f"{name}.csv")
     return folder
 
 
@@ -33,6 +30,7 @@ def test_a_notebook_is_committed_without_outputs(path):
     assert all(not cell.outputs and cell.execution_count is None for cell in cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, results, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))

@@ -253,3 +253,20 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
     rows = [_decide(name, one, bound) for name, one in found.items()]
     return [*rows, _count_needed(found["pooled_spearman"], bound)]
+
+
+def trace_fits(cells: pd.DataFrame, n_points: int = 120) -> pd.DataFrame:
+    """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
+
+    `cells` has quality and utility; the seeds of a cell are averaged first.
+    """
+    once = average_seeds(cells)
+    quality, utility = (once[name].to_numpy(dtype=float) for name in ("quality", "utility"))
+    if reason_not_fitted(quality, utility):
+        return pd.DataFrame()
+    grid = np.linspace(quality.min(), quality.max(), n_points)
+    intercept, slope = fit_line(quality, utility).params
+    curve, low, high = fit_curve(quality, utility).predict(grid)
+    return pd.DataFrame(
+        {"quality": grid, "line": intercept + slope * grid, "curve": curve, "low": low, "high": high}
+    )

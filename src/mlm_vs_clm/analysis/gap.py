@@ -173,3 +173,8 @@ def share_seeds(comparison: Comparison, found: Collection[tuple[str, int]]) -> t
 def missing(reason: str) -> dict:
     """Return what a comparison that could not be measured has for values: nothing, and the reason."""
     return dict.fromkeys(("value", "low", "high", "p", "n")) | {"reason": reason}
+
+
+def summarise_seeds(values: pd.Series) -> tuple[float, float]:
+    """Return the mean and the standard deviation (n - 1) over seeds, NaN where the value of a seed is missing."""
+    return float(values.mean(skipna=False)), float(values.std(ddof=1, skipna=False))

@@ -26,7 +26,7 @@ COLUMNS = {
     "utility_gap": "corpus step first second task metric value low high p n reason".split(),
     "runs": "corpus step first second scope metric seed value low high n reason".split(),
     "ledger": (
-        "corpus arm context length order strategy ratio seed documents blanks tokens_filled passes token_forwards "
+        "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
     ).split(),
     "equal_compute": (
@@ -189,15 +189,7 @@ def main_cell(tables: Mapping[str, pd.DataFrame]) -> tuple[str, float]:
     return str(row["main_strategy"]), float(row["main_ratio"])
 
 
-def main_ratio(table: pd.DataFrame) -> float | None:
-    """Return the random ratio nearest to one half, None without random rows."""
-    ratios = sorted(table.loc[table["strategy"] == "random", "ratio"].dropna().unique())
-    return min(ratios, key=lambda ratio: abs(ratio - 0.5)) if ratios else None
-
-
-def at_main_cell(table: pd.DataFrame, main: tuple[str, float | None] | None = None) -> pd.DataFrame:
-    """Return the rows of the main cell: strategy and ratio."""
-    strategy, ratio = main or ("random", main_ratio(table))
-    if ratio is None:
-        return table.iloc[:0]
+def at_main_cell(table: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return the rows of the main cell: its strategy and ratio."""
+    strategy, ratio = main
     return table[(table["strategy"] == strategy) & np.isclose(table["ratio"].astype(float), ratio)]

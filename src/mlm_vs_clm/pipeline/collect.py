@@ -1,5 +1,6 @@
 """From finished artifacts to the tables, cards and examples of the report."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis.claims import decide, hash_rules, list_comparisons
-from ..analysis.equal_compute import compare_at_equal_compute
+from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.tables import VERDICT, tidy
 from ..files import ROOT, read_lines
@@ -97,9 +98,16 @@ def gather_ledger(inputs: dict[str, Path]) -> pd.DataFrame:
         about, generation = describe_score(path), inputs_of(path)["generation"]
         names = ("corpus", "arm", "context", "length", "order", "strategy", "ratio", "seed", "model")
         record, counted = read_record(generation), json.loads((generation / "ledger.json").read_text())
+        method = shorten_method(record["settings"], about["model"])
         place = {"precision": record["settings"].get("precision", "none"), "artifact": name_of(generation)}
-        rows.append({name: about[name] for name in names} | counted | record["measured"] | place)
+        named = {name: about[name] for name in names} | {"method": method}
+        rows.append(named | counted | record["measured"] | place)
     return pd.DataFrame(rows)
+
+
+def shorten_method(settings: dict, model: str) -> str:
+    """Return eight letters that arms share which differ in order and pace alone, and fill with the same model."""
+    return hashlib.sha256(f"{name_method(settings)} {model}".encode()).hexdigest()[:8]
 
 
 def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str, float]) -> list[dict]:

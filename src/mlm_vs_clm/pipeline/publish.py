@@ -7,14 +7,23 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
-from ..report import headline_table, read_tables, write_between_markers
-from ..report.answer import tell_answer, tell_claim, tell_step, tell_utility
-from ..report.build import show_tables
-from ..report.outcomes import claim_table
-from ..report.rendering import to_markdown
-from ..report.sentences import read_main_comparison, tell_main_cell
+from ..report.build import read_study, show_tables
+from ..report.outcomes import claim_tables
+from ..report.rendering import to_markdown, write_between_markers
+from ..report.sentences import (
+    SAME_LENGTHS,
+    Tables,
+    describe_answer,
+    describe_claim,
+    describe_comparison,
+    describe_main_cell,
+    describe_utility_gap,
+    summarise_corpora,
+)
+from ..report.tables import headline_table
 from .artifacts import RECORD
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
@@ -55,10 +64,10 @@ def _copy(source: Path, target: Path) -> None:
     os.replace(beside, target)
 
 
-Tables = dict[str, pd.DataFrame]
+Blocks = dict[str, str]
 
 
-def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], dict[str, str]]) -> None:
+def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], Blocks]) -> None:
     """Write each block between its markers, in whichever of PAGES has them."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
@@ -71,47 +80,50 @@ def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], di
             write_atomically(page, text)
 
 
-def tell_matched(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what README and docs/results.md say of the matched run, by marker."""
+def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
+    """Return what README and docs/results.md say of the matched study, by marker."""
+    study = read_study(tables)
     return {
-        "answer": tell_answer(tables["gap"], tables["utility_gap"], claims),
-        "verdicts": to_markdown(claim_table(claims, "laptop")[0]),
-        "gap": "\n".join(show_tables("gap", tables, "laptop")),
-        "found": tell_findings(tables),
-        "headline": headline_table(tables),
-        "ceilings": "\n".join(show_tables("ceilings", tables, "laptop")),
+        "answer": describe_answer(tables, claims),
+        "verdicts": to_markdown(claim_tables(claims, study)[0]),
+        "gap": "\n".join(show_tables("gap", tables)),
+        "found": describe_findings(tables),
+        "headline": headline_table(tables, study),
+        "references": "\n".join(show_tables("references", tables)),
     }
 
 
-def tell_pretrained(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what README and docs/results.md say of the run with real weights, by marker: its answer, what training brought, its rows."""
-    answer = tell_answer(tables["gap"], tables["utility_gap"], claims)
-    return {"pretrained": f"{answer}\n- {tell_claim(claims, 'C4')}\n\n{headline_table(tables)}"}
+def describe_pretrained(tables: Tables, claims: pd.DataFrame) -> Blocks:
+    """Return what they say of the study with pretrained checkpoints: its answer, what training brought, its rows."""
+    told = f"{describe_answer(tables, claims)}\n- {describe_claim(claims, 'C4')}"
+    return {"pretrained": f"{told}\n\n{headline_table(tables, read_study(tables))}"}
 
 
-def tell_three_runs(tables: Tables, claims: pd.DataFrame) -> dict[str, str]:
-    """Return what README and docs/results.md say of the matched comparison over several runs, by marker: its answer, and every run."""
-    answer = tell_answer(tables["gap"], tables["utility_gap"], claims.iloc[:0])
-    every_run = "\n".join(show_tables("runs", tables, "laptop track=runs"))
-    known = tell_step(tables["gap"], "known length", "With the same blanks and lengths")
-    sure = f"Over {tables['runs']['seed'].nunique()} runs, intervals over documents and runs. {known}"
+def describe_seeds(tables: Tables, claims: pd.DataFrame) -> Blocks:
+    """Return what they say of the matched comparison over several training seeds: its answer, and every seed."""
+    known = describe_comparison(tables["gap"], SAME_LENGTHS)
+    n_seeds = tables["runs"]["seed"].nunique()
+    sure = f"Over {n_seeds} training seeds, with intervals over documents and seeds. {known}"
+    answer = describe_answer(tables, claims.iloc[:0])
+    told = f"{answer}\n- {describe_claim(claims, 'C1')}\n\n"
     return {
-        "sure": f"{sure} {tell_utility(tables['utility_gap'])}",
-        "runs": f"{answer}\n- {tell_claim(claims, 'C1')}\n\n{every_run}",
+        "sure": f"{sure} {describe_utility_gap(tables['utility_gap'])}",
+        "runs": told + "\n".join(show_tables("runs", tables)),
     }
 
 
 BLOCKS = {  # by folder of results
-    "laptop": tell_matched,
-    "laptop-runs": tell_three_runs,
-    "laptop-pretrained": tell_pretrained,
+    "laptop": describe_matched,
+    "laptop-runs": describe_seeds,
+    "laptop-pretrained": describe_pretrained,
 }
 
 
-def tell_findings(tables: dict[str, pd.DataFrame]) -> str:
-    """Return what the main comparison shows, a paragraph a corpus, from the rows and their intervals."""
-    readings = read_main_comparison(tables["scores"], tables["downstream"], tables["correlation"])
+def describe_findings(tables: Tables) -> str:
+    """Return the main comparison in words, a paragraph per corpus."""
+    study = read_study(tables)
     told = [
-        f"**{reading.corpus}**\n" + "\n".join(f"- {s}" for s in reading.sentences) for reading in readings
+        "\n".join([f"**{summary.corpus}**", *(f"- {sentence}" for sentence in summary.sentences)])
+        for summary in summarise_corpora(tables, study)
     ]
-    return "\n\n".join([*told, tell_main_cell(tables["scores"])])
+    return "\n\n".join([*told, describe_main_cell(tables["scores"], study)])

@@ -1,5 +1,8 @@
 """The tables, figures and sections of the page as data, and the folder that they are written into."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -7,127 +10,123 @@ import pandas as pd
 from ..analysis import tables as tidy
 from ..files import write_csv
 from . import (
-    bench_tables,
-    compute_figures,
-    compute_reading,
     correlation,
-    correlation_figures,
-    correlation_reading,
     cost,
     differences,
     drawing,
-    evidence_tables,
-    order_tables,
     outcomes,
     page,
     quality,
     rendering,
-    run_tables,
     sentences,
-    tables,
+    training,
     utility,
 )
+from .style import Study
+from .tables import Table
 
+Rows = dict[str, pd.DataFrame]
 SECTIONS = {  # the page's order: id -> title
-    "quality": "Quality of the written text",
+    "quality": "Quality of generated text",
     "utility": "Utility as training data",
     "cost": "Cost",
     "correlation": "Quality against utility",
     "training": "Training of the language models",
 }
-
-
-READINGS = {  # section -> what its numbers say in words, computed from these tables
-    "cost": (("ledger", "equal_compute"), compute_reading.read_cost),
-    "correlation": (("correlation",), correlation_reading.tell_decisions),
+SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tables it reads, the function
+    "cost": (("ledger", "equal_compute"), sentences.describe_costs),
+    "correlation": (("correlation",), sentences.describe_decisions),
 }
-
-
-FIGURES = {  # section, the tables it reads, the function
+FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), differences.draw_gap),
-    "runs": ("quality", ("runs",), run_tables.draw_runs),
-    "orders": ("quality", ("scores",), order_tables.draw_orders),
+    "runs": ("quality", ("runs",), differences.draw_runs),
+    "orders": ("quality", ("scores", "ledger"), quality.draw_orders),
     "heat_maps": ("quality", ("scores",), quality.draw_heat_maps),
-    "cost": ("cost", ("scores", "ledger"), utility.draw_cost_against_quality),
-    "equal_compute": ("cost", ("equal_compute",), compute_figures.draw_equal),
-    "correlation": ("correlation", ("correlation",), correlation_figures.draw_coefficients),
-    "shapes": ("correlation", ("scores", "downstream", "correlation"), correlation_figures.draw_shapes),
+    "cost": ("cost", ("scores", "ledger"), cost.draw_cost_against_quality),
+    "equal_compute": ("cost", ("equal_compute",), differences.draw_equal),
+    "correlation": ("correlation", ("correlation",), correlation.draw_coefficients),
+    "shapes": ("correlation", ("scores", "downstream", "correlation"), utility.draw_shapes),
     "utility": ("correlation", ("scores", "downstream"), utility.draw_quality_against_utility),
-    "training": ("training", ("training",), utility.draw_training),
+    "training": ("training", ("training",), training.draw_training),
 }
-
-
-NONE = pd.DataFrame({"claim": []})
-
-
+TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
+    "quality": ("quality", ("scores",), quality.quality_tables),
+    "gap": ("quality", ("gap",), differences.gap_table),
+    "runs": ("quality", ("runs",), differences.run_table),
+    "orders": ("quality", ("scores", "ledger"), quality.order_table),
+    "side": ("quality", ("scores",), quality.side_tables),
+    "strategy": ("quality", ("scores",), quality.strategy_tables),
+    "utility_gap": ("utility", ("utility_gap",), differences.utility_gap_table),
+    "references": ("utility", ("downstream",), utility.reference_table),
+    "downstream": ("utility", ("downstream",), utility.downstream_tables),
+    "cost": ("cost", ("ledger",), cost.cost_table),
+    "equal_compute": ("cost", ("equal_compute",), differences.equal_table),
+    "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
+    "training": ("training", ("training",), training.training_table),
+}
 OPTIONAL = {"runs"}  # tables that a study of one seed has no rows for
 
 
-TABLES = {  # section, the table it reads, the function
-    "quality": ("quality", "scores", tables.quality_tables),
-    "gap": ("quality", "gap", differences.gap_table),
-    "runs": ("quality", "runs", run_tables.run_table),
-    "orders": ("quality", "scores", order_tables.order_table),
-    "side": ("quality", "scores", tables.side_tables),
-    "strategy": ("quality", "scores", tables.strategy_tables),
-    "utility_gap": ("utility", "utility_gap", differences.utility_gap_table),
-    "ceilings": ("utility", "downstream", outcomes.ceiling_table),
-    "downstream": ("utility", "downstream", outcomes.downstream_tables),
-    "cost": ("cost", "ledger", cost.cost_table),
-    "equal_compute": ("cost", "equal_compute", cost.equal_table),
-    "correlation": ("correlation", "correlation", correlation.correlation_tables),
-    "training": ("training", "training", outcomes.training_table),
-}
-
-
-def build(
-    tables: dict[str, pd.DataFrame], examples: list[dict], cards: list[dict], about: dict, folder: Path
-) -> None:
+def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:
     """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
 
-    `tables` holds the tables of `tidy.COLUMNS`, each possibly empty or absent, and `claims` once those are
-    decided, with the `comparisons` behind them;
-    `bench`, where a benchmark was run. Raises StudyError for a table that lacks a column or repeats a cell.
+    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent, and `claims` once those are
+    decided, with the `comparisons` behind them; `bench`, where a benchmark was run. Raises StudyError for a table that
+    lacks a column or repeats a cell.
     """
     rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
-    claims = tables.get("claims", pd.DataFrame())
-    behind = evidence_tables.evidence_tables(tables.get("comparisons", NONE), about["scale"])
-    folder = Path(folder)
+    claims, comparisons = (tables.get(name, pd.DataFrame()) for name in ("claims", "comparisons"))
+    study, folder = read_study(rows), Path(folder)
     for part in (folder / "tables", folder / "figures"):
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
     for name, table in {**rows, **({} if claims.empty else {"claims": claims})}.items():
         write_csv(table, folder / f"{name}.csv")
-    verdicts = outcomes.claim_table(claims, about["scale"], {table.name for table in behind})
-    sections = [make_section(rows, id, title, about, folder) for id, title in SECTIONS.items()]
-    sections += bench_tables.speed_section(tables.get("bench", pd.DataFrame()))
-    if behind:
-        sections.append(page.Section("evidence", "The rows behind the verdicts", (), tuple(behind), ""))
+    evidence = outcomes.evidence_tables(comparisons, study)
+    verdicts = outcomes.claim_tables(claims, study, {table.name for table in evidence})
+    sections = [make_section(rows, study, id, title, folder) for id, title in SECTIONS.items()]
+    sections += speed_section(tables.get("bench", pd.DataFrame()))
+    if evidence:
+        sections.append(page.Section("evidence", "Comparisons behind the verdicts", tables=evidence))
     for table in [*verdicts, *(table for section in sections for table in section.tables)]:
         write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
-        sections,
-        verdicts,
-        sentences.read_main_comparison(rows["scores"], rows["downstream"], rows["correlation"]),
-        sentences.tell_main_cell(rows["scores"]),
-        rows["scores"],
-        examples,
-        cards,
-        about,
+        sections=sections,
+        claims=verdicts,
+        summaries=sentences.summarise_corpora(rows, study),
+        setting=sentences.describe_main_cell(rows["scores"], study),
+        signatures=page.list_signatures(rows["scores"]),
+        examples=page.order_examples(examples),
+        cards=cards,
+        about=about,
     )
+
+
+def read_study(rows: Rows) -> Study:
+    """Return what captions and commands say of a study; raises StudyError where the table `study` has no row."""
+    main, study = tidy.main_cell(rows), rows["study"].iloc[0]
+    track = "" if study["track"] == "matched" else f" track={study['track']}"
+    return Study(f"{study['scale']}{track}", main)
 
 
 def show_bench(bench: pd.DataFrame, results: Path) -> list[Path]:
     """Bring a benchmark into the reports in `results` that show one; return their pages. Same bytes as `build`."""
-    sections, shown = bench_tables.speed_section(bench), []
-    for told in sorted(results.glob("*/tables/bench.md")) if sections else []:
-        shown.append(told.parents[1] / "report.html")
-        page.replace_section(shown[-1], sections[0])
-        for table in sections[0].tables:
-            write_table(table, told.parent)
-    return shown
+    sections, pages = speed_section(bench), []
+    for shown in sorted(results.glob("*/tables/bench.md")) if sections else []:
+        pages.append(shown.parents[1] / "report.html")
+        page.replace_section(pages[-1], sections[0])
+        write_table(sections[0].tables[0], shown.parent)
+    return pages
+
+
+def speed_section(bench: pd.DataFrame) -> list[page.Section]:
+    """Return the section on speed, none where no benchmark was run."""
+    if bench.empty:
+        return []
+    table = outcomes.bench_table(bench)
+    return [page.Section("speed", table.title, tables=[table], sentences=[outcomes.describe_device(bench)])]
 
 
 def remove_old(folder: Path) -> None:
@@ -137,8 +136,8 @@ def remove_old(folder: Path) -> None:
             path.unlink()
 
 
-def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> page.Section:
-    """Draw and save the figures of one section and build its tables; say what is missing and how to make it."""
+def make_section(rows: Rows, study: Study, id: str, title: str, folder: Path) -> page.Section:
+    """Draw and save the figures of one section, build its tables and sentences; say what is missing."""
     drawings = [
         found
         for name, (section, *_) in FIGURES.items()
@@ -146,35 +145,38 @@ def make_section(rows: dict, id: str, title: str, about: dict, folder: Path) -> 
         for found in draw(name, rows, folder / "figures")
     ]
     built = [
-        table
-        for section, source, make in TABLES.values()
-        if section == id
-        for table in make(rows[source], about["scale"])
+        table for name, (section, *_) in TABLES.items() if section == id for table in make_tables(name, rows)
     ]
-    sources = {source for section, source, _ in TABLES.values() if section == id}
-    empty = sorted(source for source in sources - OPTIONAL if rows[source].empty)
+    sources = {name for section, names, _ in TABLES.values() if section == id for name in names}
+    empty = sorted(name for name in sources - OPTIONAL if rows[name].empty)
     missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
-    names, read = READINGS.get(id, ((), lambda: ()))
-    told = read(*(rows[name] for name in names))
-    return page.Section(id, title, tuple(drawings), tuple(built), missing, told)
+    names, describe = SENTENCES.get(id, ((), lambda study: ()))
+    told = describe(*(rows[name] for name in names), study)
+    return page.Section(id, title, drawings, built, missing, told)
 
 
-def draw(name: str, rows: dict[str, pd.DataFrame], folder: Path | None = None) -> list[drawing.Drawing]:
+def draw(name: str, rows: Rows, folder: Path | None = None) -> list[drawing.Drawing]:
     """Return the figures of one entry of FIGURES, saved in `folder` where one is given."""
     _, sources, make = FIGURES[name]
     with drawing.style_context():
-        drawings = make(*(rows[source] for source in sources))
-        for made in drawings if folder else ():
-            drawing.save(made, folder)
+        drawings = make(*(rows[source] for source in sources), read_study(rows))
+        for made in drawings:
+            if folder:
+                drawing.save(made, folder)
     return drawings
 
 
-def show_tables(name: str, rows: dict[str, pd.DataFrame], scale: str) -> list[str]:
+def make_tables(name: str, rows: Rows) -> list[Table]:
+    """Return the tables of one entry of TABLES."""
+    _, sources, make = TABLES[name]
+    return make(*(rows[source] for source in sources), read_study(rows))
+
+
+def show_tables(name: str, rows: Rows) -> list[str]:
     """Return the tables of one entry of TABLES in Markdown."""
-    _, source, make = TABLES[name]
-    return [rendering.to_markdown(table) for table in make(rows[source], scale)]
+    return [rendering.to_markdown(table) for table in make_tables(name, rows)]
 
 
-def write_table(table: tables.Table, folder: Path) -> None:
+def write_table(table: Table, folder: Path) -> None:
     """Write one table in Markdown."""
     (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")

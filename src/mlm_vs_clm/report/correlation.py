@@ -1,186 +1,299 @@
-"""Does quality go with utility? The decision and the numbers behind it as tables, from correlation.csv."""
+"""Does better text make better training data? The tables and figures of correlation.csv."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import pandas as pd
 
-from ..analysis.correlation import DRIVES, LEFT_OUT, OVERALL
+from ..analysis.correlation import DRIVES, LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
 from . import style
-from .correlation_reading import IN_CORPUS, OF_ALL, Rows, decision_of, name_quality, tell_change
-from .tables import ABSENT, Entry, Table, enter, enter_number
+from .drawing import Drawing, add_legend, draw_intervals, panels
+from .style import Study, ordered
+from .tables import ABSENT, DASH, Entry, Table, enter, enter_number, enter_words
 
-ESTIMATES = (*IN_CORPUS, "kendall", "pearson", "share_quality", "share_utility")
-NAMES = {
+Quality = tuple[str, str]  # scope, metric
+IN_CORPUS = ("spearman", "partial_spearman")
+OF_ALL = ("pooled_spearman", "pooled_partial_spearman")
+STATISTICS = {
     "spearman": "Spearman",
-    "partial_spearman": "Spearman, share held",
+    "partial_spearman": "Spearman, partial",
     "kendall": "Kendall tau-b",
     "pearson": "Pearson",
     "share_quality": "Spearman, share and quality",
     "share_utility": "Spearman, share and utility",
+}
+OVERALL_STATISTICS = {
     "pooled_spearman": "Spearman within corpora, pooled",
-    "pooled_partial_spearman": "the same, share held",
+    "pooled_partial_spearman": "the same, partial",
     "mixed_slope": "mixed model, standardised slope",
-    "mixed_slope_given_share": "the same, share held",
+    "mixed_slope_given_share": "the same, given the share",
 }
 RULE = (
-    "An interval of 95 % wholly inside the bound is no strong correlation (two one-sided tests at 2.5 % each), wholly "
-    "outside it a strong one; one that spans it decides nothing."
+    "A 95 % interval wholly inside the bound is no strong correlation (two one-sided tests at 2.5 % each), wholly outside it "
+    "a strong one; an interval that spans it decides nothing."
 )
+SERIES = {
+    "Spearman": {"color": "#0072B2", "marker": "o"},
+    "partial (masked share held fixed)": {"color": "#D55E00", "marker": "D"},
+}
 
 
-def decision_table(rows: Rows, scale: str) -> Table:
-    """Return the decision on every corpus and quality score, and what would change it."""
-    lines = []
-    for corpus in [*rows.corpora, OVERALL]:
-        for quality in rows.qualities:
-            raw, held = rows.main(corpus, quality)
+class CorrelationLookup:
+    """The rows of correlation.csv by what they describe."""
+
+    def __init__(self, correlation: pd.DataFrame):
+        rows = correlation.itertuples(index=False)
+        self.found = {(r.corpus, r.quality_scope, r.quality_metric, r.statistic): r for r in rows}
+        places = dict.fromkeys((scope, metric) for _, scope, metric, _ in self.found)
+        order = [(scope, metric) for scope in style.SCOPES for metric in style.METRICS]
+        self.qualities: list[Quality] = ordered(places, order)
+        self.corpora: list[str] = ordered(corpus for corpus, *_ in self.found if corpus != OVERALL)
+        self.has_overall = any(corpus == OVERALL for corpus, *_ in self.found)
+
+    def get(self, corpus: str, quality: Quality, statistic: str) -> Any:
+        """Return one row, None where there is none."""
+        return self.found.get((corpus, *quality, statistic))
+
+    def left_out(self, corpus: str, quality: Quality) -> dict[str, Any]:
+        """Return the rows without each arm (of a corpus) or without each corpus (of all), by what is left out."""
+        return {
+            key[-1].removeprefix(LEFT_OUT): row
+            for key, row in self.found.items()
+            if key[:-1] == (corpus, *quality) and key[-1].startswith(LEFT_OUT)
+        }
+
+    def main(self, corpus: str, quality: Quality) -> list:
+        """Return the rows that decide: the rank correlation, and the same with the masked share held fixed."""
+        return [self.get(corpus, quality, name) for name in (OF_ALL if corpus == OVERALL else IN_CORPUS)]
+
+
+def decision_of(row: Any) -> str:
+    """Return what a row decides, `missing` where it has no value."""
+    has_decision = row is not None and pd.notna(row.value) and pd.notna(row.decision) and row.decision
+    return row.decision if has_decision else MISSING
+
+
+def correlation_tables(correlation: pd.DataFrame, study: Study) -> list[Table]:
+    """Return the tables of quality against utility, those without rows left out."""
+    found = CorrelationLookup(correlation)
+    command = f"python experiments/correlate.py scale={study.scale}"
+    makers = (decision_table, curve_table, overall_table, estimate_table)
+    return [table for make in makers if (table := make(found, command)).rows]
+
+
+def decision_table(found: CorrelationLookup, command: str) -> Table:
+    """Return the decision for every corpus and quality score, and what would change it."""
+    rows = []
+    for corpus in [*found.corpora, OVERALL]:
+        for quality in found.qualities:
+            raw, partial = found.main(corpus, quality)
             if raw is None:
                 continue
-            entries = (enter_row(raw), Entry(decision_of(raw)), enter_row(held), Entry(decision_of(held)))
-            warning = decision_of(rows.get(corpus, quality, "ratio_drives_both"))
-            ratio = Entry("–") if corpus == OVERALL else Entry(warning)
-            names = (Entry(corpus), Entry(name_quality(quality)))
-            lines.append((*names, *entries, ratio, Entry(tell_change(rows, corpus, quality))))
+            warning = Entry(decision_of(found.get(corpus, quality, "ratio_drives_both")))
+            decisions = (
+                enter_row(raw),
+                Entry(decision_of(raw)),
+                enter_row(partial),
+                Entry(decision_of(partial)),
+            )
+            ratio = DASH if corpus == OVERALL else warning
+            names = (Entry(corpus), Entry(style.name_measure(*quality)))
+            rows.append((*names, *decisions, ratio, Entry(describe_sensitivity(found, corpus, quality))))
+    bounds = sorted({row.bound for row in found.found.values() if pd.notna(row.bound)})
+    told = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
     return Table(
         name="correlation_decisions",
-        title="Does better text make better training data? The decision, and what would change it",
+        title="Does better text make better training data? Decisions and their sensitivity",
         caption=(
-            f"{RULE} {tell_bounds(rows)} The warning, {DRIVES}, says that the share hidden correlates with quality and with "
-            "utility by 0.5 or more and that with it held fixed the correlation goes (its interval comes to include 0) or "
-            "more than halves."
+            f"{RULE} {told}The warning, {DRIVES}, says that the masked share correlates with quality and with utility by 0.5 or "
+            "more, and that holding it fixed brings the correlation's interval to include 0 or more than halves it."
         ),
         header=(
-            "corpus",
-            "quality",
-            "Spearman with utility",
-            "decision",
-            "share held fixed",
-            "decision then",
-            "ratio",
-            "what would change it",
+            *("corpus", "quality", "Spearman with utility", "decision"),
+            *("partial (masked share held fixed)", "decision (partial)", "ratio", "sensitivity"),
         ),
-        rows=tuple(lines),
-        command=make_command(scale),
+        rows=rows,
+        command=command,
     )
 
 
-def tell_bounds(rows: Rows) -> str:
-    """Return the bounds in force."""
-    bounds = sorted({row.bound for row in rows.found.values() if pd.notna(row.bound)})
-    return f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}." if bounds else ""
-
-
-def make_command(scale: str) -> str:
-    """Return the command that makes correlation.csv."""
-    return f"python experiments/correlate.py scale={scale}"
-
-
-def enter_row(row, digits: int = 2) -> Entry:
-    """Return the entry of a row with its interval; its reason stands below only where a number is missing."""
-    if row is None:
-        return enter(None, digits)
-    reason = row.reason if pd.notna(row.reason) else ABSENT
-    is_whole = pd.notna(row.value) and pd.notna(row.low)
-    return enter(
-        row._replace(reason="" if is_whole or (pd.notna(row.value) and reason == ABSENT) else reason), digits
+def curve_table(found: CorrelationLookup, command: str) -> Table:
+    """Return whether a curve describes the cells better than a straight line."""
+    rows = []
+    for corpus in found.corpora:
+        for quality in found.qualities:
+            gain, p = (found.get(corpus, quality, name) for name in ("spline_aic_gain", "spline_p"))
+            if gain is not None and p is not None:
+                names = (Entry(corpus), Entry(style.name_measure(*quality)))
+                rows.append((*names, enter_row(gain, 1), enter_p(p), Entry(decision_of(p))))
+    return Table(
+        name="correlation_shapes",
+        title="Non-linearity: spline against a linear fit",
+        caption=(
+            "F test of the natural cubic spline against the line; p is Holm-corrected over the rows. An AIC gain above 0 favours "
+            "the spline."
+        ),
+        header=("corpus", "quality", "AIC gain of the spline", "p", "the spline"),
+        rows=rows,
+        command=command,
     )
 
 
-def estimate_table(rows: Rows, scale: str) -> Table:
-    """Return every coefficient within corpus: an estimate a row."""
-    lines = []
-    for corpus in rows.corpora:
-        for quality in rows.qualities:
-            for statistic in ESTIMATES:
-                row = rows.get(corpus, quality, statistic)
-                if row is not None:
-                    names = (corpus, name_quality(quality), style.name_metric(str(row.utility_metric)))
-                    lines.append((*map(Entry, names), *enter_estimate(row, statistic)))
+def estimate_table(found: CorrelationLookup, command: str) -> Table:
+    """Return every coefficient within a corpus, one row per estimate."""
+    rows = []
+    for corpus in found.corpora:
+        for quality in found.qualities:
+            for statistic, name in STATISTICS.items():
+                if (row := found.get(corpus, quality, statistic)) is not None:
+                    names = (
+                        corpus,
+                        style.name_measure(*quality),
+                        style.name_metric(str(row.utility_metric)),
+                        name,
+                    )
+                    bound = enter_number(row.bound, "±{:g}")
+                    cells = enter_number(row.n_cells)
+                    rows.append((*map(Entry, names), enter_row(row), cells, bound, Entry(decision_of(row))))
     return Table(
         name="correlation",
         title="Quality against utility over cells",
         caption=f"Estimate [95 % bootstrap interval over cells]. {RULE}",
         header=("corpus", "quality", "utility", "statistic", "estimate", "cells", "bound", "decision"),
-        rows=tuple(lines),
-        command=make_command(scale),
+        rows=rows,
+        command=command,
     )
 
 
-def enter_estimate(row, statistic: str) -> tuple[Entry, ...]:
-    """Return a statistic's name, estimate, cells, bound and decision."""
-    numbers = (enter_row(row), enter_number(row.n_cells), enter_number(row.bound, "±{:g}"))
-    return (Entry(NAMES.get(statistic, statistic)), *numbers, Entry(decision_of(row)))
-
-
-def overall_table(rows: Rows, scale: str) -> Table:
-    """Return what all corpora say together, and with each left out."""
-    lines = []
-    for quality in rows.qualities:
+def overall_table(found: CorrelationLookup, command: str) -> Table:
+    """Return the estimates over all corpora together, and with each corpus left out."""
+    rows = []
+    for quality in found.qualities:
         left_out = {
-            f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in rows.left_out(OVERALL, quality)
+            f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in found.left_out(OVERALL, quality)
         }
-        wanted = {name: NAMES[name] for name in OF_ALL} | left_out
-        wanted |= {name: NAMES[name] for name in ("mixed_slope", "mixed_slope_given_share")}
-        for statistic, name in wanted.items():
-            row = rows.get(OVERALL, quality, statistic)
-            if row is not None:
-                note = Entry(str(row.reason) if pd.notna(row.reason) else "")
+        pooled, mixed = list(OVERALL_STATISTICS.items())[:2], list(OVERALL_STATISTICS.items())[2:]
+        for statistic, name in [*pooled, *left_out.items(), *mixed]:
+            if (row := found.get(OVERALL, quality, statistic)) is not None:
                 numbers = (enter_row(row), enter_number(row.n_cells), Entry(decision_of(row)))
-                lines.append((Entry(name_quality(quality)), Entry(name), *numbers, note))
+                rows.append(
+                    (Entry(style.name_measure(*quality)), Entry(name), *numbers, enter_words(row.reason))
+                )
     return Table(
         name="correlation_overall",
         title="All corpora together, and each left out",
         caption=(
-            "Pooled: the mean of the corpora's coefficients by their cells; an arm's cell is drawn in every corpus at once. "
-            "Mixed model: utility on quality, both standardised within corpus, with a slope for each corpus and a level for "
-            "each strategy within it; its interval is normal, and with few corpora too narrow. Singular says that a "
-            "variance is estimated at zero."
+            "Pooled: the mean of the coefficients of the corpora, weighted by cells; an arm's cell is drawn in every corpus at "
+            "once. Mixed model: utility on quality, both standardised within corpus, with a slope per corpus and an intercept "
+            "per strategy within it; its interval is normal, and too narrow with few corpora. Singular: a variance is "
+            "estimated at zero."
         ),
         header=("quality", "statistic", "estimate", "cells", "decision", "note"),
-        rows=tuple(lines),
-        command=make_command(scale),
+        rows=rows,
+        command=command,
     )
 
 
-def shape_table(rows: Rows, scale: str) -> Table:
-    """Return whether a curve describes the cells better than a straight line."""
-    lines = []
-    for corpus in rows.corpora:
-        for quality in rows.qualities:
-            found = {name: rows.get(corpus, quality, name) for name in SHAPE_ROWS}
-            if all(row is not None for row in found.values()):
-                lines.append(
-                    (
-                        Entry(corpus),
-                        Entry(name_quality(quality)),
-                        enter_row(found["spline_aic_gain"], 1),
-                        enter_p(found["spline_p"]),
-                    )
-                )
-    return Table(
-        name="correlation_shapes",
-        title="Non-linearity: spline against a linear fit",
-        caption=(
-            "p of an F test of the natural cubic spline against the line, Holm-corrected over the rows. "
-            "An AIC gain above 0 favours the spline."
-        ),
-        header=("corpus", "quality", *SHAPE_ROWS.values()),
-        rows=tuple(lines),
-        command=make_command(scale),
-    )
+def enter_row(row: Any, digits: int = 2) -> Entry:
+    """Return the entry of a row with its interval, and with its reason only where a number is missing."""
+    if row is None:
+        return enter(None, digits)
+    reason = row.reason if pd.notna(row.reason) else ""
+    has_interval = pd.notna(row.value) and pd.notna(row.low)
+    absent = ABSENT if pd.isna(row.value) else ""
+    return enter(row._replace(reason="" if has_interval else reason or absent), digits)
 
 
-SHAPE_ROWS = {"spline_aic_gain": "AIC gain of the spline", "spline_p": "p"}
-
-
-def enter_p(row) -> Entry:
+def enter_p(row: Any) -> Entry:
     """Return a p-value, `<0.001` where it is smaller."""
     entry = enter_row(row, 3)
     return Entry("<0.001", entry.number) if entry.text == "0.000" else entry
 
 
-def correlation_tables(correlation: pd.DataFrame, scale: str) -> list[Table]:
-    """Return the tables of the correlation page, those without a row left off."""
-    if correlation.empty:
+def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality) -> str:
+    """Return what would change a decision: more cells, another bound, or a corpus or arm left out."""
+    row = found.main(corpus, quality)[0]
+    decision = decision_of(row)
+    if decision == MISSING:
+        return "–"
+    needed = found.get(corpus, quality, "cells_needed")
+    told = describe_cells(needed) if decision == UNDECIDED else describe_bound(row)
+    changed = describe_left_out(found.left_out(corpus, quality), corpus, decision)
+    return "; ".join(filter(None, [told, changed]))
+
+
+def describe_cells(row: Any) -> str:
+    """Return how many cells would decide, if the estimate stayed."""
+    if row is None:
+        return ""
+    if pd.isna(row.value):
+        return str(row.reason)
+    return f"about {row.value:,.0f} cells like these would show {row.decision}"
+
+
+def describe_bound(row: Any) -> str:
+    """Return the bound up to or down to which a decision holds."""
+    ends = abs(row.low), abs(row.high)
+    if row.decision == STRONG:
+        return f"holds up to a bound of ±{min(ends):.2f}"
+    return f"holds down to a bound of ±{max(ends):.2f}"
+
+
+def describe_left_out(left_out: dict, corpus: str, decision: str) -> str:
+    """Return which corpora or arms change the decision once they are left out."""
+    kind = "corpus" if corpus == OVERALL else "arm"
+    found = {name: decision_of(row) for name, row in left_out.items()}
+    changed = [f"without {name}: {other}" for name, other in found.items() if other != decision]
+    return "; ".join(changed) or (f"no {kind} left out changes it" if left_out else "")
+
+
+def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: every deciding rank correlation with its interval, the bound shaded; a panel per quality score."""
+    found = CorrelationLookup(correlation)
+    if not found.qualities:
         return []
-    rows = Rows(correlation)
-    made = (make(rows, scale) for make in (decision_table, shape_table, overall_table, estimate_table))
-    return [table for table in made if table.rows]
+    lines = list_lines(found)
+    height = 0.42 * len(lines) + 1.2
+    figure, axes = panels(1, len(found.qualities), sharex=True, sharey=True, height=height)
+    for i, (axis, quality) in enumerate(zip(axes[0], found.qualities, strict=True)):
+        pairs = [rows[i] for rows in lines.values()]
+        for bound in {row.bound for pair in pairs for row in pair if row is not None and pd.notna(row.bound)}:
+            axis.axvspan(-bound, bound, color="#000000", alpha=0.07, linewidth=0, zorder=0)
+        series = [
+            (look, list(side)) for look, side in zip(SERIES.values(), zip(*pairs, strict=True), strict=True)
+        ]
+        draw_intervals(axis, list(lines), series)
+        axis.set_xlim(-1.02, 1.02)
+        axis.set_title(style.name_measure(*quality))
+        axis.set_xlabel("Spearman with utility")
+    add_legend(figure, SERIES)
+    told = [
+        f"{name}, {style.name_measure(*quality)} {row.value:.2f}, {decision_of(row)}"
+        for name, rows in lines.items()
+        for quality, (row, _) in zip(found.qualities, rows, strict=True)
+        if row is not None and pd.notna(row.value)
+    ]
+    return [
+        Drawing(
+            name="correlation_intervals",
+            title="Rank correlation of quality and utility, and the bound",
+            caption=(
+                "Bars are 95 % intervals. Wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
+                "a bar that crosses its edge decides nothing. The last rows leave one corpus out of all together."
+            ),
+            alt=f"Interval plots. {'; '.join(told)}.",
+            figure=figure,
+        )
+    ]
+
+
+def list_lines(found: CorrelationLookup) -> dict[str, list[list]]:
+    """Return the lines of the figure from above: a name, and for every quality score the two rows of its line."""
+    lines = {corpus: [found.main(corpus, quality) for quality in found.qualities] for corpus in found.corpora}
+    if found.has_overall:
+        lines["all together"] = [found.main(OVERALL, quality) for quality in found.qualities]
+    left_out = [found.left_out(OVERALL, quality) for quality in found.qualities]
+    for name in sorted({name for rows in left_out for name in rows}):
+        lines[f"without {name}"] = [[rows.get(name), None] for rows in left_out]
+    return lines

@@ -1,116 +1,127 @@
-"""What generation costs: the table of the ledger, and quality at equal compute."""
+"""What generation costs: the table of the ledger, and cost against quality."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..analysis.cells import CELL, STEPS
-from ..analysis.equal_compute import BASES
-from ..analysis.gap import MEASURES
-from ..analysis.tables import at_main_cell, explain_missing, main_ratio
-from . import commands, style
-from .differences import SCALES, enter_difference, name_measure
-from .style import ordered
-from .tables import ABSENT, Entry, Table, enter_number, order_lines
+from . import style
+from .drawing import (
+    Drawing,
+    add_legend,
+    describe_values,
+    draw_points,
+    each_panel,
+    mark_decades,
+    mark_empty_panel,
+    panels,
+)
+from .style import Study, ordered
+from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines
+from .utility import CELL, quality_cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 GIGA = 1e9
+KEYS = ["corpus", "arm", "seed"]
 AXES = ("context", "length", "order")
-KEYS = ("corpus", "arm", "seed")
 PER_DOCUMENT = {  # column of the ledger -> heading, unit, format
     "passes": ("passes", 1, "{:,.1f}"),
     "token_forwards": ("token-forwards", 1, "{:,.0f}"),
     "flops": ("GFLOPs", GIGA, "{:,.3g}"),
     "seconds": ("seconds", 1, "{:,.3f}"),
 }
-IN_ALL = {"documents": "documents", "blanks": "blanks", "tokens_filled": "tokens filled"}
-IN_ALL |= {"peak_memory_mb": "peak memory (MB)"}
+IN_ALL = {
+    "documents": "documents",
+    "blanks": "blanks",
+    "tokens_filled": "tokens filled",
+    "peak_memory_mb": "peak memory (MB)",
+}
 PLACE = ("device", "precision")
 
 
-def cost_table(ledger: pd.DataFrame, scale: str) -> list[Table]:
+def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: what each arm cost at the main cell, one row per corpus, arm and seed."""
-    main = at_main_cell(ledger)
+    main = study.at_main(ledger)
     if main.empty:
         return []
-    axes = [axis for axis in AXES if axis in main]
-    lines = order_lines(main, list(KEYS), [style.CORPORA, style.ARMS, ()])
     found = {tuple(row[key] for key in KEYS): row for _, row in main.iterrows()}
-    header = (*KEYS, *axes, *(name for name, *_ in PER_DOCUMENT.values()), *IN_ALL.values(), *PLACE)
+    headings = [heading for heading, *_ in PER_DOCUMENT.values()]
     return [
         Table(
             name="cost",
             title="Cost of generation",
             caption=(
-                f"Random blanks at ratio {main_ratio(ledger):g}; all other cells are in ledger.csv. Passes, token-forwards, "
-                "GFLOPs and seconds are means per document. FLOPs leave out the products of attention, which grow with the "
-                "square of the length. Seconds are wall time beside other work; memory is the peak of the process."
+                f"{study.describe_main()}; all other cells are in ledger.csv. Passes, token-forwards, GFLOPs and seconds are means "
+                "per document. FLOPs leave out the products of attention, which grow with the square of the length. Seconds are "
+                "wall time beside other work; memory is the peak of the process."
             ),
-            header=header,
-            rows=tuple(enter_cost(found[line], axes) for line in lines),
-            command=commands.for_cells("generate", scale, main),
+            header=[*KEYS, *AXES, *headings, *IN_ALL.values(), *PLACE],
+            rows=[
+                (*map(enter_key, KEYS, line), *enter_cost(found[line]))
+                for line in order_lines(main, KEYS, [(), style.ARMS, ()])
+            ],
+            command=command_for_cells("generate", study.scale, main),
         )
     ]
 
 
-def enter_cost(row: pd.Series, axes: list[str]) -> tuple[Entry, ...]:
+def enter_cost(row: pd.Series) -> tuple[Entry, ...]:
     """Return one row of the table of costs."""
-    per_document = [
-        enter_number(row[column] / row["documents"] / unit, form)
-        for column, (_, unit, form) in PER_DOCUMENT.items()
-    ]
-    words = [Entry(str(row[column])) if pd.notna(row[column]) else Entry("–") for column in (*axes, *PLACE)]
     return (
-        Entry(row["corpus"]),
-        Entry(row["arm"]),
-        enter_number(row["seed"], "{:g}"),
-        *words[: len(axes)],
-        *per_document,
+        *(enter_words(row[axis]) for axis in AXES),
+        *(
+            enter_number(row[column] / row["documents"] / unit, form)
+            for column, (_, unit, form) in PER_DOCUMENT.items()
+        ),
         *(enter_number(row[column]) for column in IN_ALL),
-        *words[len(axes) :],
+        *(enter_words(row[column]) for column in PLACE),
     )
 
 
-def equal_table(equal: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: corpus and step down, each measure at equal documents and at equal compute across."""
-    if equal.empty:
+def draw_cost_against_quality(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: quality at the main cell against FLOPs per document; free baselines as lines across."""
+    costs = ledger.assign(cost=ledger["flops"] / ledger["documents"])
+    costs = costs.groupby(CELL, dropna=False)["cost"].mean().reset_index()
+    measures = style.main_qualities(scores)
+    cells = study.at_main(quality_cells(scores)).merge(costs, on=CELL)
+    if not (cells["cost"] > 0).any():
         return []
-    equal = equal.assign(reason=explain_missing(equal))
-    found = {(r.corpus, r.step, r.scope, r.metric, r.basis): r for r in equal.itertuples(index=False)}
-    header = ["corpus", "step", "difference", "FLOPs, first over second"]
-    for measure in MEASURES:
-        header += [f"{name_measure(*measure)}: {basis}" for basis in BASES]
-    rows = [
-        (
-            *map(Entry, (corpus, step.name, f"{step.first} - {step.second}")),
-            enter_ratio(equal[(equal["corpus"] == corpus) & (equal["step"] == step.name)]),
-            *(entry for measure in MEASURES for entry in enter_bases(found, (corpus, step.name, *measure))),
-        )
-        for corpus in ordered(equal["corpus"], style.CORPORA)
-        for step in STEPS
-    ]
-    made = equal[equal["value"].notna()]
-    arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
+    corpora, looks = ordered(cells["corpus"]), style.looks(ordered(cells["arm"], style.ARMS))
+    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row", height=2.8)
+    for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
+        shown = cells[cells["scope"] == scope]
+        draw_costs(axis, shown[shown["corpus"] == corpus], looks)
+        axis.set_title(f"{corpus}, {style.name_scope(scope)}")
+        if axis in axes[:, 0]:
+            axis.set_ylabel(style.label_axis(metric, shown["value"]))
+        if axis in axes[-1]:
+            axis.set_xlabel("cost (GFLOPs per document, log scale)")
+    add_legend(figure, looks)
     return [
-        Table(
-            name="equal_compute",
-            title="Quality at equal documents and at equal compute",
+        Drawing(
+            name="cost_against_quality",
+            title="Cost of generation against quality",
             caption=(
-                f"Random blanks at ratio {CELL[1]:g}; first arm minus second, paired, [95 % bootstrap interval]. At the "
-                "compute of one, the other's score is read off the line between the runs of its method, at other orders or paces, "
-                "whose FLOPs lie nearest below and above."
+                f"{study.describe_main()}. Points are arms that run a network, with 95 % intervals; lines across are baselines that "
+                "cost nothing. Further up and left is better."
             ),
-            header=tuple(header),
-            rows=tuple(rows),
-            command=commands.for_cells("score", scale, arms.assign(strategy=CELL[0], ratio=CELL[1])),
+            alt=f"Scatter plots of quality against FLOPs. {describe_values(cells, ['corpus', 'metric', 'arm'])}.",
+            figure=figure,
         )
     ]
 
 
-def enter_ratio(rows: pd.DataFrame) -> Entry:
-    """Return how many times the FLOPs of the second the first takes, at equal documents."""
-    rows = rows[(rows["basis"] == BASES[0]) & (rows["flops_second"] > 0)]
-    ratios = rows["flops_first"] / rows["flops_second"]
-    return enter_number(ratios.iloc[0], "{:,.3g}") if len(ratios) else Entry("missing", reason=ABSENT)
-
-
-def enter_bases(found: dict, key: tuple) -> tuple[Entry, ...]:
-    """Return a measure's difference at each of BASES: they are different questions, none stands in for another."""
-    return tuple(enter_difference(found.get((*key, basis)), SCALES[key[-1]][1]) for basis in BASES)
+def draw_costs(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
+    """Draw one corpus: a point where there is a cost, a line across where there is none."""
+    axes.set_xscale("log")
+    mark_decades(axes.xaxis, GIGA)
+    if panel.empty:
+        mark_empty_panel(axes)
+    for arm, look in looks.items():
+        cells = panel[panel["arm"] == arm]
+        draw_points(axes, cells[cells["cost"] > 0], "cost", "value", look)
+        for value in cells.loc[cells["cost"] == 0, "value"]:
+            axes.axhline(value, color=look["color"], linestyle=look["linestyle"], linewidth=1.2, zorder=1)

@@ -1,176 +1,289 @@
-"""What explains the gap: the table of its steps and the figure of their differences."""
+"""Differences between two arms on the same documents: as text, as training data, by seed and at equal compute."""
 
-import numpy as np
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
-from ..analysis.cells import CELL, STEPS
-from ..analysis.gap import MEASURES
+from ..analysis.equal_compute import BASES
+from ..analysis.gap import summarise_seeds
 from ..analysis.tables import explain_missing
-from . import commands, style
-from .drawing import Drawing, arm_lengths, panels
-from .style import ordered
-from .tables import Entry, Table, enter, tell_count
-
-SCALES = {"exact_match": ("share", 3), "bleu": ("0–100", 1), "bertscore": ("0–1", 3)}  # unit, decimals
-COLOUR = "#0072B2"
-ABOUT = (
-    f"Random blanks at ratio {CELL[1]:g}. Differences are first arm minus second, paired over documents (over authors "
-    "where they repeat), with 95 % bootstrap intervals, which cover the seeds, too, where there are several; above 0 the masked arm is ahead."
+from . import style
+from .drawing import Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
+from .sentences import WORDS
+from .style import Study, ordered
+from .tables import (
+    DASH,
+    MISSING,
+    Entry,
+    Table,
+    command_for_cells,
+    command_for_report,
+    describe_count,
+    enter,
+    enter_key,
+    enter_number,
+    order_lines,
 )
-CHAIN = "; ".join(f"{step.name}: {step.first} - {step.second}" for step in STEPS)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS = [*style.METRICS, *style.UTILITIES]  # reading order
+UNITS = {"bleu": ("0–100", 1), "exact_match": ("share", 3)}  # unit and decimals; others: 0–1, three
+BLUE, ORANGE = {"color": "#0072B2", "marker": "o"}, {"color": "#D55E00", "marker": "s"}
+SHOWN_BY_SEED = ("document", "bleu")
+SIGN = "Differences are first arm minus second; above 0 the masked arm is better"
+FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 0."
+ALL = "first minus second"
+GAP_TITLE, RUN_TITLE = "Ablation of the advantages of the masked arm", "Comparisons by training seed"
+EQUAL_TITLE = "Quality at equal documents and at equal compute"
 
 
-def gap_table(gap: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: corpus and step down, the difference by each measure across."""
-    if gap.empty:
-        return []
-    gap = gap.assign(reason=explain_missing(gap))
-    found = {(row.corpus, row.step, row.scope, row.metric): row for row in gap.itertuples(index=False)}
-    rows = [
+def describe_gap(study: Study) -> str:
+    """Return how to read the differences between texts."""
+    return (
+        f"{study.describe_main()}. {SIGN}; pairs are documents (authors where they repeat). Intervals are 95 % bootstrap "
+        "intervals, over seeds too where there are several."
+    )
+
+
+def describe_runs(study: Study) -> str:
+    """Return how to read the differences by seed."""
+    return (
+        f"{study.describe_main()}. Each seed draws other blanks and other words; where the grid retrains (track=runs), it also "
+        f"trains the language models anew. {SIGN}. Intervals are those of one seed: over documents, as training data over test "
+        "units and task seeds."
+    )
+
+
+def gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: corpus and comparison down, the difference by each measure across."""
+    return difference_table(
+        "gap",
+        GAP_TITLE,
+        f"{describe_gap(study)} Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
+        label(gap),
+        across="measure",
+        extra={"n": lambda rows: Entry(describe_count(rows)) if rows["n"].notna().any() else DASH},
+        command=command_for_arms("score", gap, study),
+    )
+
+
+def utility_gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: corpus and comparison down, the difference as training data."""
+    return difference_table(
+        "utility_gap",
+        "The same comparisons, as training data",
         (
-            *map(Entry, (corpus, step.name, f"{step.first} - {step.second}")),
-            *(
-                enter_difference(found.get((corpus, step.name, *measure)), SCALES[measure[1]][1])
-                for measure in MEASURES
-            ),
-            enter_count(gap[(gap["corpus"] == corpus) & (gap["step"] == step.name)]),
-        )
-        for corpus in ordered(gap["corpus"], style.CORPORA)
-        for step in STEPS
-    ]
-    return [
-        Table(
-            name="gap",
-            title="What explains the gap",
-            caption=f"{ABOUT} Each step takes one more advantage away; p-values, not corrected, stand in gap.csv.",
-            header=("corpus", "step", "difference", *(name_measure(*measure) for measure in MEASURES), "n"),
-            rows=tuple(rows),
-            command=tell_command(gap, scale),
-        )
-    ]
+            f"{study.describe_main()}. A task model is trained on the text of either arm and tested on the same real units. "
+            f"{SIGN}: means over task seeds, with 95 % bootstrap intervals over units (authors where they repeat) and task seeds."
+        ),
+        label(gap.assign(scope="utility")),
+        across="all",
+        by_measure=True,
+        command=command_for_arms("downstream", gap, study),
+    )
 
 
-def utility_gap_table(gap: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table: corpus down with its task, the steps across, the difference as training data in each."""
-    if gap.empty:
+def run_table(runs: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: corpus, comparison and measure down, the seeds across, their mean and standard deviation."""
+    return difference_table(
+        "runs",
+        RUN_TITLE,
+        f"{describe_runs(study)} The standard deviation is between the seeds.",
+        at_shown(label(runs)),
+        across="seed",
+        by_measure=True,
+        extra={
+            "mean": lambda rows: enter_seeds(rows, 0),
+            "standard deviation": lambda rows: enter_seeds(rows, 1),
+        },
+        command=command_for_report(study.scale),
+    )
+
+
+def equal_table(equal: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: corpus and comparison down, each measure at equal documents and at equal compute across."""
+    return difference_table(
+        "equal_compute",
+        EQUAL_TITLE,
+        (
+            f"{study.describe_main()}. {SIGN}, paired, with 95 % bootstrap intervals. At the compute of one arm the score of the "
+            "other is read off the line between the runs of its method, at other orders or paces, with the nearest FLOPs below "
+            "and above."
+        ),
+        label(equal),
+        across="measure at",
+        extra={"FLOPs, first over second": enter_ratio},
+        command=command_for_arms("score", equal, study),
+    )
+
+
+def label(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of differences with the words that tables and figures show, and why a value is missing."""
+    rows = rows.assign(
+        comparison=rows["step"],
+        difference=list_words("{} - {}", rows["first"], rows["second"]),
+        measure=list_words(
+            "{}, {}", rows["metric"].map(style.name_metric), rows["scope"].map(style.name_scope)
+        ),
+        reason=explain_missing(rows),
+        all=ALL,
+    )
+    rows["panel"] = rows["measure"].where(rows["scope"] != "utility", style.SCOPES["utility"])
+    if "seed" in rows:
+        rows["seed"] = rows["seed"].map("seed {:g}".format)
+    if "basis" in rows:
+        rows["measure at"] = list_words("{}: {}", rows["measure"], rows["basis"])
+    return rows
+
+
+def list_words(form: str, *columns: pd.Series) -> pd.Series:
+    """Return the words of columns put into a form, row by row."""
+    words = [form.format(*values) for values in zip(*columns, strict=True)]
+    return pd.Series(words, index=columns[0].index, dtype="str")
+
+
+def difference_table(
+    name: str,
+    title: str,
+    caption: str,
+    rows: pd.DataFrame,
+    across: str,
+    command: str,
+    by_measure: bool = False,
+    extra: dict[str, Callable[[pd.DataFrame], Entry]] | None = None,
+) -> list[Table]:
+    """Return one table of labelled differences, none without rows: a line per corpus and comparison (and measure)."""
+    if rows.empty:
         return []
-    gap = gap.assign(reason=explain_missing(gap))
-    found = {(row.corpus, row.step): row for row in gap.itertuples(index=False)}
-    names = {row.corpus: (row.task, row.metric) for row in gap.itertuples(index=False)}
-    return [
-        Table(
-            name="utility_gap",
-            title="The same steps, as training data",
-            caption=(
-                f"Random blanks at ratio {CELL[1]:g}. A task model is trained on the text of either arm; differences are first "
-                "minus second on the same real test units, means over task seeds, with 95 % bootstrap intervals over units "
-                f"(over authors where they repeat) and over task seeds. {CHAIN}."
-            ),
-            header=("corpus", "task", "measure", *(step.name for step in STEPS)),
-            rows=tuple(
-                (
-                    *map(Entry, (corpus, names[corpus][0], style.name_metric(names[corpus][1]))),
-                    *(enter_difference(found.get((corpus, step.name)), 3) for step in STEPS),
-                )
-                for corpus in ordered(gap["corpus"], style.CORPORA)
-            ),
-            command=tell_command(gap, scale, "downstream"),
+    keys = ["corpus", "comparison", "difference", *(["measure"] if by_measure else [])]
+    measures = list_measures(rows)
+    lines = order_lines(rows, keys, [(), WORDS, (), measures][: len(keys)])
+    bases = [f"{measure}: {basis}" for measure in measures for basis in BASES]
+    columns = ordered(rows[across], [*measures, *bases])
+    found = {(*(row[key] for key in keys), row[across]): row for _, row in rows.iterrows()}
+    groups, extra = dict(list(rows.groupby(keys))), extra or {}
+    body = [
+        (
+            *map(enter_key, keys, line),
+            *(enter_difference(found.get((*line, column))) for column in columns),
+            *(enter_extra(groups[line]) for enter_extra in extra.values()),
         )
+        for line in lines
     ]
+    return [Table(name, title, caption, [*keys, *columns, *extra], body, command)]
 
 
-def enter_difference(row, digits: int) -> Entry:
+def list_measures(rows: pd.DataFrame) -> list[str]:
+    """Return the names of the measures of labelled rows, in reading order."""
+    return list(rows.sort_values("metric", key=lambda names: names.map(METRICS.index))["measure"].unique())
+
+
+def enter_difference(row: pd.Series | None) -> Entry:
     """Return a difference with its sign and its interval."""
-    entry = enter(row, digits)
+    if row is None:
+        return MISSING
+    entry = enter(row, decimals_of(row["metric"]))
     return Entry(f"+{entry.text}", entry.number) if (entry.number or 0) > 0 else entry
 
 
-def enter_count(rows: pd.DataFrame) -> Entry:
-    """Return how many documents or authors a step was paired over, as a range where measures differ."""
-    return Entry(tell_count(rows)) if rows["n"].notna().any() else Entry("–")
+def decimals_of(metric: str) -> int:
+    """Return the decimals of a difference."""
+    return UNITS.get(metric, ("", 3))[1]
 
 
-def name_measure(scope: str, metric: str) -> str:
-    """Return a measure for people: the metric, and where it is taken."""
-    return f"{style.name_metric(metric)}, {style.SCOPES.get(scope, scope)}"
+def enter_seeds(rows: pd.DataFrame, part: int) -> Entry:
+    """Return the mean (part 0) or the standard deviation (1) over seeds, which need the difference of every seed."""
+    digits = decimals_of(rows["metric"].iloc[0])
+    absent = Entry("missing", reason="not every seed has the difference")
+    return enter_number(summarise_seeds(rows["value"])[part], f"{{:{'' if part else '+'}.{digits}f}}", absent)
 
 
-def tell_command(gap: pd.DataFrame, scale: str, stage: str = "score") -> str:
-    """Return the line that makes what stands behind the steps that were measured."""
-    made = gap[gap["value"].notna()]
+def enter_ratio(rows: pd.DataFrame) -> Entry:
+    """Return the FLOPs of the first arm over those of the second, at equal documents."""
+    whole = rows[(rows["basis"] == BASES[0]) & (rows["flops_second"] > 0)]
+    ratios = whole["flops_first"] / whole["flops_second"]
+    return enter_number(ratios.iloc[0], "{:,.3g}") if len(ratios) else MISSING
+
+
+def at_shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the measures that are shown by seed: document BLEU, and utility."""
+    return rows[(rows["scope"] + rows["metric"] == "".join(SHOWN_BY_SEED)) | (rows["scope"] == "utility")]
+
+
+def command_for_arms(stage: str, rows: pd.DataFrame, study: Study) -> str:
+    """Return the line that makes the cells behind the differences that were measured."""
+    made = rows[rows["value"].notna()]
     arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
-    return commands.for_cells(stage, scale, arms.assign(strategy=CELL[0], ratio=CELL[1]))
+    strategy, ratio = study.main
+    return command_for_cells(stage, study.scale, arms.assign(strategy=strategy, ratio=ratio))
 
 
-def draw_gap(gap: pd.DataFrame) -> list[Drawing]:
-    """Return one figure: measures down, corpora across, a point and its interval a step."""
-    if gap["value"].isna().all():
+def draw_gap(gap: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: measures down, corpora across, a point with its interval per comparison."""
+    return draw_differences("gap", GAP_TITLE, describe_gap(study), label(gap), "all", {ALL: BLUE})
+
+
+def draw_runs(runs: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: document BLEU above and utility below, corpora across, a point per seed and comparison."""
+    rows = at_shown(label(runs))
+    return draw_differences(
+        "runs", RUN_TITLE, describe_runs(study), rows, "seed", style.looks(ordered(rows["seed"]))
+    )
+
+
+def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: every comparison as it was run, and at equal compute where that could be read off."""
+    rows = label(equal).sort_values("value", key=lambda values: values.isna(), kind="stable")
+    rows["basis"] = rows["basis"].where(rows["basis"] == BASES[0], "equal compute")
+    rows = rows.drop_duplicates(["corpus", "comparison", "measure", "basis"])
+    caption = (
+        f"{study.describe_main()}. {SIGN}. At equal compute one arm takes the FLOPs of the other, at another order or pace; "
+        "left out where its method was not run on both sides of that cost (the table has the reasons)."
+    )
+    looks = {BASES[0]: BLUE, "equal compute": ORANGE}
+    return draw_differences("equal_compute", EQUAL_TITLE, caption, rows, "basis", looks)
+
+
+def draw_differences(
+    name: str, title: str, caption: str, rows: pd.DataFrame, series: str, looks: dict[str, dict]
+) -> list[Drawing]:
+    """Return one figure of labelled differences, none without values; `looks` of the values of the column `series`."""
+    if rows["value"].isna().all():
         return []
-    corpora = ordered(gap["corpus"], style.CORPORA)
-    figure, axes = panels(len(MEASURES), len(corpora), sharex="row", sharey=True, height=2.2)
-    figure.set_figwidth(figure.get_figwidth() + 1.6)
-    for i, (scope, metric) in enumerate(MEASURES):
-        rows = gap[(gap["scope"] == scope) & (gap["metric"] == metric)]
-        for axis, corpus in zip(axes[i], corpora, strict=True):
-            draw_steps(axis, rows[rows["corpus"] == corpus].set_index("step"))
-            axis.set_title(f"{corpus}, {style.SCOPES.get(scope, scope)}")
-            axis.set_xlabel(f"difference in {style.name_metric(metric)}\n({SCALES[metric][0]})")
-            axis.xaxis.set_major_locator(MaxNLocator(5))
-    figure.legend(handles=LEGEND, loc="outside upper center", ncols=len(LEGEND))
+    arms = dict(zip(rows["comparison"], rows["difference"], strict=True))
+    chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, WORDS))
+    by = ["corpus", "comparison", "metric", *([series] if len(looks) > 1 else [])]
     return [
         Drawing(
-            name="gap",
-            title="What explains the gap",
-            caption=f"{ABOUT} Steps from top to bottom: {CHAIN}.",
-            alt=f"Points with intervals. {tell_steps(gap)}.",
-            figure=figure,
+            name=name,
+            title=title,
+            caption=f"{caption} {FILLED} Comparisons from top to bottom: {chain}.",
+            alt=f"Points with intervals. {describe_values(rows, by, sign='+')}.",
+            figure=draw_panels(rows, series, looks),
         )
     ]
 
 
-LEGEND = [
-    Line2D([], [], color=COLOUR, marker="o", linestyle="-", label="the interval leaves 0 out"),
-    Line2D([], [], color=COLOUR, marker="o", linestyle="-", markerfacecolor="white", label="it holds 0"),
-]
-
-
-def draw_steps(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw the steps of one panel from top to bottom, filled where the interval leaves zero out."""
-    axes.axvline(0, color="black", linewidth=1, zorder=1)
-    for place, step in enumerate(STEPS):
-        row = rows.loc[[step.name]] if step.name in rows.index else rows.iloc[:0]
-        if row["value"].isna().all():
-            axes.text(
-                0.5,
-                place,
-                "missing",
-                transform=axes.get_yaxis_transform(),
-                ha="center",
-                va="center",
-                style="italic",
-            )
-            continue
-        is_clear = float(row["low"].iloc[0]) > 0 or float(row["high"].iloc[0]) < 0
-        axes.errorbar(
-            row["value"],
-            [place],
-            xerr=arm_lengths(row, "value"),
-            color=COLOUR,
-            marker="o",
-            markerfacecolor=COLOUR if is_clear else "white",
-            capsize=2.5,
-        )
-    axes.set_yticks(range(len(STEPS)), [step.name for step in STEPS])
-    axes.set_ylim(len(STEPS) - 0.5, -0.5)
-
-
-def tell_steps(gap: pd.DataFrame) -> str:
-    """Return every difference in words, for the alternative text."""
-    told = []
-    for row in gap.itertuples(index=False):
-        value = "missing" if np.isnan(row.value) else f"{row.value:+.{SCALES[row.metric][1]}f}"
-        told.append(f"{row.corpus} {row.step} {style.name_metric(row.metric)} {value}")
-    return ", ".join(told)
+def draw_panels(rows: pd.DataFrame, series: str, looks: dict[str, dict]) -> Figure:
+    """Return a figure with a row of panels per measure (one for the main metrics of all tasks), corpora across."""
+    corpora, comparisons = ordered(rows["corpus"]), ordered(rows["comparison"], WORDS)
+    kinds = ordered(rows["panel"], list_measures(rows))
+    height = 0.3 * max(1, 0.6 * len(looks)) * len(comparisons) + 0.8
+    figure, axes = panels(len(kinds), len(corpora), sharex="row", sharey=True, height=height)
+    figure.set_figwidth(figure.get_figwidth() + 1.6)
+    for axis, kind, corpus in each_panel(axes, kinds, corpora):
+        panel = rows[(rows["panel"] == kind) & (rows["corpus"] == corpus)]
+        found = {(row["comparison"], row[series]): row for _, row in panel.iterrows()}
+        cells = [(look, [found.get((one, name)) for one in comparisons]) for name, look in looks.items()]
+        draw_intervals(axis, comparisons, cells)
+        metric = panel["metric"].iloc[0] if len(panel) else ""
+        axis.set_title(f"{corpus}, {panel['scope'].map(style.name_scope).iloc[0]}" if len(panel) else corpus)
+        axis.set_xlabel(f"difference in {style.name_metric(metric)}\n({UNITS.get(metric, ('0–1', 3))[0]})")
+    if len(looks) > 1:
+        add_legend(figure, looks)
+    return figure

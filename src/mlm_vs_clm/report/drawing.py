@@ -1,21 +1,28 @@
-"""What all figures share: style, panels, one legend, and files whose bytes depend on the data alone."""
+"""What all figures share: style, panels, one legend, and files whose bytes depend on the data alone.
 
+matplotlib is imported where it is used, so that tables and sentences do not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.font_manager import findfont, fontManager
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from . import style
 
-STYLE = {
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "axes.titlesize": 10.5,
@@ -36,7 +43,7 @@ STYLE = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with what stands around it: a title, how to read it, and its content in words for screen readers."""
+    """A figure with its title, how to read it, and its content in words for screen readers."""
 
     name: str
     title: str
@@ -50,15 +57,27 @@ def save(drawing: Drawing, folder: Path) -> None:
     drawing.figure.savefig(folder / f"{drawing.name}.svg", metadata={"Date": None, "Creator": None})
 
 
-def panels(n_rows: int, n_columns: int, height: float = 2.7, **shared) -> tuple[Figure, np.ndarray]:
+def panels(n_rows: int, n_columns: int, height: float = 2.7, **shared: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure of a fixed panel size (inches) and its axes, always as a two-dimensional array."""
+    from matplotlib.figure import Figure
+
     size = (max(6.0, 3.2 * n_columns + 0.4), height * n_rows + 0.8)
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
+def each_panel(axes: np.ndarray, rows: Iterable, columns: Iterable) -> Iterator[tuple[Axes, Any, Any]]:
+    """Yield the axes of every panel with what its row and its column stand for."""
+    columns = list(columns)
+    for line, row in zip(axes, rows, strict=True):
+        for axis, column in zip(line, columns, strict=True):
+            yield axis, row, column
+
+
 def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | None = None) -> None:
     """Put one legend above all panels: a marker and a line per arm, then reference lines."""
+    from matplotlib.lines import Line2D
+
     entries = {**looks, **(lines or {})}
     handles = [Line2D([], [], label=name, **look) for name, look in entries.items()]
     columns = min(len(handles), max(3, int(figure.get_figwidth() / 1.75)))
@@ -70,15 +89,15 @@ def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, cro
     dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
     axes.plot(cells[x], cells[y], alpha=0.9, **dots)
     thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
-    axes.errorbar(cells[x], cells[y], yerr=arm_lengths(cells, y), **thin)
+    axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
     if crossed:
-        axes.errorbar(cells[x], cells[y], xerr=arm_lengths(cells, x), **thin)
+        axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)
 
 
-def arm_lengths(cells: pd.DataFrame, column: str) -> np.ndarray:
-    """Return the (2, n) lengths of the interval's arms below and above, zero where there is no interval.
+def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the (2, n) lengths of the intervals below and above their values, zero where there is no interval.
 
-    The interval of `value` stands in `low`, `high`; that of any other column in `<column>_low`, `<column>_high`.
+    The interval of `value` is in `low`, `high`; that of any other column in `<column>_low`, `<column>_high`.
     """
     prefix = "" if column == "value" else f"{column}_"
     below = cells[column] - cells[f"{prefix}low"]
@@ -86,31 +105,76 @@ def arm_lengths(cells: pd.DataFrame, column: str) -> np.ndarray:
     return np.nan_to_num(np.array([below, above], dtype=float)).clip(min=0)
 
 
+def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
+    """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
+
+    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the
+    interval excludes 0; a label without any value is marked missing.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    for place in range(len(labels)):
+        known = [
+            (number, look, cells[place])
+            for number, (look, cells) in enumerate(series)
+            if cells[place] is not None and pd.notna(cells[place].value)
+        ]
+        for number, look, cell in known:
+            draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
+        if not known:
+            write_missing(axes, place)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
+    """Draw one value with its interval."""
+    excludes_zero = cell.low > 0 or cell.high < 0
+    axes.plot([cell.low, cell.high], [height, height], color=look["color"], linestyle="-")
+    filling = look["color"] if excludes_zero else "white"
+    axes.plot(cell.value, height, color=look["color"], marker=look["marker"], markerfacecolor=filling)
+
+
+def write_missing(axes: Axes, place: float) -> None:
+    """Write "missing" across a row of `draw_intervals`."""
+    across = axes.get_yaxis_transform()
+    axes.text(0.5, place, "missing", transform=across, ha="center", va="center", style="italic")
+
+
 def mark_decades(side: Axis, unit: float) -> None:
     """Write plain numbers of `unit` at 1, 2 and 5 of each decade of a logarithmic axis, and none between them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     side.set_major_locator(LogLocator(subs=(1, 2, 5)))
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:g}"))
     side.set_minor_formatter(NullFormatter())
 
 
-def say_missing(axes: Axes) -> None:
-    """Say in an empty panel that it is empty, instead of leaving a reader to wonder."""
+def mark_empty_panel(axes: Axes) -> None:
+    """Write "missing" into an empty panel."""
     axes.text(0.5, 0.5, "missing", transform=axes.transAxes, ha="center", va="center", style="italic")
 
 
-def tell_values(cells: pd.DataFrame, by: list[str]) -> str:
-    """Return "abstracts mlm 0.21, ..." for an alternative text."""
-    digits = style.decimals(cells["value"])
-    rows = cells.sort_values(by, kind="stable")[[*by, "value"]].itertuples(index=False)
-    return ", ".join(
-        " ".join(str(part) for part in row[:-1])
-        + (f" {row[-1]:.{digits}f}" if pd.notna(row[-1]) else " missing")
-        for row in rows
-    )
+def describe_values(cells: pd.DataFrame, by: Sequence[str], sign: str = "") -> str:
+    """Return "abstracts mlm 0.21, ...", the alternative text of every figure; `sign` "+" writes that of gains, too."""
+    cells = cells.sort_values([*by], kind="stable")
+    digits = style.digits_of(cells)
+    names = cells[[*by]].astype(object)
+    if "metric" in names:
+        names["metric"] = names["metric"].map(style.name_metric)
+    told = []
+    for name, value, places in zip(names.itertuples(index=False), cells["value"], digits, strict=True):
+        text = f"{value:{sign}.{places}f}" if pd.notna(value) else "missing"
+        told.append(" ".join([*map(str, name), text]))
+    return ", ".join(told)
 
 
-def style_context():
+def style_context() -> AbstractContextManager:
     """Return the context in which every figure is drawn and saved."""
+    import matplotlib
+
     prefer_own_fonts()
     return matplotlib.rc_context(STYLE)
 
@@ -120,6 +184,9 @@ def prefer_own_fonts() -> None:
 
     Its list, which it keeps between runs, may lack them; of fonts that fit equally well the first in it is taken.
     """
+    import matplotlib
+    from matplotlib.font_manager import findfont, fontManager
+
     own = Path(matplotlib.get_data_path(), "fonts", "ttf")
     if Path(findfont("DejaVu Sans")).parent != own:
         for file in sorted(own.glob("*.ttf")):

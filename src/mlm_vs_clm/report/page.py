@@ -1,68 +1,47 @@
 """The page: everything in one file that opens offline, on a phone, in print and with a screen reader."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..files import write_atomically
+from ..masking import STRATEGIES
 from . import rendering, style
 from .drawing import Drawing
-from .sentences import Reading
+from .style import ordered
 from .tables import Table
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: its figures and tables, or what is missing and how to make it; `told` says it in words."""
+    """A part of the page: figures, tables and sentences, and what is missing and how to make it."""
 
     id: str
     title: str
-    drawings: tuple[Drawing, ...]
-    tables: tuple[Table, ...]
-    missing: str
-    told: tuple[str, ...] = ()
+    drawings: Sequence[Drawing] = ()
+    tables: Sequence[Table] = ()
+    missing: str = ""
+    sentences: Sequence[str] = ()
 
 
-def write_page(
-    path: Path,
-    sections: list[Section],
-    claims: list[Table],
-    readings: list[Reading],
-    setting: str,
-    scores: pd.DataFrame,
-    examples: list[dict],
-    cards: list[dict],
-    about: dict,
-) -> None:
-    """Write the page; figures are read from the SVG files beside it and embedded."""
-    html = (
-        make_environment(path.parent / "figures")
-        .get_template("report.html")
-        .render(
-            sections=sections,
-            claims=claims,
-            readings=readings,
-            setting=setting,
-            signatures=list_signatures(scores),
-            examples=order_examples(examples),
-            cards=cards,
-            about=about,
-        )
-    )
+def write_page(path: Path, **content: Any) -> None:
+    """Write the page from what its template names; figures are read from the SVG files beside it and embedded."""
+    html = make_environment(path.parent / "figures").get_template("report.html").render(**content)
     path.write_text(html, encoding="utf-8", newline="\n")
 
 
 def replace_section(path: Path, section: Section) -> None:
-    """Write one section of a page anew, which has tables and sentences alone; a page without it stays as it is."""
+    """Write one section of a page anew, which has only tables and sentences; a page without it stays as it is."""
     begin, end = f'<section id="{section.id}">\n', "</section>\n"
     before, found, rest = path.read_text(encoding="utf-8").partition(begin)
     if found:
         template = make_environment(path.parent / "figures").get_template("section.html")
-        made = template.module.show_section(section, "")
+        made = template.module.show_section(section, "")  # type: ignore[attr-defined]
         write_atomically(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
 
 
@@ -120,28 +99,11 @@ def list_signatures(scores: pd.DataFrame) -> list[tuple[str, str]]:
 
 def order_examples(examples: list[dict]) -> list[dict]:
     """Return the examples by corpus, strategy, ratio and document, their arms in reading order."""
-    ranked = sorted(examples, key=rank_example)
-    return [
-        example | {"arms": {arm: example["arms"][arm] for arm in arms_in_order(example)}}
-        for example in ranked
-    ]
-
-
-def rank_example(example: dict) -> tuple:
-    """Return what an example is sorted by: known corpora and strategies first."""
-    return (
-        *rank_name(example["corpus"], style.CORPORA),
-        *rank_name(example["strategy"], style.STRATEGIES),
-        example["ratio"],
-        example["document"],
+    strategies = ordered((one["strategy"] for one in examples), STRATEGIES)
+    ranked = sorted(
+        examples,
+        key=lambda one: (one["corpus"], strategies.index(one["strategy"]), one["ratio"], one["document"]),
     )
-
-
-def rank_name(name: str, preferred: tuple[str, ...]) -> tuple[int, str]:
-    """Return the place of a name among preferred ones, the last place for others."""
-    return (preferred.index(name) if name in preferred else len(preferred), name)
-
-
-def arms_in_order(example: dict) -> list[str]:
-    """Return the arms of an example in reading order."""
-    return sorted(example["arms"], key=lambda arm: rank_name(arm, style.ARMS))
+    return [
+        one | {"arms": {arm: one["arms"][arm] for arm in ordered(one["arms"], style.ARMS)}} for one in ranked
+    ]

@@ -1,64 +1,227 @@
-"""How good the written text is: against the ratio, and by strategy and arm."""
+"""How close the filled text is to the original: by masking ratio, by strategy and arm, and by order of filling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
+from ..analysis.tables import over_seeds
+from ..masking import STRATEGIES
 from . import style
-from .drawing import Drawing, add_legend, panels, say_missing, tell_values
-from .style import ordered
+from .drawing import Drawing, add_legend, describe_values, each_panel, mark_empty_panel, panels
+from .style import Study, ordered
+from .tables import (
+    DASH,
+    INTERVALS,
+    Entry,
+    Table,
+    command_for_cells,
+    cross,
+    describe_count,
+    enter_number,
+    order_lines,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 RATIO_METRICS = ("exact_match", "bleu", "rougeL", "bertscore", "bleu_gain", "bertscore_gain")
-LEFT_OUT = {"overlap": {"oracle"}, "gain": {"oracle", "unfilled"}}
+FIXED = {
+    "overlap": {"oracle"},
+    "gain": {"oracle", "unfilled"},
+}  # arms whose value follows from the definition
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
+SIDES = {
+    "gain": (
+        "Normalised gain",
+        "(score - unfilled) / (oracle - unfilled): 0 is the text without the blanks. ",
+    ),
+    "variety": (
+        "Variety and repetition",
+        "Greedy decoding can score well on overlap and still be repetitive. ",
+    ),
+}
+ORDER_METRICS = ("exact_match", "bleu", "repetition")
 
 
-def draw_quality_by_ratio(scores: pd.DataFrame) -> list[Drawing]:
-    """Return one figure a metric: corpora across, scopes down, one banded line an arm over the random ratios."""
-    rows = scores[(scores["strategy"] == "random") & scores["value"].notna()]
+def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
+    """Return the main table of every corpus and scope: arms down, overlap metrics across, at the main cell."""
+    main = study.at_main(scores)
     return [
-        draw_metric_by_ratio(over_seeds(rows[rows["metric"] == metric], CELL), metric)
-        for metric in ordered(rows["metric"], RATIO_METRICS)
-        if metric in RATIO_METRICS
+        quality_table(rows, corpus, scope, study)
+        for corpus in ordered(main["corpus"])
+        for scope in style.SCOPES
+        if len(rows := main[(main["corpus"] == corpus) & (main["scope"] == scope)])
     ]
 
 
-def draw_metric_by_ratio(cells: pd.DataFrame, metric: str) -> Drawing:
-    """Draw one metric against the ratio, without the arms whose value is fixed by the metric's definition."""
-    left_out = LEFT_OUT[style.kind_of(metric)]
-    cells = cells[~cells["arm"].isin(left_out)]
-    corpora, scopes = ordered(cells["corpus"], style.CORPORA), ordered(cells["scope"], style.SCOPES)
-    looks = style.looks(ordered(cells["arm"], style.ARMS))
-    figure, axes = panels(len(scopes), len(corpora), sharex=True, sharey="row")
-    for i, scope in enumerate(scopes):
-        for j, corpus in enumerate(corpora):
-            panel = cells[(cells["scope"] == scope) & (cells["corpus"] == corpus)]
-            draw_bands(axes[i, j], panel, looks)
-            axes[i, j].set_title(f"{corpus}, {style.SCOPES.get(scope, scope)}")
-        axes[i, 0].set_ylabel(style.label_axis(metric, cells.loc[cells["scope"] == scope, "value"]))
-    for j in range(len(corpora)):
-        axes[-1, j].set_xlabel("ratio of words hidden at random")
-    add_legend(figure, looks)
-    ratio = main_ratio(cells)
-    told = tell_values(at_main_cell(cells), ["corpus", "scope", "arm"])
-    return Drawing(
-        name=f"quality_by_ratio_{metric}",
-        title=f"{style.name_metric(metric)} against ratio",
+def quality_table(rows: pd.DataFrame, corpus: str, scope: str, study: Study) -> Table:
+    """Return one main table."""
+    metrics = style.order_metrics(rows["metric"], "overlap")
+    shown = rows[rows["metric"].isin(metrics)]
+    return Table(
+        name=f"quality_{corpus}_{scope}",
+        title=f"{corpus}, {style.name_scope(scope)}: overlap with the original",
         caption=(
-            "Each line is an arm on the same blanks, each band its 95 % interval over documents. "
-            f"Left out, fixed by definition: {', '.join(sorted(left_out))}. "
-            "Compare lines within a panel: at document scope, copied words raise every line at a low ratio."
+            f"{study.describe_main()} (actual share masked {rows['share'].mean():.3f}), "
+            f"{describe_count(rows)} documents. {INTERVALS}"
         ),
-        alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {ratio:g}: {told}.",
-        figure=figure,
+        header=["arm", *map(style.name_metric, metrics)],
+        rows=cross(shown, ["arm"], [style.ARMS], "metric", metrics),
+        command=command_for_cells("score", study.scale, rows),
     )
+
+
+def side_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
+    """Return the tables of normalised gain and of variety at the main cell, all corpora together."""
+    main, keys = study.at_main(scores), ["corpus", "scope", "arm"]
+    measured = set(zip(main["scope"], main["metric"], strict=True))
+
+    def dash_undefined(entry: Entry, line: tuple, metric: str) -> Entry:
+        return entry if (line[1], metric) in measured else DASH
+
+    tables = []
+    for kind, (title, meaning) in SIDES.items():
+        metrics = style.order_metrics(main["metric"], kind)
+        rows = main[main["metric"].isin(metrics)]
+        names = [style.name_metric(metric).removesuffix(", normalised gain") for metric in metrics]
+        table = Table(
+            name=kind,
+            title=title,
+            caption=f"{meaning}{study.describe_main()}. {INTERVALS}",
+            header=[*keys, *names],
+            rows=cross(rows, keys, [(), style.SCOPES, style.ARMS], "metric", metrics, dash_undefined),
+            command=command_for_cells("score", study.scale, rows),
+        )
+        tables += [table] if len(rows) else []
+    return tables
+
+
+def strategy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table per scope: corpus, strategy, ratio and share down, arms across."""
+    keys, preferred = ["corpus", "strategy", "ratio"], [(), STRATEGIES, ()]
+    tables = []
+    for scope, metric in style.main_qualities(scores):
+        rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric)]
+        arms = ordered(rows["arm"], style.ARMS)
+        shares = rows.groupby(keys)["share"].mean()
+        shares = [enter_number(shares.get(line), "{:.3f}") for line in order_lines(rows, keys, preferred)]
+        entries = cross(rows, keys, preferred, "arm", arms)
+        tables.append(
+            Table(
+                name=f"strategy_{scope}",
+                title=f"{style.name_metric(metric)} by strategy, {style.name_scope(scope)}",
+                caption=(
+                    "Ratio is what was asked for (of its class, for a class strategy); share is the actual share masked of "
+                    f"all words. {describe_count(rows)} documents. {INTERVALS}"
+                ),
+                header=[*keys, "share", *arms],
+                rows=[(*row[:3], share, *row[3:]) for row, share in zip(entries, shares, strict=True)],
+                command=command_for_cells("score", study.scale, rows),
+            )
+        )
+    return tables
+
+
+def at_orders(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Return the fill scores of the method with most arms, which differ in order and pace alone; none of a single arm."""
+    methods = ledger[ledger["flops"] > 0].groupby("method")["arm"].unique()
+    arms = max(methods, key=len, default=())
+    is_shown = scores["metric"].isin(ORDER_METRICS) & (scores["scope"] == "fills") & scores["arm"].isin(arms)
+    return scores[is_shown & (scores["strategy"] == study.main[0]) & (len(arms) > 1)]
+
+
+def order_table(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: measure, corpus and ratio down, arms across."""
+    rows = at_orders(scores, ledger, study)
+    if rows.empty:
+        return []
+    arms, keys = ordered(rows["arm"], style.ARMS), ["metric", "corpus", "ratio"]
+    orders = dict(zip(rows["arm"], rows["order"], strict=True))
+    return [
+        Table(
+            name="orders",
+            title="Order of filling, by ratio",
+            caption=(
+                "Arms that differ in the order and pace of filling alone "
+                f"({', '.join(f'{arm}: {orders[arm]}' for arm in arms)}). Fills only; repetition is better when lower. {INTERVALS}"
+            ),
+            header=["measure", *keys[1:], *arms],
+            rows=cross(rows, keys, [ORDER_METRICS, (), ()], "arm", arms),
+            command=command_for_cells("score", study.scale, rows),
+        )
+    ]
+
+
+def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure per metric: corpora across, scopes down, one line with a band per arm over the ratios.
+
+    Arms are left out whose value is fixed by the definition of the metric.
+    """
+    rows = scores[(scores["strategy"] == study.main[0]) & scores["value"].notna()]
+    drawings = []
+    for metric in (metric for metric in RATIO_METRICS if metric in set(rows["metric"])):
+        fixed = FIXED[style.kind_of(metric)]
+        cells = over_seeds(rows[(rows["metric"] == metric) & ~rows["arm"].isin(fixed)], CELL)
+        measures = [(scope, metric) for scope in ordered(cells["scope"], style.SCOPES)]
+        told = describe_values(study.at_main(cells), ["corpus", "scope", "arm"])
+        drawings.append(
+            Drawing(
+                name=f"quality_by_ratio_{metric}",
+                title=f"{style.name_metric(metric)} against masking ratio",
+                caption=(
+                    "Each line is an arm on the same blanks, each band its 95 % interval over documents. "
+                    f"Left out, fixed by definition: {', '.join(sorted(fixed))}. "
+                    "Compare lines within a panel: at document scope, copied words raise every line at a low ratio."
+                ),
+                alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {study.main[1]:g}: {told}.",
+                figure=draw_over_ratios(cells, measures),
+            )
+        )
+    return drawings
+
+
+def draw_orders(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: measures down, corpora across, a line with its band per arm over the ratios."""
+    rows = at_orders(scores, ledger, study)
+    if rows.empty:
+        return []
+    cells = over_seeds(rows, CELL)
+    return [
+        Drawing(
+            name="orders",
+            title="Order of filling, by ratio",
+            caption="The same model, blanks and lengths; order and pace of filling alone differ. Bands are 95 % intervals.",
+            alt=f"Line charts of fill scores by order. {describe_values(cells, ['metric', 'corpus', 'ratio', 'arm'])}.",
+            figure=draw_over_ratios(cells, [("fills", m) for m in ordered(cells["metric"], ORDER_METRICS)]),
+        )
+    ]
+
+
+def draw_over_ratios(cells: pd.DataFrame, measures: list[tuple[str, str]]) -> Figure:
+    """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per arm over the ratios."""
+    corpora, looks = ordered(cells["corpus"]), style.looks(ordered(cells["arm"], style.ARMS))
+    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
+    for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
+        shown = cells[(cells["scope"] == scope) & (cells["metric"] == metric)]
+        draw_bands(axis, shown[shown["corpus"] == corpus], looks)
+        axis.set_title(f"{corpus}, {style.name_scope(scope)}")
+        if axis in axes[:, 0]:
+            axis.set_ylabel(style.label_axis(metric, shown["value"]))
+        if axis in axes[-1]:
+            axis.set_xlabel("masking ratio")
+    add_legend(figure, looks)
+    return figure
 
 
 def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     """Draw a line with its band per arm; a single ratio shows its interval as a bar."""
     if panel.empty:
-        say_missing(axes)
+        mark_empty_panel(axes)
     for arm, look in looks.items():
         line = panel[panel["arm"] == arm].sort_values("ratio")
         axes.plot(line["ratio"], line["value"], **look)
@@ -69,22 +232,33 @@ def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
         )
 
 
-def draw_heat_maps(scores: pd.DataFrame) -> list[Drawing]:
-    """Return one figure a scope: strategies down, arms across, the number printed in every cell."""
+def draw_heat_maps(scores: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure per scope: strategies down, arms across, the number printed in every cell."""
     drawings = []
-    for scope, metric in style.main_qualities(scores.dropna(subset="value")):
+    for scope, metric in style.main_qualities(scores):
         rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric) & (scores["arm"] != "oracle")]
-        drawings.append(draw_heat_map(over_seeds(rows, CELL), scope, metric))
+        cells = over_seeds(rows, CELL)
+        drawings.append(
+            Drawing(
+                name=f"strategy_by_arm_{scope}",
+                title=f"{style.name_metric(metric)} by strategy and arm, {style.name_scope(scope)}",
+                caption=(
+                    "Rows are the strategy and the ratio asked for, columns are arms; the number is the score, the shade "
+                    "repeats it. Cells marked × were not run; the table by strategy has the reasons and the intervals."
+                ),
+                alt=f"Heat map. {describe_values(cells, ['corpus', 'strategy', 'ratio', 'arm'])}.",
+                figure=draw_heat_map(cells, metric),
+            )
+        )
     return drawings
 
 
-def draw_heat_map(cells: pd.DataFrame, scope: str, metric: str) -> Drawing:
-    """Draw the cells of one scope, a panel a corpus, on one colour scale."""
-    corpora, arms = ordered(cells["corpus"], style.CORPORA), ordered(cells["arm"], style.ARMS)
-    choices = order_choices(cells)
+def draw_heat_map(cells: pd.DataFrame, metric: str) -> Figure:
+    """Draw the cells of one scope, a panel per corpus, on one colour scale."""
+    corpora, arms = ordered(cells["corpus"]), ordered(cells["arm"], style.ARMS)
+    choices = order_lines(cells, ["strategy", "ratio"], [STRATEGIES, ()])
     limits = cells["value"].min(), cells["value"].max()
-    height = 0.36 * len(choices) + 0.5
-    figure, axes = panels(len(corpora), 1, height=height, sharex=True)
+    figure, axes = panels(len(corpora), 1, height=0.36 * len(choices) + 0.5, sharex=True)
     figure.set_figwidth(max(7.0, 1.15 * len(arms) + 1.8))
     for axis, corpus in zip(axes[:, 0], corpora, strict=True):
         grid = cells[cells["corpus"] == corpus].pivot(
@@ -94,38 +268,22 @@ def draw_heat_map(cells: pd.DataFrame, scope: str, metric: str) -> Drawing:
         image = draw_grid(axis, grid, limits, style.decimals(cells["value"]))
         axis.set_title(corpus, loc="left")
     axes[-1, 0].set_xticks(range(len(arms)), arms, rotation=25, ha="right", rotation_mode="anchor")
-    figure.colorbar(
-        image, ax=axes[:, 0], shrink=0.6, label=style.label_axis(metric, cells["value"]), pad=0.02
-    )
-    return Drawing(
-        name=f"strategy_by_arm_{scope}",
-        title=f"{style.name_metric(metric)} by strategy and arm, {style.SCOPES.get(scope, scope)}",
-        caption=(
-            "Rows are the strategy and the ratio asked for, columns are arms; the number is the score, the shade "
-            "repeats it. Crossed cells are missing; the reason stands in the table by strategy, with the intervals."
-        ),
-        alt=f"Heat map. {tell_values(cells, ['corpus', 'strategy', 'ratio', 'arm'])}.",
-        figure=figure,
-    )
+    label = style.label_axis(metric, cells["value"])
+    figure.colorbar(image, ax=axes[:, 0], shrink=0.6, label=label, pad=0.02)
+    return figure
 
 
-def order_choices(cells: pd.DataFrame) -> list[tuple[str, float]]:
-    """Return the (strategy, ratio) pairs present, strategies in reading order and ratios rising."""
-    pairs = set(zip(cells["strategy"], cells["ratio"], strict=True))
-    strategies = ordered((strategy for strategy, _ in pairs), style.STRATEGIES)
-    return sorted(pairs, key=lambda pair: (strategies.index(pair[0]), pair[1]))
-
-
-def draw_grid(axes: Axes, grid: pd.DataFrame, limits: tuple[float, float], digits: int):
+def draw_grid(axes: Axes, grid: pd.DataFrame, limits: tuple[float, float], digits: int) -> AxesImage:
     """Draw one grid with its numbers, dark on light and light on dark; a missing cell is crossed out."""
     values = grid.to_numpy(dtype=float)
     image = axes.imshow(values, cmap="cividis", vmin=limits[0], vmax=limits[1], aspect="auto")
+    shades = np.asarray(image.norm(values), dtype=float)
     for (i, j), value in np.ndenumerate(values):
         if np.isnan(value):
             axes.text(j, i, "×", ha="center", va="center", color="#555555")
             continue
-        light = image.norm(value) > 0.55
-        axes.text(j, i, f"{value:.{digits}f}", ha="center", va="center", color="black" if light else "white")
+        colour = "black" if shades[i, j] > 0.55 else "white"
+        axes.text(j, i, f"{value:.{digits}f}", ha="center", va="center", color=colour)
     axes.set_yticks(range(len(grid)), [f"{strategy} {ratio:g}" for strategy, ratio in grid.index])
     axes.grid(False)
     axes.tick_params(length=0)

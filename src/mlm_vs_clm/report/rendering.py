@@ -18,7 +18,7 @@ def letter_of(index: int) -> str:
     return (ascii_lowercase[first - 1] if first else "") + ascii_lowercase[second]
 
 
-def write_entry(entry: Entry, letters: dict[str, str]) -> str:
+def format_entry(entry: Entry, letters: dict[str, str]) -> str:
     """Return an entry's text with the letter of its reason."""
     return f"{entry.text} ({letters[entry.reason]})" if entry.reason else entry.text
 
@@ -31,31 +31,25 @@ def is_numeric(table: Table, column: int) -> bool:
 def to_markdown(table: Table) -> str:
     """Return the table in Markdown with its caption, its reasons and its command."""
     letters = letter_reasons(table)
-    lines = [markdown_row(table.header)]
-    lines.append(
-        "|" + "|".join(" ---: " if is_numeric(table, i) else " --- " for i in range(len(table.header))) + "|"
-    )
-    lines += [markdown_row([write_entry(entry, letters) for entry in row]) for row in table.rows]
+    rule = [" ---: " if is_numeric(table, i) else " --- " for i in range(len(table.header))]
+    lines = [markdown_row(table.header), f"|{'|'.join(rule)}|"]
+    lines += [markdown_row([format_entry(entry, letters) for entry in row]) for row in table.rows]
     notes = [f"({letter}) {reason}" for reason, letter in letters.items()]
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
     parts = [f"### {table.title}", "\n".join(lines), table.caption, *notes, "\n".join(command)]
     return "\n\n".join(parts) + "\n"
 
 
-def write_between_markers(readme_text: str, name: str, table: str) -> str:
-    """Return the text with `table` between `<!-- begin: name -->` and `<!-- end: name -->`.
+def write_between_markers(text: str, name: str, block: str) -> str:
+    """Return the text with `block` between `<!-- begin: name -->` and `<!-- end: name -->`.
 
-    Raises StudyError where a marker is missing, doubled, or where the two stand in the wrong order.
+    Raises StudyError where a marker is missing, doubled, or where the two are in the wrong order.
     """
     begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
-    if (
-        readme_text.count(begin) != 1
-        or readme_text.count(end) != 1
-        or readme_text.index(end) < readme_text.index(begin)
-    ):
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(end) < text.index(begin):
         raise StudyError(
-            f"the README needs one {begin!r} and, after it, one {end!r}: put both where the table belongs"
+            f"the page needs one {begin!r} and, after it, one {end!r}: put both where the block belongs"
         )
-    before, rest = readme_text.split(begin)
+    before, rest = text.split(begin)
     after = rest.split(end)[1]
-    return f"{before}{begin}\n\n{table.strip()}\n\n{end}{after}"
+    return f"{before}{begin}\n\n{block.strip()}\n\n{end}{after}"

@@ -1,137 +1,277 @@
-"""The main comparison in plain words, computed from the rows: no sentence here knows how the study ended."""
+"""What the tables say, in words: no sentence here knows how the study ended."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell, find_utility, main_ratio, over_seeds
+from ..analysis.equal_compute import BASES
+from ..analysis.tables import OVERALL, find_utility, over_seeds
+from ..fill.baselines import BASELINES
 from . import style
-from .style import ordered
+from .correlation import CorrelationLookup, decision_of
+from .style import Study, ordered
+from .tables import enter
 
-PAIR = ("mlm", "clm")
-FLOOR = "unigram"
-FLOORS = ("unfilled", "shuffled", "majority")
+Tables = dict[str, pd.DataFrame]
+WORDS = {  # comparison of conf/claims.yaml -> what it compares, in reading order
+    "as reported": "As reported (the masked model sees originals still to be replaced; the causal one knows neither blanks "
+    "nor lengths)",
+    "no leak": "Without originals in sight of the masked model",
+    "known length": "With the same blanks and lengths for both (the masked model still sees both sides)",
+    "left context": "With the left context only, for both",
+    "both contexts": "With both contexts, for both",
+}
+ANSWERED = ("as reported", "known length", "left context", "both contexts")
+SAME_LENGTHS = "known length"
+PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
+BY_FREQUENCY = "unigram"
+LOWER_REFERENCES = ("unfilled", "shuffled", "majority")
+VERDICTS = ("supported", "contradicted", "explained", "inconclusive", "not tested")
+OUTCOMES = ("masked better", "causal better", "no difference shown")
+
+
+def outcome_of(row: Any) -> str:
+    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES."""
+    return OUTCOMES[0] if row.low > 0 else OUTCOMES[1] if row.high < 0 else OUTCOMES[2]
+
+
+def format_difference(row: Any, digits: int) -> str:
+    """Return a difference with its sign and its interval."""
+    return f"{row.value:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
+
+
+def describe_answer(tables: Tables, claims: pd.DataFrame) -> str:
+    """Return the answer as a Markdown list: each comparison of texts, utility, and the count of verdicts."""
+    sentences = [describe_comparison(tables["gap"], name) for name in ANSWERED]
+    sentences += [describe_utility_gap(tables["utility_gap"]), count_verdicts(claims)]
+    return "\n".join(f"- {sentence}" for sentence in sentences if sentence)
+
+
+def describe_comparison(gap: pd.DataFrame, comparison: str) -> str:
+    """Return which arm has the better document BLEU, on how many corpora, and by how much."""
+    rows = gap[(gap["step"] == comparison) & (gap["scope"] == "document") & (gap["metric"] == "bleu")]
+    rows = list(rows[rows["value"].notna()].itertuples(index=False))
+    if not rows:
+        return f"{WORDS[comparison]}: not run."
+    found = [outcome_of(row) for row in rows]
+    counts = ", ".join(f"{name} on {found.count(name)}" for name in OUTCOMES if name in found)
+    values = ", ".join(f"{row.corpus} {format_difference(row, 1)}" for row in rows)
+    return f"**{WORDS[comparison]}: {counts} of {len(rows)} corpora**; BLEU {values}."
+
+
+def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
+    """Return whose text is the better training data at the same lengths, task by task."""
+    rows = list(utility_gap[utility_gap["step"] == SAME_LENGTHS].itertuples(index=False))
+    if not rows:
+        return ""
+    told = "; ".join(
+        f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
+    )
+    return f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {told}."
+
+
+def describe_paired(row: Any, digits: int) -> str:
+    """Return a paired difference and which arm it favours, or why it is missing."""
+    if row is None or pd.isna(row.value):
+        return "missing" if row is None else f"missing: {row.reason}"
+    return f"{format_difference(row, digits)}, {outcome_of(row)}"
+
+
+def count_verdicts(claims: pd.DataFrame) -> str:
+    """Return how many claims got which verdict."""
+    overall = claims[claims["corpus"] == OVERALL]
+    ids = {verdict: sorted(overall.loc[overall["verdict"] == verdict, "claim"]) for verdict in VERDICTS}
+    told = "; ".join(
+        f"{len(found)} {verdict} ({', '.join(found)})" for verdict, found in ids.items() if found
+    )
+    return f"**Of {len(overall)} claims**: {told}." if told else ""
+
+
+def describe_claim(claims: pd.DataFrame, claim: str) -> str:
+    """Return a claim with its verdict and reason over all corpora."""
+    row = claims[(claims["claim"] == claim) & (claims["corpus"] == OVERALL)].iloc[0]
+    return f"**{claim}** ({row['statement']}) {row['verdict']}: {row['reason']}."
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the tables say about one corpus: one sentence a finding."""
+class CorpusSummary:
+    """What the tables say about one corpus, one sentence per finding."""
 
     corpus: str
     sentences: tuple[str, ...]
 
 
-def read_main_comparison(
-    scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.DataFrame
-) -> list[Reading]:
-    """Return a reading per corpus, at the main cell."""
-    main = at_main_cell(scores)
-    readings = []
-    for corpus in ordered(main["corpus"], style.CORPORA):
-        rows = main[main["corpus"] == corpus]
-        sentences = [
-            read_fills(rows),
-            read_documents(rows),
-            read_utility(downstream[downstream["corpus"] == corpus]),
-            read_correlation(correlation[correlation["corpus"] == corpus]),
-        ]
-        readings.append(Reading(corpus, tuple(sentence for sentence in sentences if sentence)))
-    return readings
+def summarise_corpora(tables: Tables, study: Study) -> list[CorpusSummary]:
+    """Return the main comparison in words, one summary per corpus."""
+    summaries = []
+    for corpus in ordered(study.at_main(tables["scores"])["corpus"]):
+        rows = {name: tables[name][tables[name]["corpus"] == corpus] for name in SUMMARISED}
+        scores = study.at_main(rows["scores"])
+        sentences = (
+            describe_fills(scores, rows["gap"]),
+            describe_documents(scores),
+            describe_utility(rows["downstream"], rows["utility_gap"], study),
+            describe_correlation(rows["correlation"]),
+        )
+        summaries.append(CorpusSummary(corpus, tuple(filter(None, sentences))))
+    return summaries
 
 
-def pick(rows: pd.DataFrame, key: str = "arm") -> dict:
+SUMMARISED = ("scores", "downstream", "gap", "utility_gap", "correlation")
+
+
+def cells_by(rows: pd.DataFrame, key: str = "arm") -> dict[str, Any]:
     """Return the cells with a value by arm, over seeds."""
     cells = over_seeds(rows[rows["value"].notna()], [key])
     return {getattr(cell, key): cell for cell in cells.itertuples(index=False)}
 
 
-def compare(first, second) -> str:
-    """Return "above", "below" or "not separated from", by whether the two intervals are apart."""
-    if pd.isna([first.low, first.high, second.low, second.high]).any():
-        return "not separated from"
-    if first.low > second.high:
-        return "above"
-    return "below" if first.high < second.low else "not separated from"
+def find_pair(rows: pd.DataFrame, metric: str) -> Any:
+    """Return the row that compares PAIR by a metric, None where there is none."""
+    chosen = rows[(rows["step"] == SAME_LENGTHS) & (rows["metric"] == metric)]
+    return next(chosen.itertuples(index=False), None)
 
 
-def write(cell, digits: int) -> str:
-    """Return a value with its interval."""
-    text = f"{cell.value:.{digits}f}"
-    return f"{text} [{cell.low:.{digits}f}, {cell.high:.{digits}f}]" if pd.notna(cell.low) else text
-
-
-def read_fills(rows: pd.DataFrame) -> str:
-    """Return how many blanks each of the pair restored exactly, beside words drawn by frequency."""
-    chosen = rows[(rows["scope"] == "fills") & (rows["metric"] == "exact_match")]
-    cells = pick(chosen)
-    absent = [arm for arm in (*PAIR, FLOOR) if arm not in cells]
+def describe_fills(scores: pd.DataFrame, gap: pd.DataFrame) -> str:
+    """Return the exact match of PAIR, their paired difference, and that of words drawn by frequency."""
+    cells = cells_by(scores[(scores["scope"] == "fills") & (scores["metric"] == "exact_match")])
+    absent = [arm for arm in (*PAIR, BY_FREQUENCY) if arm not in cells]
     if absent:
-        return f"Blanks restored exactly: missing for {', '.join(absent)}."
-    digits = style.decimals(chosen["value"])
-    first, second = PAIR
-    values = ", ".join(f"{arm} {write(cells[arm], digits)}" for arm in PAIR)
-    floors = ", ".join(f"{arm} {compare(cells[arm], cells[FLOOR])} it" for arm in PAIR)
+        return f"Exact match of the fills: missing for {', '.join(absent)}."
+    values = ", ".join(f"{arm} {enter(cells[arm], 3).text}" for arm in PAIR)
+    paired = describe_paired(find_pair(gap, "exact_match"), 3)
     return (
-        f"Blanks restored exactly: {values}; {first} is {compare(cells[first], cells[second])} {second}. "
-        f"Words drawn by frequency ({FLOOR}): {write(cells[FLOOR], digits)}; {floors}."
+        f"Exact match of the fills: {values}; paired difference {paired}. "
+        f"Words drawn by frequency ({BY_FREQUENCY}): {enter(cells[BY_FREQUENCY], 3).text}."
     )
 
 
-def read_documents(rows: pd.DataFrame) -> str:
-    """Return which arms score above the text with its blanks left out, by BLEU of the whole document."""
-    chosen = rows[(rows["scope"] == "document") & (rows["metric"] == "bleu")]
-    cells = pick(chosen)
+def describe_documents(scores: pd.DataFrame) -> str:
+    """Return the document BLEU of every arm beside that of the text without the blanks."""
+    cells = cells_by(scores[(scores["scope"] == "document") & (scores["metric"] == "bleu")])
     if "unfilled" not in cells:
-        return "Document BLEU of the unfilled text: missing."
-    digits = style.decimals(chosen["value"])
-    arms = [arm for arm in ordered(cells, style.ARMS) if arm not in style.BASELINES]
-    told = [
-        f"{arm} {cells[arm].value:.{digits}f} ({compare(cells[arm], cells['unfilled'])} it)" for arm in arms
-    ]
-    unfilled = write(cells["unfilled"], digits)
-    return f"Leaving the blanks out already gives document BLEU {unfilled}; {', '.join(told) or 'no arm has one'}."
+        return "BLEU of the text without the blanks: missing."
+    arms = [arm for arm in ordered(cells, style.ARMS) if arm not in BASELINES]
+    told = ", ".join(f"{arm} {cells[arm].value:.1f}" for arm in arms) or "no arm has one"
+    return f"BLEU of the text without the blanks: {enter(cells['unfilled'], 1).text}; of the filled text: {told}."
 
 
-def read_utility(rows: pd.DataFrame) -> str:
-    """Return the utility of the pair's text beside that of real text, and the floors."""
-    if rows.empty:
+def describe_utility(downstream: pd.DataFrame, utility_gap: pd.DataFrame, study: Study) -> str:
+    """Return the utility of real text and of PAIR's, their paired difference, and the lower references."""
+    if downstream.empty:
         return "Utility as training data: missing."
-    metric = find_utility(rows, rows["corpus"].iloc[0])
-    main = rows[rows["metric"] == metric]
-    cells = pick(pd.concat([main[main["strategy"].isna()], at_main_cell(main)]), "trained_on")
-    task = f"{rows['task'].iloc[0]}, {style.name_metric(metric)}"
+    metric = find_utility(downstream, downstream["corpus"].iloc[0])
+    main = downstream[downstream["metric"] == metric]
+    cells = cells_by(pd.concat([main[main["strategy"].isna()], study.at_main(main)]), "trained_on")
+    task = f"{downstream['task'].iloc[0]}, {style.name_metric(metric)}"
     if "real" not in cells:
         return f"Utility as training data ({task}): missing for real text."
-    digits = style.decimals(main["value"])
-    arms = [
-        f"on {arm} text {cells[arm].value:.{digits}f} ({compare(cells[arm], cells['real'])} it)"
-        for arm in PAIR
-        if arm in cells
-    ]
-    floors = [f"{name} {cells[name].value:.{digits}f}" for name in FLOORS if name in cells]
-    told = [f"Training on real text ({task}) gives {write(cells['real'], digits)}", *arms]
-    return f"{', '.join(told)}; floors: {', '.join(floors) or 'missing'}."
+    arms = ", ".join(f"{arm} text {cells[arm].value:.3f}" for arm in PAIR if arm in cells)
+    lower = ", ".join(f"{name} {cells[name].value:.3f}" for name in LOWER_REFERENCES if name in cells)
+    return (
+        f"Utility as training data ({task}): real text {enter(cells['real'], 3).text}, {arms}; paired difference "
+        f"{describe_paired(find_pair(utility_gap, metric), 3)}. Lower references: {lower or 'missing'}."
+    )
 
 
-def read_correlation(rows: pd.DataFrame) -> str:
-    """Return the rank correlation of quality and utility with its decision, one clause a quality metric."""
-    ranks = rows[rows["statistic"] == "spearman"]
+def describe_correlation(correlation: pd.DataFrame) -> str:
+    """Return the rank correlation of quality and utility with its decision, one clause per quality metric."""
     clauses = []
-    for row in ranks.itertuples(index=False):
-        name = f"{style.name_metric(row.quality_metric)} ({style.SCOPES.get(row.quality_scope, row.quality_scope)})"
-        if pd.isna(row.value):
-            clauses.append(f"{name} missing")
-        else:
-            decision = row.decision if pd.notna(row.decision) else "no decision"
-            clauses.append(f"{name} {write(row, 2)}, {decision} at ±{row.bound:g}")
+    for row in correlation[correlation["statistic"] == "spearman"].itertuples(index=False):
+        name = f"{style.name_metric(row.quality_metric)} ({style.name_scope(row.quality_scope)})"
+        told = (
+            f"{enter(row, 2).text}, {decision_of(row)} at ±{row.bound:g}"
+            if pd.notna(row.value)
+            else "missing"
+        )
+        clauses.append(f"{name} {told}")
     return f"Rank correlation with utility over cells: {'; '.join(clauses)}." if clauses else ""
 
 
-def tell_main_cell(scores: pd.DataFrame) -> str:
-    """Return what the reading is about: blanks, share and documents."""
-    main = at_main_cell(scores)
+def describe_main_cell(scores: pd.DataFrame, study: Study) -> str:
+    """Return what the summaries are about: masking, actual share and documents."""
+    main = study.at_main(scores)
     if main.empty:
         return ""
     counts = main["n"].dropna()
-    documents = f"{int(counts.max())} documents a corpus at most" if len(counts) else "documents not counted"
-    return f"Random blanks at ratio {main_ratio(scores):g} (share hidden in fact {main['share'].mean():.3f}), {documents}."
+    documents = (
+        f"at most {int(counts.max())} documents per corpus" if len(counts) else "documents not counted"
+    )
+    return f"{study.describe_main()} (actual share masked {main['share'].mean():.3f}), {documents}."
+
+
+def describe_decisions(correlation: pd.DataFrame, study: Study) -> tuple[str, ...]:
+    """Return a sentence per corpus and one for all together: does quality correlate strongly with utility?"""
+    found = CorrelationLookup(correlation)
+    corpora = [*found.corpora, *([OVERALL] if found.has_overall else [])]
+    return tuple(describe_decision(found, corpus) for corpus in corpora)
+
+
+def describe_decision(found: CorrelationLookup, corpus: str) -> str:
+    """Return "plots: strong correlation by ROUGE-L (whole document); inconclusive by ...", and by the partial correlation."""
+    sides: tuple[dict, dict] = ({}, {})
+    for scope, metric in found.qualities:
+        for side, row in zip(sides, found.main(corpus, (scope, metric)), strict=True):
+            side.setdefault(decision_of(row), []).append(
+                f"{style.name_metric(metric)} ({style.name_scope(scope)})"
+            )
+    raw, partial = (
+        "; ".join(f"{decision} by {', '.join(names)}" for decision, names in s.items()) for s in sides
+    )
+    return f"{corpus}: {raw}. With the masked share held fixed: {'the same' if raw == partial else partial}."
+
+
+def describe_costs(ledger: pd.DataFrame, equal: pd.DataFrame, study: Study) -> tuple[str, ...]:
+    """Return the cost of masked relative to causal generation, and which is better at equal compute."""
+    sentences = describe_ratios(study.at_main(ledger), equal), describe_equal_compute(equal)
+    return tuple(filter(None, sentences))
+
+
+def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
+    """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass."""
+    whole = equal[(equal["basis"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
+    whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
+    told = []
+    for comparison in ordered(whole["step"], WORDS):
+        rows = whole[whole["step"] == comparison]
+        arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
+        told.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
+    told += describe_one_pass(ledger) if told else []
+    return (
+        f"FLOPs per document, masked relative to causal, over the corpora: {'; '.join(told)}." if told else ""
+    )
+
+
+def describe_one_pass(ledger: pd.DataFrame) -> list[str]:
+    """Return the FLOPs of filling all blanks in one pass over those of the causal arm."""
+    spent = ledger[ledger["flops"] > 0].assign(cost=ledger["flops"] / ledger["documents"])
+    causal = spent[spent["arm"] == PAIR[1]].groupby("corpus")["cost"].mean()
+    at_once = spent[spent["order"] == "parallel"]
+    times = (at_once.groupby("corpus")["cost"].min() / causal).dropna()
+    names = ", ".join(sorted(set(at_once["arm"])))
+    return [f"all blanks in one pass ({names} against {PAIR[1]}) {format_range(times)}"] if len(times) else []
+
+
+def format_range(values: Sequence[float] | pd.Series) -> str:
+    """Return the lowest and the highest of some ratios."""
+    low, high = (f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in (min(values), max(values)))
+    return f"{low} times" if low == high else f"{low} to {high} times"
+
+
+def describe_equal_compute(equal: pd.DataFrame) -> str:
+    """Return the differences in exact match at equal compute, where they are known."""
+    rows = equal[(equal["metric"] == "exact_match") & (equal["basis"] != BASES[0]) & equal["value"].notna()]
+    if rows.empty:
+        return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
+    told = []
+    for comparison in ordered(rows["step"], WORDS):
+        for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
+            made = list(rows[(rows["step"] == comparison) & (rows["basis"] == basis)].itertuples(index=False))
+            values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in made)
+            if made:
+                told.append(
+                    f"{made[0].first} - {made[0].second} at the FLOPs of {getattr(made[0], whose)}: {values}"
+                )
+    return f"Difference in exact match [95 % interval] at equal compute: {'. '.join(told)}."

@@ -1,20 +1,40 @@
-"""Names, order and looks: preferred where known, sensible where not, never by colour alone."""
+"""Names, order and looks: known names first, others after them in sorted order, and never colour alone."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pandas as pd
 
-BASELINES = ("unfilled", "unigram", "uniform", "oracle")
-ARMS = ("mlm", "mlm_leaky", "infill", "clm", "seq2seq_kept", "seq2seq_sentinel", *BASELINES)
-REFERENCES = {"real": "real (ceiling)", "shuffled": "shuffled labels (floor)", "majority": "majority (floor)"}
+from ..analysis.tables import at_main_cell
+
+LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: safe for colour-blind readers; each arm has its own marker
+    "mlm": ("#0072B2", "o", "-"),
+    "mlm_leaky": ("#56B4E9", "s", "--"),
+    "mlm_left": ("#117733", "<", "--"),
+    "mlm_parallel": ("#332288", ">", ":"),
+    "mlm_confidence": ("#882255", "d", "-."),
+    "infill": ("#CC79A7", "P", "-."),
+    "clm": ("#D55E00", "^", "-"),
+    "clm_general": ("#999933", "p", "--"),
+    "seq2seq_kept": ("#E69F00", "D", "-."),
+    "unfilled": ("#000000", "x", ":"),
+    "unigram": ("#009E73", "v", "--"),
+    "uniform": ("#767676", "+", ":"),
+    "oracle": ("#000000", "*", "-"),
+}
+SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
+SPARE_MARKERS = ("h", "X", "8", "1", "2", "3", "4", "H", "|", "_")
+ARMS = tuple(LOOKS)
+REFERENCES = {
+    "real": "real (upper reference)",
+    "shuffled": "shuffled labels (lower reference)",
+    "majority": "majority (lower reference)",
+}
 TRAINED_ON = ("real", *ARMS, "shuffled", "majority")
-CORPORA = ("abstracts", "plots", "speeches")
-STRATEGIES = ("random", "stopwords", "punctuation", "entities", "content_words", "spans")
-SCOPES = {"document": "whole document", "fills": "fills alone"}
-OBJECTIVES = ("mlm", "clm", "seq2seq", "infill")
+SCOPES = {"document": "whole document", "fills": "fills only", "utility": "as training data"}
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {
-    "exact_match": "blanks restored exactly",
+    "exact_match": "exact match",
     "bleu": "BLEU",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
@@ -40,24 +60,24 @@ UTILITIES = {
     "lenient_precision": "lenient precision",
     "lenient_recall": "lenient recall",
 }
+MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match", "bleu", "rougeL")}
 
-LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: colour-blind readers can tell them apart; each has its own marker
-    "mlm": ("#0072B2", "o", "-"),
-    "mlm_leaky": ("#56B4E9", "s", "--"),
-    "infill": ("#CC79A7", "P", "-."),
-    "clm": ("#D55E00", "^", "-"),
-    "seq2seq_kept": ("#E69F00", "D", "-."),
-    "unfilled": ("#000000", "x", ":"),
-    "unigram": ("#009E73", "v", "--"),
-    "uniform": ("#767676", "+", ":"),
-    "oracle": ("#000000", "*", "-"),
-    "mlm_left": ("#117733", "<", "--"),
-    "mlm_parallel": ("#332288", ">", ":"),
-    "mlm_confidence": ("#882255", "d", "-."),
-    "clm_general": ("#999933", "p", "--"),
-}
-SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
-SPARE_MARKERS = ("h", "X", "8", "1", "2", "3", "4", "H", "|", "_")
+
+@dataclass(frozen=True)
+class Study:
+    """What captions and commands say of a study: its scale as on the command line, and the masking of its main cell."""
+
+    scale: str
+    main: tuple[str, float]
+
+    def at_main(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of the main cell."""
+        return at_main_cell(rows, self.main)
+
+    def describe_main(self) -> str:
+        """Return "Random masking at ratio 0.5"."""
+        strategy, ratio = self.main
+        return f"{strategy.replace('_', ' ').capitalize()} masking at ratio {ratio:g}"
 
 
 def looks(arms: Iterable[str]) -> dict[str, dict]:
@@ -82,6 +102,16 @@ def name_metric(metric: str) -> str:
     return name if base == metric else f"{name}, normalised gain"
 
 
+def name_scope(scope: str) -> str:
+    """Return a scope's name for people."""
+    return SCOPES.get(scope, scope)
+
+
+def name_measure(scope: str, metric: str) -> str:
+    """Return a metric and its scope for people: "BLEU, whole document"."""
+    return f"{name_metric(metric)}, {name_scope(scope)}"
+
+
 def label_axis(metric: str, values: pd.Series) -> str:
     """Return an axis label with its unit, read off the values: shares end at 1, percentages go beyond."""
     if metric.endswith("_gain"):
@@ -93,13 +123,22 @@ def label_axis(metric: str, values: pd.Series) -> str:
 
 def decimals(values: pd.Series) -> int:
     """Return the decimals to print: three for shares, one for percentages and counts."""
-    largest = values.abs().max()
-    return 1 if largest > 2 else 3
+    return 1 if values.abs().max() > 2 else 3
+
+
+def digits_of(cells: pd.DataFrame) -> pd.Series:
+    """Return the decimals of each value, which all values of a metric share."""
+    if "metric" in cells:
+        return cells.groupby("metric")["value"].transform(decimals).astype(int)
+    return pd.Series(decimals(cells["value"]), index=cells.index)
 
 
 def order_metrics(metrics: Iterable[str], kind: str) -> list[str]:
-    """Return the metrics of one kind (`overlap`, `gain` or `variety`) in the order in which people read them."""
-    return ordered((metric for metric in metrics if kind_of(metric) == kind), preferred_metrics())
+    """Return the metrics of one kind (`overlap`, `gain` or `variety`) in reading order."""
+    return ordered(
+        (metric for metric in metrics if kind_of(metric) == kind),
+        [*METRICS, *(f"{metric}_gain" for metric in METRICS)],
+    )
 
 
 def kind_of(metric: str) -> str:
@@ -109,23 +148,17 @@ def kind_of(metric: str) -> str:
     return "variety" if metric.startswith(("distinct", "repetition", "longest_repeat")) else "overlap"
 
 
-def preferred_metrics() -> list[str]:
-    """Return the metrics in reading order, gains in the same order after them."""
-    return [*METRICS, *(f"{metric}_gain" for metric in METRICS)]
-
-
 def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the (scope, metric) that stands for each scope: a document metric that is not BLEU's copy count, exact fills."""
-    wanted = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match", "bleu", "rougeL")}
+    """Return the (scope, metric) that stands for each scope: BERTScore of documents, exact match of fills, if measured."""
+    known = scores.dropna(subset="value")
     found = []
-    for scope in ordered(scores["scope"], SCOPES):
-        metrics = scores.loc[scores["scope"] == scope, "metric"]
-        names = ordered(metrics, wanted.get(scope, ()))
-        found += [(scope, names[0])] if names else []
+    for scope in ordered(known["scope"], SCOPES):
+        metrics = ordered(known.loc[known["scope"] == scope, "metric"], MAIN_METRICS.get(scope, ()))
+        found.append((scope, metrics[0]))
     return found
 
 
-def ordered(values: Iterable, preferred: Iterable) -> list:
+def ordered(values: Iterable, preferred: Iterable = ()) -> list:
     """Return the distinct values that are present: preferred ones in their order, then the others sorted."""
     present = {value for value in values if pd.notna(value)}
     known = [value for value in dict.fromkeys(preferred) if value in present]

@@ -1,14 +1,22 @@
 """The tables that people read: built once from the tidy rows, rendered in Markdown and HTML elsewhere."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell, main_ratio, over_seeds
-from . import commands, style
-from .style import ordered
+from ..analysis.tables import find_utility, over_seeds
+from . import style
+from .style import Study, ordered
 
-ABSENT = "no such row was made"
+ABSENT = "not run"
+HEADLINE = (
+    ("fills", "exact_match", "exact match"),
+    ("document", "bleu", "BLEU, document"),
+    ("document", "bleu_gain", "BLEU gain over unfilled"),
+    ("document", "bertscore", "BERTScore, document"),
+)
 INTERVALS = "Value [95 % interval]; with several seeds, their mean and their widest interval."
 
 
@@ -22,6 +30,10 @@ class Entry:
     link: str = ""
 
 
+MISSING = Entry("missing", reason=ABSENT)
+DASH = Entry("–")
+
+
 @dataclass(frozen=True)
 class Table:
     """A table with its name (a file name), title, how to read it, and the command that makes its rows."""
@@ -29,15 +41,15 @@ class Table:
     name: str
     title: str
     caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Entry, ...], ...]
+    header: Sequence[str]
+    rows: Sequence[Sequence[Entry]]
     command: str
 
 
-def enter(cell, digits: int) -> Entry:
+def enter(cell: Any, digits: int) -> Entry:
     """Return the entry of a cell with value, low, high, reason; `cell` is None where there is no row."""
     if cell is None:
-        return Entry("missing", reason=ABSENT)
+        return MISSING
     if pd.isna(cell.value):
         return Entry("missing", reason=cell.reason)
     text = f"{cell.value:.{digits}f}"
@@ -46,52 +58,61 @@ def enter(cell, digits: int) -> Entry:
     return Entry(text, float(cell.value), cell.reason)
 
 
-def enter_number(value: float, form: str = "{:,.0f}") -> Entry:
-    """Return the entry of a plain number."""
-    return Entry(form.format(value), float(value)) if pd.notna(value) else Entry("missing", reason=ABSENT)
+def enter_number(value: float, form: str = "{:,.0f}", absent: Entry = MISSING) -> Entry:
+    """Return the entry of a plain number, `absent` where there is none."""
+    return Entry(form.format(value), float(value)) if pd.notna(value) else absent
 
 
-def cross(cells: pd.DataFrame, down: list[str], rows: list[tuple], across: str, columns: list) -> list[list]:
-    """Return entries with one list for each of `rows` (keys of `down`) and one place for each of `columns`."""
-    digits = {column: style.decimals(values) for column, values in cells.groupby(across)["value"]}
+def enter_words(value: Any) -> Entry:
+    """Return the entry of words, a dash where there are none."""
+    return Entry(value) if isinstance(value, str) and value else DASH
+
+
+def enter_key(key: str, value: Any) -> Entry:
+    """Return the entry of one of the values that name a row."""
+    if not isinstance(value, str):
+        return enter_number(value, "{:g}")
+    if key == "metric":
+        return Entry(style.name_metric(value))
+    return Entry(style.REFERENCES.get(value, value) if key == "trained_on" else value)
+
+
+def cross(
+    rows: pd.DataFrame,
+    keys: Sequence[str],
+    preferred: Sequence[Iterable],
+    across: str,
+    columns: Sequence,
+    adapt: Callable[[Entry, tuple, Any], Entry] = lambda entry, line, column: entry,
+) -> list[tuple[Entry, ...]]:
+    """Return a row of entries per line of `keys`: the keys, then the mean over seeds at each of `columns` of `across`.
+
+    `preferred` has the reading order of each key. `adapt` may replace an entry, given its line and column.
+    """
+    cells = over_seeds(rows, [*keys, across])
     found = {}
-    for cell in cells.itertuples(index=False):
-        found[(*(getattr(cell, key) for key in down), getattr(cell, across))] = cell
-    return [[enter(found.get((*row, column)), digits.get(column, 3)) for column in columns] for row in rows]
+    for cell, digits in zip(cells.itertuples(index=False), style.digits_of(cells), strict=True):
+        found[(*(getattr(cell, key) for key in (*keys, across)),)] = enter(cell, digits)
+    return [
+        (
+            *(enter_key(key, value) for key, value in zip(keys, line, strict=True)),
+            *(adapt(found.get((*line, column), MISSING), line, column) for column in columns),
+        )
+        for line in order_lines(rows, keys, preferred)
+    ]
 
 
-def quality_tables(scores: pd.DataFrame, scale: str) -> list[Table]:
-    """Return the main table of every corpus and scope: arms down, overlap metrics across, at the main cell."""
-    main = at_main_cell(scores)
-    pairs = [(corpus, scope) for corpus in ordered(main["corpus"], style.CORPORA) for scope in style.SCOPES]
-    tables = []
-    for corpus, scope in pairs:
-        rows = main[(main["corpus"] == corpus) & (main["scope"] == scope)]
-        if len(rows):
-            tables.append(quality_table(rows, corpus, scope, scale))
-    return tables
+def order_lines(rows: pd.DataFrame, keys: Sequence[str], preferred: Sequence[Iterable]) -> list[tuple]:
+    """Return the distinct keys present, each column in its reading order, numbers rising."""
+    ranks = [
+        {value: i for i, value in enumerate(ordered(rows[key], names))}
+        for key, names in zip(keys, preferred, strict=True)
+    ]
+    found = set(rows[[*keys]].itertuples(index=False, name=None))
+    return sorted(found, key=lambda line: [rank[value] for rank, value in zip(ranks, line, strict=True)])
 
 
-def quality_table(rows: pd.DataFrame, corpus: str, scope: str, scale: str) -> Table:
-    """Return one main table."""
-    arms = ordered(rows["arm"], style.ARMS)
-    metrics = style.order_metrics(rows["metric"], "overlap")
-    cells = over_seeds(rows[rows["metric"].isin(metrics)], ["arm", "metric"])
-    body = cross(cells, ["arm"], [(arm,) for arm in arms], "metric", metrics)
-    return Table(
-        name=f"quality_{corpus}_{scope}",
-        title=f"{corpus}, {style.SCOPES.get(scope, scope)}: overlap with the original",
-        caption=(
-            f"Random blanks at ratio {main_ratio(rows):g} (share hidden in fact {rows['share'].mean():.3f}), "
-            f"{tell_count(rows)} documents. {INTERVALS}"
-        ),
-        header=("arm", *(style.name_metric(metric) for metric in metrics)),
-        rows=tuple((Entry(arm), *line) for arm, line in zip(arms, body, strict=True)),
-        command=commands.for_cells("score", scale, rows),
-    )
-
-
-def tell_count(rows: pd.DataFrame) -> str:
+def describe_count(rows: pd.DataFrame) -> str:
     """Return the number of documents behind the rows, as a range where rows differ."""
     counts = sorted({int(n) for n in rows["n"].dropna()})
     if not counts:
@@ -99,94 +120,74 @@ def tell_count(rows: pd.DataFrame) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-def side_tables(scores: pd.DataFrame, scale: str) -> list[Table]:
-    """Return the tables of normalised gain and of variety at the main cell, all corpora together."""
-    titles = {
-        "gain": (
-            "Normalised gain",
-            "(score - unfilled) / (oracle - unfilled): 0 is leaving the blanks out. ",
-        ),
-        "variety": ("Variety and repetition", "Greedy text can win overlap and be dull. "),
-    }
-    main, keys = at_main_cell(scores), ["corpus", "scope", "arm"]
-    tables = []
-    for kind, (title, how) in titles.items():
-        metrics = style.order_metrics(main["metric"], kind)
-        rows = main[main["metric"].isin(metrics)]
-        if rows.empty:
-            continue
-        lines = order_lines(rows, keys, [style.CORPORA, style.SCOPES, style.ARMS])
-        body = cross(over_seeds(rows, [*keys, "metric"]), keys, lines, "metric", metrics)
-        body = [
-            [
-                dash_undefined(entry, rows, line[1], metric)
-                for entry, metric in zip(places, metrics, strict=True)
-            ]
-            for line, places in zip(lines, body, strict=True)
-        ]
-        tables.append(
-            Table(
-                name=kind,
-                title=title,
-                caption=f"{how}Random blanks at ratio {main_ratio(main):g}. {INTERVALS}",
-                header=(
-                    *keys,
-                    *(style.name_metric(metric).removesuffix(", normalised gain") for metric in metrics),
-                ),
-                rows=tuple((*map(Entry, line), *places) for line, places in zip(lines, body, strict=True)),
-                command=commands.for_cells("score", scale, rows),
-            )
-        )
-    return tables
+def command_for_cells(stage: str, scale: str, rows: pd.DataFrame) -> str:
+    """Return the lines that make the cells of the rows: strategies at the same ratios share one."""
+    named = [list_choices(group, rows[group]) for group in ("corpus", "arm") if group in rows]
+    start = " ".join([f"python experiments/{stage}.py -m scale={scale}", *named])
+    strategies: dict[str, list[str]] = {}
+    for strategy, part in rows.dropna(subset="strategy").groupby("strategy"):
+        ratios = list_choices("masking.ratio", part["ratio"].map("{:g}".format))
+        strategies.setdefault(ratios, []).append(str(strategy))
+    lines = [f"{start} masking={','.join(names)} {ratios}" for ratios, names in strategies.items()]
+    return "\n".join(lines or [start])
 
 
-def dash_undefined(entry: Entry, rows: pd.DataFrame, scope: str, metric: str) -> Entry:
-    """Return a dash where a metric is measured for no arm at a scope, the entry itself elsewhere."""
-    if entry.reason != ABSENT or ((rows["scope"] == scope) & (rows["metric"] == metric)).any():
-        return entry
-    return Entry("–")
+def command_for_training(scale: str, rows: pd.DataFrame) -> str:
+    """Return the lines for downstream rows: training on the text of arms, then on the references."""
+    of_arms = rows[rows["strategy"].notna()].rename(columns={"trained_on": "arm"})
+    beside = rows[rows["strategy"].isna()]
+    lines = [command_for_cells("downstream", scale, of_arms)] if len(of_arms) else []
+    if len(beside):
+        references = list_choices("trained_on", beside["trained_on"])
+        lines.append(f"{command_for_cells('downstream', scale, beside)} {references}")
+    return "\n".join(lines)
 
 
-def order_lines(rows: pd.DataFrame, keys: list[str], preferred: list) -> list[tuple]:
-    """Return the distinct keys present, each column in its reading order, numbers rising."""
-    ranks = [
-        {value: i for i, value in enumerate(ordered(rows[key], names))}
-        for key, names in zip(keys, preferred, strict=True)
-    ]
-    found = set(rows[keys].itertuples(index=False, name=None))
-    return sorted(found, key=lambda line: [rank[value] for rank, value in zip(ranks, line, strict=True)])
+def command_for_report(scale: str) -> str:
+    """Return the line that makes the report."""
+    return f"python experiments/report.py scale={scale}"
 
 
-def strategy_tables(scores: pd.DataFrame, scale: str) -> list[Table]:
-    """Return one table a scope: corpus, strategy, ratio and share down, arms across."""
-    keys = ["corpus", "strategy", "ratio"]
-    tables = []
-    for scope, metric in style.main_qualities(scores.dropna(subset="value")):
-        rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric)]
-        arms = ordered(rows["arm"], style.ARMS)
-        lines = order_lines(rows, keys, [style.CORPORA, style.STRATEGIES, ()])
-        shares = rows.groupby(keys)["share"].mean()
-        body = cross(over_seeds(rows, [*keys, "arm"]), keys, lines, "arm", arms)
-        tables.append(
-            Table(
-                name=f"strategy_{scope}",
-                title=f"{style.name_metric(metric)} by strategy, {style.SCOPES.get(scope, scope)}",
-                caption=(
-                    "Ratio is what was asked for (of its class, for a class strategy); share is what was hidden of "
-                    f"all words. {tell_count(rows)} documents. {INTERVALS}"
-                ),
-                header=(*keys, "share", *arms),
-                rows=tuple(
-                    (Entry(line[0]), Entry(line[1]), enter_number(line[2], "{:g}"))
-                    + (enter_number(shares.get(line), "{:.3f}"), *places)
-                    for line, places in zip(lines, body, strict=True)
-                ),
-                command=commands.for_cells("score", scale, rows),
-            )
-        )
-    return tables
+def list_choices(option: str, values: pd.Series) -> str:
+    """Return `option=a,b` with every distinct value."""
+    return f"{option}={','.join(sorted(set(values.dropna())))}"
 
 
-def markdown_row(texts) -> str:
+def markdown_row(texts: Iterable[str]) -> str:
     """Return one row of a Markdown table."""
     return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"
+
+
+def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> str:
+    """Return the main comparison in Markdown: corpus and arm down, quality and utility across, with intervals."""
+    scores, downstream = study.at_main(tables["scores"]), tables["downstream"]
+    if scores.empty:
+        return "missing: no rows of the main cell in scores.csv; `make reproduce` makes them.\n"
+    header = ("corpus", "arm", *(name for *_, name in HEADLINE), "utility as training data")
+    lines = [markdown_row(header), "| --- | --- |" + " ---: |" * (len(header) - 2)]
+    qualities = write_values(scores, ["corpus", "arm", "scope", "metric"])
+    for corpus in ordered(scores["corpus"]):
+        metric = find_utility(downstream, corpus)
+        utilities = write_values(at_main_or_reference(downstream, corpus, metric, study), ["trained_on"])
+        for arm in ordered(scores.loc[scores["corpus"] == corpus, "arm"], style.ARMS) + [*style.REFERENCES]:
+            absent = "–" if arm in style.REFERENCES else "missing"
+            texts = [qualities.get((corpus, arm, *measure), absent) for *measure, _ in HEADLINE]
+            utility = f"{style.name_metric(metric)} {utilities[arm,]}" if (arm,) in utilities else "–"
+            if arm != "oracle" and (arm not in style.REFERENCES or utility != "–"):
+                lines.append(markdown_row((corpus, style.REFERENCES.get(arm, arm), *texts, utility)))
+    note = f"{study.describe_main()}; value [95 % interval]; – where a column does not apply."
+    return "\n".join([*lines, "", note, ""])
+
+
+def at_main_or_reference(rows: pd.DataFrame, corpus: str, metric: str, study: Study) -> pd.DataFrame:
+    """Return one corpus's rows of a metric: of arms at the main cell, and of references, which have no masking."""
+    rows = rows[(rows["corpus"] == corpus) & (rows["metric"] == metric)]
+    return pd.concat([rows[rows["strategy"].isna()], study.at_main(rows)])
+
+
+def write_values(rows: pd.DataFrame, keys: list[str]) -> dict[tuple, str]:
+    """Return the printed mean over seeds, by the keys of a cell."""
+    cells = over_seeds(rows, keys)
+    names = cells[keys].itertuples(index=False, name=None)
+    cells = zip(names, cells.itertuples(index=False), style.digits_of(cells), strict=True)
+    return {name: enter(cell, digits).text for name, cell, digits in cells}

@@ -1,29 +1,33 @@
-"""The correlation page: sentences, tables and figures follow the rows, with whatever is missing."""
+"""Quality against utility: tables and figures follow the rows, with whatever is missing."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from correlation_tables import make_tables
-from fake_tables import fake_tables
+from fake_tables import STUDY as STUDY_ROW
+from fake_tables import tidy_fakes
 
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.analysis.correlation import OVERALL, STRONG, correlate_tables
-from mlm_vs_clm.analysis.tables import COLUMNS
 from mlm_vs_clm.report.build import draw
-from mlm_vs_clm.report.correlation import correlation_tables
-from mlm_vs_clm.report.correlation_reading import Rows, tell_change, tell_decisions
+from mlm_vs_clm.report.build import make_tables as make
+from mlm_vs_clm.report.correlation import CorrelationLookup, describe_sensitivity
 from mlm_vs_clm.report.rendering import to_markdown
+from mlm_vs_clm.report.sentences import describe_decisions
+from mlm_vs_clm.report.style import Study
 
 ROUGE = ("document", "rougeL")
+STUDY = Study("smoke", ("random", 0.5))
 
 
 @pytest.fixture(scope="module")
 def tables():
     scores, downstream = make_tables(lambda quality: quality)
-    rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5), columns=COLUMNS["correlation"])
+    rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5))
     shared = {"objective": "", "context": "", "length": "", "order": "", "signature": "", "artifact": ""}
     noted = {"low": np.nan, "high": np.nan, "n": 40}
     return {
+        "study": tidy.tidy("study", pd.DataFrame([STUDY_ROW])),
         "scores": tidy.tidy("scores", scores.assign(**shared, **noted)),
         "downstream": tidy.tidy("downstream", downstream.assign(share=0.5, artifact="", **noted)),
         "correlation": tidy.tidy("correlation", rows),
@@ -36,39 +40,35 @@ def one_row(statistic, value, low, high, decision, corpus="plots"):
     return names | {"utility_metric": "f1", "statistic": statistic, "decision": decision} | numbers
 
 
-def change_of(*rows):
+def sensitivity_of(*rows):
     table = tidy.tidy("correlation", pd.DataFrame([one_row(*row) for row in rows]))
-    return tell_change(Rows(table), "plots", ROUGE)
+    return describe_sensitivity(CorrelationLookup(table), "plots", ROUGE)
 
 
 def test_what_would_change_a_decision_is_told_from_the_rows():
     strong = ("spearman", 0.8, 0.62, 0.9, STRONG)
     without = ("left_out_mlm", 0.6, 0.3, 0.8, "inconclusive"), ("left_out_clm", 0.8, 0.6, 0.9, STRONG)
-    assert change_of(strong, *without) == "holds up to a bound of ±0.62; without mlm: inconclusive"
-    assert change_of(strong, without[1]) == "holds up to a bound of ±0.62; no arm left out changes it"
+    assert sensitivity_of(strong, *without) == "holds up to a bound of ±0.62; without mlm: inconclusive"
+    assert sensitivity_of(strong, without[1]) == "holds up to a bound of ±0.62; no arm left out changes it"
     none = ("spearman", 0.0, -0.41, 0.3, "no strong correlation")
-    assert change_of(none) == "holds down to a bound of ±0.41"
+    assert sensitivity_of(none) == "holds down to a bound of ±0.41"
     unsure = ("spearman", 0.3, -0.1, 0.6, "inconclusive")
     needed = ("cells_needed", 163, np.nan, np.nan, "no strong correlation")
-    assert change_of(unsure, needed) == "about 163 cells like these would show no strong correlation"
-    assert change_of(("spearman", np.nan, np.nan, np.nan, "missing")) == "–"
+    assert sensitivity_of(unsure, needed) == "about 163 cells like these would show no strong correlation"
+    assert sensitivity_of(("spearman", np.nan, np.nan, np.nan, "missing")) == "–"
 
 
 def test_each_corpus_and_all_together_have_a_sentence(tables):
-    told = tell_decisions(tables["correlation"])
+    told = describe_decisions(tables["correlation"], STUDY)
     assert [sentence.split(":")[0] for sentence in told] == ["abstracts", "plots", OVERALL]
     assert all("strong correlation by ROUGE-L (whole document)" in sentence for sentence in told)
-    assert all("missing by BLEU (fills alone)" in sentence for sentence in told)
+    assert all("missing by BLEU (fills only)" in sentence for sentence in told)
 
 
 def test_the_tables_render_and_hold_every_estimate(tables):
-    made = {table.name: table for table in correlation_tables(tables["correlation"], "smoke")}
-    assert list(made) == [
-        "correlation_decisions",
-        "correlation_shapes",
-        "correlation_overall",
-        "correlation",
-    ]
+    made = {table.name: table for table in make("correlation", tables)}
+    names = ["decisions", "shapes", "overall"]
+    assert list(made) == [*(f"correlation_{name}" for name in names), "correlation"]
     assert len(made["correlation_decisions"].rows) == 3 * 4
     assert "pooled, without plots" in to_markdown(made["correlation_overall"])
     assert "holds up to a bound of ±0." in to_markdown(made["correlation_decisions"])
@@ -78,16 +78,14 @@ def test_every_figure_is_drawn_and_told_in_words(tables):
     drawn = [found for name in ("correlation", "shapes") for found in draw(name, tables)]
     assert [drawing.name for drawing in drawn] == ["correlation_intervals", "correlation_shapes"]
     assert "plots, ROUGE-L, whole document 0.9" in drawn[0].alt
-    assert "plots, BERTScore, whole document: " in drawn[1].alt
+    assert "plots, BERTScore, whole document: the spline does not beat" in drawn[1].alt
 
 
-def test_rows_of_an_older_report_and_no_rows_break_nothing():
-    old = {name: tidy.tidy(name, table) for name, table in fake_tables(("speeches",)).items()}
-    assert "missing" in tell_decisions(old["correlation"])[0]
-    assert len(correlation_tables(old["correlation"], "smoke")) == 2
-    assert draw("correlation", old) and draw("shapes", old)
-    empty = {name: table.iloc[:0] for name, table in old.items()}
-    assert draw("correlation", empty) == draw("shapes", empty) == []
-    assert (
-        correlation_tables(empty["correlation"], "smoke") == [] and tell_decisions(empty["correlation"]) == ()
-    )
+def test_rows_without_all_statistics_and_no_rows_break_nothing():
+    few = tidy_fakes(("speeches",))
+    assert "missing" in describe_decisions(few["correlation"], STUDY)[0]
+    assert len(make("correlation", few)) == 2
+    assert draw("correlation", few) and draw("shapes", few)
+    empty = {name: table.iloc[:0] for name, table in few.items()} | {"study": few["study"]}
+    assert draw("correlation", empty) == draw("shapes", empty) == make("correlation", empty) == []
+    assert describe_decisions(empty["correlation"], STUDY) == ()

@@ -1,0 +1,131 @@
+"""The report as a whole: what it writes, that it writes the same twice, and what it says where rows are missing."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
+
+from mlm_vs_clm.analysis import tables as tidy
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.report.build import FIGURES, OPTIONAL, build, draw, make_tables, show_bench
+from mlm_vs_clm.report.rendering import to_markdown
+
+ONE = ("abstracts",)
+NOTHING = {"study": pd.DataFrame([STUDY])}
+
+
+def read_files(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_report_loads_no_network_and_draws_only_when_asked():
+    heavy = "torch transformers matplotlib statsmodels spacy sklearn datasets hydra"
+    code = f"import sys, mlm_vs_clm.report; print([m for m in '{heavy}'.split() if m in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout.strip() == "[]"
+
+
+def test_the_fake_tables_are_the_same_each_time():
+    first, second = fake_tables(), fake_tables()
+    assert all(table.equals(second[name]) for name, table in first.items())
+
+
+def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):
+    shuffled = {name: table.sample(frac=1, random_state=3) for name, table in fake_tables(ONE).items()}
+    assert read_files(make_report(shuffled, tmp_path)) == read_files(report)
+
+
+def test_an_earlier_table_that_is_no_longer_made_is_removed(make_report, no_figures, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "old.md").write_text("old")
+    make_report(NOTHING, tmp_path)
+    assert not (tmp_path / "tables" / "old.md").exists()
+
+
+def test_every_csv_has_its_columns_and_reads_back(report):
+    again = tidy.read_tables(report)
+    for name, table in fake_tables(ONE).items():
+        assert list(again[name].columns) == tidy.COLUMNS[name]
+        pd.testing.assert_frame_equal(again[name], tidy.tidy(name, table), check_dtype=False, rtol=1e-9)
+
+
+def test_empty_tables_give_a_page_that_says_what_is_missing_and_how_to_make_it(tmp_path):
+    build(NOTHING, [], [], fake_about(), tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    for name in set(tidy.COLUMNS) - {"study"}:
+        assert (f"missing: no rows in {name}.csv" in page) == (name not in OPTIONAL)
+        assert (tmp_path / f"{name}.csv").read_text() == ",".join(tidy.COLUMNS[name]) + "\n"
+    assert "make reproduce SCALE=smoke" in page
+
+
+def test_no_value_at_all_is_missing_everywhere_and_crashes_nowhere(make_report, tmp_path):
+    tables = fake_tables(ONE)
+    for name in ("scores", "downstream", "gap", "utility_gap", "runs", "equal_compute", "correlation"):
+        tables[name][["value", "low", "high"]] = np.nan
+    tables["ledger"][["flops", "seconds"]] = tables["training"][["dev_loss", "flops"]] = np.nan
+    page = (make_report(tables, tmp_path) / "report.html").read_text()
+    assert "Exact match of the fills: missing for mlm, clm, unigram." in page
+    assert "no reason was recorded" in page
+
+
+def test_an_absent_column_is_named(make_report, tmp_path):
+    tables = fake_tables(ONE)
+    tables["scores"] = tables["scores"].drop(columns="share")
+    with pytest.raises(StudyError, match="'scores' has no column 'share'"):
+        make_report(tables, tmp_path)
+
+
+def test_two_rows_for_one_cell_are_refused(make_report, tmp_path):
+    tables = fake_tables(ONE)
+    tables["ledger"] = pd.concat([tables["ledger"], tables["ledger"].iloc[:1]])
+    with pytest.raises(StudyError, match="corpus=abstracts, arm=mlm, strategy=random, ratio=0.15, seed=0"):
+        make_report(tables, tmp_path)
+
+
+def test_a_study_with_another_main_cell_has_every_table():
+    tables = tidy_fakes()
+    tables["study"] = tables["study"].assign(main_ratio=0.15)
+    for name in ("quality", "side", "gap", "references", "cost"):
+        made = make_tables(name, tables)
+        assert made and all(table.rows for table in made), name
+        assert name == "references" or "Random masking at ratio 0.15" in made[0].caption
+
+
+def test_an_unknown_arm_and_corpus_are_drawn_and_tabled():
+    tables = tidy_fakes()
+    for name, column in (("scores", "arm"), ("ledger", "arm"), ("downstream", "trained_on")):
+        tables[name] = tables[name].assign(corpus="essays")
+        tables[name][column] = tables[name][column].replace("mlm", "diffusion")
+    assert all(draw(name, tables) for name in FIGURES)
+    assert any("diffusion" in to_markdown(table) for table in make_tables("quality", tables))
+
+
+BENCH = {"name": "fill_bf16", "ratio": 2.5, "ours": 50.0, "theirs": None, "device": "cpu (some)"}
+
+
+def test_a_benchmark_is_shown_with_whether_a_gpu_was_measured(make_report, no_figures, tmp_path):
+    for device, is_told in (("cpu (some)", True), ("cuda (some)", False)):
+        make_report(NOTHING | {"bench": pd.DataFrame([BENCH | {"device": device}])}, tmp_path)
+        page = (tmp_path / "report.html").read_text()
+        assert ("GPU not benchmarked" in page) == is_told and "fill bf16" in page
+
+
+def test_a_new_benchmark_is_shown_as_if_the_report_were_made_anew(make_report, no_figures, tmp_path):
+    for folder, ratio in (("old", 2.5), ("other", 2.5), ("new", 3.5)):
+        bench = pd.DataFrame([BENCH | {"ratio": ratio}])
+        make_report(fake_tables(ONE) | {"bench": bench}, tmp_path / folder)
+    without = read_files(make_report(fake_tables(ONE), tmp_path / "without"))
+    pages = [tmp_path / folder / "report.html" for folder in ("new", "old", "other")]
+    assert show_bench(bench, tmp_path) == pages
+    assert all(page.read_text().startswith("<!DOCTYPE html>\n<html") for page in pages)
+    assert read_files(tmp_path / "new") == read_files(tmp_path / "old")
+    assert without == read_files(tmp_path / "without")
+
+
+@pytest.mark.parametrize("name", ["laptop", "laptop-pretrained", "laptop-runs"])
+def test_the_committed_pages_are_html(name):
+    assert (ROOT / "results" / name / "report.html").read_text().startswith("<!DOCTYPE html>\n<html")

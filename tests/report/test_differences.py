@@ -1,0 +1,82 @@
+"""Differences between two arms: tables and figures say what the rows say, and why a value is missing."""
+
+import pandas as pd
+import pytest
+from fake_tables import tidy_fakes
+from made_cells import COMPARISONS
+
+from mlm_vs_clm.analysis.equal_compute import BASES
+from mlm_vs_clm.report.build import draw, show_tables
+from mlm_vs_clm.report.differences import equal_table
+from mlm_vs_clm.report.style import Study
+
+DIFFERENCES = ("gap", "runs", "equal_compute")
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return tidy_fakes(("plots", "speeches"))
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_tables_and_figures_hold_every_comparison_and_say_why_one_is_missing(tables, name):
+    (text,), (drawing,) = show_tables(name, tables), draw(name, tables)
+    assert all(one.name in text and one.name in drawing.alt for one in COMPARISONS)
+    assert "(a) not run: mlm_left" in text.replace("(b)", "(a)") and "nan" not in text
+    assert "plots known length" in drawing.alt and "missing" in drawing.alt
+
+
+def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
+    (text,) = show_tables("gap", tables)
+    assert "| 150 |" in text and "arm=clm,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
+    assert "| plots | known length | mlm - clm | +0.020 [0.005, 0.035] | +2.0 [0.5, 3.5] |" in text
+
+
+@pytest.mark.parametrize("name", [*DIFFERENCES, "utility_gap"])
+def test_no_rows_give_no_table_and_no_figure(tables, name):
+    empty = tables | {name: tables[name].iloc[:0]}
+    assert show_tables(name, empty) == []
+    assert name == "utility_gap" or draw(name, empty) == []
+
+
+def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
+    about = {
+        "corpus": "plots",
+        "step": "known length",
+        "first": "mlm",
+        "second": "clm",
+        "n": 10,
+        "reason": "",
+    }
+    rows = [
+        about
+        | {"scope": scope, "metric": metric, "seed": seed, "value": value}
+        | {"low": value - 0.2, "high": value + 0.2}
+        for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
+        for seed, value in enumerate((0.5, -0.5, 1.5))
+    ]
+    lost = rows[0] | {"corpus": "speeches", "value": None, "reason": "not run: clm"}
+    (table,) = show_tables("runs", tables | {"runs": pd.DataFrame([*rows, lost])})
+    assert "| +0.5 [0.3, 0.7] | -0.5 [-0.7, -0.3] | +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
+    assert "| AUC, as training data | +0.500 [0.300, 0.700] |" in table
+    assert ") not run: clm" in table and "not every seed has the difference" in table
+    assert "exact match" not in table.lower()
+
+
+def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
+    about = {
+        "step": "known length",
+        "first": "mlm",
+        "second": "clm",
+        "scope": "fills",
+        "metric": "exact_match",
+    }
+    about |= {"low": 0.0, "high": 1.0, "n": 9, "reason": "", "flops_first": 2.0, "flops_second": 1.0}
+    known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
+    rows = [about | {"corpus": corpus, "basis": basis, "value": value} for corpus, basis, value in known]
+    (table,) = equal_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))
+    assert [name.split(": ")[1] for name in table.header if ": " in name] == [*BASES[1:]]
+    assert [[entry.text for entry in row[3:5]] for row in table.rows] == [
+        ["+0.100 [0.000, 1.000]", "missing"],
+        ["+0.300 [0.000, 1.000]", "+0.200 [0.000, 1.000]"],
+    ]

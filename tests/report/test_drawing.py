@@ -1,0 +1,59 @@
+"""Figures: looks that differ without colour, fonts, and alternative texts that hold the numbers."""
+
+import itertools
+import shutil
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from fake_tables import tidy_fakes
+from matplotlib.font_manager import FontProperties, findfont, fontManager
+
+from mlm_vs_clm.report import drawing, style
+from mlm_vs_clm.report.build import draw
+
+
+def test_known_names_come_first_and_unknown_ones_sorted():
+    assert style.ordered(["z", "clm", "a", "mlm", np.nan], style.ARMS) == ["mlm", "clm", "a", "z"]
+
+
+def test_no_two_arms_look_alike_whatever_their_names():
+    arms = [*style.ARMS, "new_one", "another", "third"]
+    found = style.looks(arms)
+    for first, second in itertools.combinations(arms, 2):
+        assert found[first]["marker"] != found[second]["marker"], (first, second)
+
+
+def test_an_alternative_text_has_the_decimals_of_each_metric_and_says_what_is_missing():
+    rows = [("plots", "bleu", 3.04), ("plots", "exact_match", -0.1), ("essays", "exact_match", None)]
+    cells = pd.DataFrame(rows, columns=["corpus", "metric", "value"])
+    told = drawing.describe_values(cells, ["corpus", "metric"], sign="+")
+    assert told == "essays exact match missing, plots BLEU +3.0, plots exact match -0.100"
+
+
+def test_the_alternative_text_holds_the_numbers_of_the_figure():
+    made = draw("quality_by_ratio", tidy_fakes())[0]
+    assert made.name == "quality_by_ratio_exact_match"
+    assert "At ratio 0.5: abstracts fills clm 0." in made.alt and "oracle" not in made.alt
+
+
+def test_a_marker_is_filled_where_the_interval_excludes_zero_and_a_label_without_any_is_missing():
+    rows = pd.DataFrame({"value": [1.0, -1.0, 1.0], "low": [0.5, -2.0, -1.0], "high": [2.0, -0.1, 2.0]})
+    cells = [*rows.itertuples(index=False), None]
+    _, axes = drawing.panels(1, 1)
+    drawing.draw_intervals(axes[0, 0], list("abcd"), [({"color": "#0072B2", "marker": "o"}, cells)])
+    points = [line for line in axes[0, 0].lines if line.get_marker() == "o"]
+    assert [point.get_markerfacecolor() for point in points] == ["#0072B2", "#0072B2", "white"]
+    assert [text.get_text() for text in axes[0, 0].texts] == ["missing"]
+
+
+def test_figures_take_matplotlibs_own_font_not_a_systems(tmp_path, monkeypatch):
+    own = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    monkeypatch.setattr(fontManager, "ttflist", list(fontManager.ttflist))
+    fontManager.addfont(shutil.copy(own / "DejaVuSans.ttf", tmp_path))
+    fontManager.ttflist.insert(0, fontManager.ttflist.pop())
+    assert Path(findfont("DejaVu Sans")).parent == tmp_path
+    drawing.prefer_own_fonts()
+    assert Path(findfont("DejaVu Sans")).parent == own
+    assert Path(findfont(FontProperties("DejaVu Sans", weight="bold"))).parent == own

@@ -1,0 +1,87 @@
+"""Sentences say what the rows say, and nothing where there are none."""
+
+import pandas as pd
+import pytest
+from fake_tables import tidy_fakes
+
+from mlm_vs_clm.analysis.equal_compute import BASES
+from mlm_vs_clm.report import sentences
+from mlm_vs_clm.report.style import Study
+
+STUDY = Study("smoke", ("random", 0.5))
+NAMES = {"step": "known length", "first": "mlm", "second": "clm"}
+
+
+def test_a_comparison_counts_which_arm_is_better_by_the_intervals():
+    rows = [("a", 1.0, 0.5, 1.5), ("b", -0.7, -1.1, -0.2), ("c", 0.1, -0.3, 0.5)]
+    numbers = [dict(zip(("corpus", "value", "low", "high"), row, strict=True)) for row in rows]
+    gap = pd.DataFrame([NAMES | {"scope": "document", "metric": "bleu"} | row for row in numbers])
+    told = sentences.describe_comparison(gap, "known length")
+    assert "masked better on 1, causal better on 1, no difference shown on 1 of 3 corpora" in told
+    assert "b -0.7 [-1.1, -0.2]" in told
+    assert sentences.describe_comparison(gap, "left context").endswith(", for both: not run.")
+
+
+def test_utility_is_told_by_its_paired_difference():
+    rows = [NAMES | {"metric": "f1", "corpus": "a", "value": 0.02, "low": 0.01, "high": 0.03, "reason": ""}]
+    rows.append(rows[0] | {"corpus": "b", "value": None, "reason": "not run: clm"})
+    told = sentences.describe_utility_gap(pd.DataFrame(rows))
+    assert "a (F1) +0.020 [+0.010, +0.030], masked better; b (F1) missing: not run: clm" in told
+    assert sentences.describe_utility_gap(pd.DataFrame(rows).iloc[:0]) == ""
+
+
+def test_verdicts_are_counted_and_a_claim_is_told_over_all_corpora():
+    rows = [("C1", "overall", "supported"), ("C1", "a", "inconclusive"), ("C2", "overall", "not tested")]
+    claims = pd.DataFrame(rows, columns=["claim", "corpus", "verdict"]).assign(statement="S.", reason="r")
+    assert sentences.count_verdicts(claims) == "**Of 2 claims**: 1 supported (C1); 1 not tested (C2)."
+    assert sentences.describe_claim(claims, "C2") == "**C2** (S.) not tested: r."
+
+
+def test_nothing_measured_is_told():
+    empty = {name: table.iloc[:0] for name, table in tidy_fakes().items()}
+    claims = pd.DataFrame(columns=["claim", "corpus", "verdict"])
+    assert sentences.describe_answer(empty, claims).count("not run") == 4
+    assert sentences.describe_costs(empty["ledger"], empty["equal_compute"], STUDY) == (
+        "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
+    )
+
+
+@pytest.mark.parametrize(("sign", "outcome"), [(1, "masked better"), (-1, "causal better")])
+def test_the_summary_follows_the_paired_differences(sign, outcome):
+    tables = tidy_fakes()
+    for name in ("gap", "utility_gap"):
+        values = sorted([0.02 * sign, 0.01 * sign, 0.03 * sign])
+        tables[name][["low", "value", "high"]] = values
+    (summary,) = sentences.summarise_corpora(tables, STUDY)
+    assert f"paired difference {0.02 * sign:+.3f}" in summary.sentences[0] and outcome in summary.sentences[0]
+    assert outcome in summary.sentences[2] and "Lower references: unfilled 0." in summary.sentences[2]
+
+
+def test_a_baseline_or_a_difference_that_is_missing_is_not_guessed():
+    tables = tidy_fakes()
+    for name in ("downstream", "correlation", "gap"):
+        tables[name] = tables[name].iloc[:0]
+    (summary,) = sentences.summarise_corpora(tables, STUDY)
+    assert "paired difference missing." in summary.sentences[0]
+    tables["scores"] = tables["scores"][tables["scores"]["arm"] != "unigram"]
+    (summary,) = sentences.summarise_corpora(tables, STUDY)
+    assert summary.sentences[0] == "Exact match of the fills: missing for unigram."
+    assert summary.sentences[2] == "Utility as training data: missing."
+
+
+def test_costs_are_told_relative_to_the_causal_arm():
+    tables = tidy_fakes()
+    ratios, equal = sentences.describe_costs(tables["ledger"], tables["equal_compute"], STUDY)
+    assert "known length (mlm against clm) 3.8 times" in ratios
+    assert "all blanks in one pass (mlm_parallel against clm) 2 times" in ratios
+    assert "mlm - clm at the FLOPs of clm: abstracts 0.020 [0.005, 0.035]" in equal
+
+
+def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
+    about = NAMES | {"metric": "exact_match", "low": 0.0, "high": 1.0, "reason": ""}
+    known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
+    rows = [about | {"corpus": corpus, "basis": basis, "value": value} for corpus, basis, value in known]
+    told = sentences.describe_equal_compute(pd.DataFrame(rows))
+    at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
+    assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
+    assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
