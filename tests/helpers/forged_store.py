@@ -1,0 +1,86 @@
+"""A store whose scores are invented: every arm of the claims at two maskings, without a network."""
+
+import json
+
+import numpy as np
+
+from mlm_vs_clm.blanks import Corruption, FilledText
+from mlm_vs_clm.corpora import save
+from mlm_vs_clm.corpora.storage import Corpus
+from mlm_vs_clm.documents import Document, find_words
+from mlm_vs_clm.files import write_lines, write_table
+from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
+from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS
+from mlm_vs_clm.pipeline.scoring import COLUMNS as SCORE_COLUMNS
+from mlm_vs_clm.pipeline.scoring import correlate_cells
+
+SKILL = {"mlm": 6, "mlm_leaky": 8, "mlm_left": 5, "infill": 6, "clm": 4, "seq2seq_kept": 3}
+SKILL |= {"clm_general": 3, "mlm_general": 5, "unfilled": 0, "oracle": 10}
+MEANS = (("fills", "exact_match"), ("document", "rougeL"), ("document", "bertscore"), ("document", "meteor"))
+TEXTS = [f"Case {i}: the patient took a small dose." for i in range(12)]
+
+
+class ForgedStore:
+    """Artifacts of one corpus under a folder; `inputs` names those that a report reads."""
+
+    def __init__(self, root, maskings):
+        self.root, self.inputs, rng = root, {}, np.random.default_rng(0)
+        corpus = self.add("corpus", "tiny", {"name": "tiny"}, {})
+        documents = [Document(f"d{i}", text) for i, text in enumerate(TEXTS)]
+        save(Corpus({"generate": documents}, [], {}), corpus)
+        for strategy, ratio in maskings:
+            name = f"{strategy}-{ratio}"
+            corruption = self.add("corrupt", name, {}, {})
+            words = [find_words(text) for text in TEXTS]
+            save_corruptions(
+                corruption / "blanks.jsonl",
+                [Corruption(d.id, w, [1, 3], 9) for d, w in zip(documents, words, strict=True)],
+            )
+            summary = {"strategy": strategy, "ratio": ratio, "share": ratio, "seed": 0}
+            (corruption / "summary.json").write_text(json.dumps(summary))
+            for arm, skill in SKILL.items():
+                self.add_arm(arm, name, skill, rng, {"corpus": corpus, "corruption": corruption})
+        self.inputs["correlation"] = self.add("correlate", "all", {"resamples": 20}, {})
+        correlate_cells({"resamples": 20, "bound": 0.5}, self.inputs, self.inputs["correlation"])
+
+    def add(self, stage, name, settings, inputs, **measured):
+        """Return the folder of an artifact with its record."""
+        folder = self.root / stage / name
+        folder.mkdir(parents=True)
+        references = {key: f"{path.parent.name}/{path.name}" for key, path in inputs.items()}
+        record = {"settings": settings, "inputs": references, "measured": measured}
+        (folder / "artifact.json").write_text(json.dumps(record))
+        self.inputs[f"{stage}/{name}"] = folder
+        return folder
+
+    def add_arm(self, arm, name, skill, rng, inputs):
+        """Write what an arm filled, cost and scored, and what a tagger learned from it."""
+        axes = {"name": arm, "objective": None, "context": "both", "length": "known", "order": "random"}
+        generation = self.add(
+            "generate", f"{arm}-{name}", axes, inputs, seconds=1.0, device="cpu", peak_memory_mb=1.0
+        )
+        fills = [FilledText(f"d{i}", text, ["x", "y"], [None, None]) for i, text in enumerate(TEXTS)]
+        save_filled(generation / "fills.jsonl", fills)
+        ledger = dict.fromkeys(("blanks", "tokens_filled", "passes", "token_forwards"), 24)
+        (generation / "ledger.json").write_text(
+            json.dumps(ledger | {"documents": 12, "flops": 100 * (1 + skill)})
+        )
+        inputs = inputs | {"generation": generation}
+        score = self.add("score", f"{arm}-{name}", {}, inputs, rules="0")
+        matched = np.clip(skill + rng.integers(-1, 2, 12), 0, 10)
+        rows = np.stack([matched, np.full(12, 10)], axis=1).tolist()
+        bleu = [[8, 8, 6 + skill % 3, 4, 3, 2, 8, 7, 6, 5]] * 12
+        lines = [{"scope": scope, "metric": metric, "rows": rows} for scope, metric in MEANS]
+        write_lines(
+            score / "statistics.jsonl", [*lines, {"scope": "document", "metric": "bleu", "rows": bleu}]
+        )
+        row = {"value": skill / 10, "low": 0, "high": 1, "n": 12, "signature": "s", "reason": ""}
+        scores = [
+            {"scope": scope, "metric": metric} | row for scope, metric in (*MEANS, ("document", "bleu"))
+        ]
+        write_table(score / "scores.csv", scores, SCORE_COLUMNS)
+        task = self.add("downstream", f"{arm}-{name}", {"task": "ner", "trained_on": "generated"}, inputs)
+        unit = {"task_seed": 0, "tp": skill, "fp": 1, "fn": 10 - skill}
+        unit |= {f"lenient_{key}": 0 for key in ("tp", "fp", "fn")}
+        write_lines(task / "units.jsonl", [unit | {"id": f"u{i}", "cluster": f"u{i}"} for i in range(12)])
+        write_table(task / "scores.csv", [row | {"metric": "f1"}], TASK_COLUMNS)

@@ -1,0 +1,70 @@
+"""Tables of a study, gathered from stored cells: the main cell is a setting, and whatever it is the tables are whole."""
+
+import pandas as pd
+import pytest
+from forged_store import SKILL, ForgedStore
+from made_cells import CLAIMS
+
+from mlm_vs_clm.analysis.claims import hash_rules, load_rules
+from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline.collect import gather_examples, gather_tables
+from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
+from mlm_vs_clm.pipeline.study import check_main
+
+
+def gather(root, ratio):
+    """Return the tables and examples of a study whose main cell is random blanks at this ratio."""
+    store = ForgedStore(root, [("random", ratio), ("punctuation", 1.0)])
+    rules = load_rules(CLAIMS, ("random", ratio))
+    settings = {
+        "scale": "smoke",
+        "rules": rules,
+        "resamples": 50,
+        "main": {"strategy": "random", "ratio": ratio},
+    }
+    return gather_tables(settings, store.inputs), gather_examples(store.inputs, ["tiny"], ("random", ratio))
+
+
+@pytest.fixture(scope="module")
+def tables_at(tmp_path_factory):
+    return {ratio: gather(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
+
+
+def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(tables_at):
+    for name in ("gap", "utility_gap", "equal_compute"):
+        assert not tables_at[0.4][0][name].empty
+        pd.testing.assert_frame_equal(tables_at[0.4][0][name], tables_at[0.5][0][name])
+    assert tables_at[0.4][0]["gap"]["value"].notna().all()
+    assert tables_at[0.4][0]["utility_gap"]["value"].notna().all()
+
+
+def test_the_main_cell_names_its_rows_of_the_ledger_and_its_example(tables_at):
+    tables, (example,) = tables_at[0.4]
+    assert main_cell(tables) == ("random", 0.4)
+    ledger = at_main_cell(tables["ledger"], main_cell(tables))
+    assert set(ledger["arm"]) == set(SKILL) and (ledger["order"] == "random").all()
+    assert (example["ratio"], set(example["arms"])) == (0.4, set(SKILL))
+
+
+def test_claims_are_decided_at_the_main_cell(tables_at):
+    decided = [tables["comparisons"].set_index(["claim", "comparison"]) for tables, _ in tables_at.values()]
+    for claim in ("C1", "C4"):
+        measured = decided[0].loc[claim, "effect"]
+        assert measured.notna().all() and measured.equals(decided[1].loc[claim, "effect"])
+    assert decided[0].loc[("C3", "masked below random"), "effect"].notna().all()
+
+
+def test_study_csv_says_which_study_this_is(tables_at):
+    (row,) = tidy("study", tables_at[0.4][0]["study"]).to_dict("records")
+    assert list(row) == COLUMNS["study"] and row["rules"] == hash_rules(load_rules(CLAIMS, ("random", 0.4)))
+    assert (row["scale"], row["track"], row["main_ratio"]) == ("smoke", "matched", 0.4)
+    with pytest.raises(StudyError, match="study.csv has no row"):
+        main_cell({"study": tidy("study", pd.DataFrame())})
+
+
+def test_a_grid_without_the_main_cell_is_refused_in_one_line():
+    grid = GridConfig(["plots"], [MaskingConfig("random", 0.4)], ["mlm"], [0])
+    check_main(Config(scale=ScaleConfig(grid=grid, main=MaskingConfig("random", 0.4))))
+    with pytest.raises(StudyError, match="scale.grid has no cell at random 0.5, the main cell"):
+        check_main(Config(scale=ScaleConfig(grid=grid)))
