@@ -174,7 +174,7 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["++model.training.epochs=3"], "model.training.epochs is unknown"),
         (["model=checkpoint"], "model.source is missing"),
         (["model.start=warm"], "model.start=warm is unknown"),
-        (["model=checkpoint", "model.source=./nowhere"], "nowhere is not there"),
+        (["model=checkpoint", "model.source=./nowhere"], "nowhere does not exist"),
         (["model.revision=main"], "model.revision needs model.start=checkpoint"),
         (["model=tiny", "model.opening=x"], "model.opening needs model.start=checkpoint"),
         (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),

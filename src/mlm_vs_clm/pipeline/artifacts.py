@@ -65,7 +65,7 @@ class Runtime:
     """Where and how fast work is done: nothing here may change a result, so none of it is in an id."""
 
     data_dir: str = "data"
-    device: str = "cpu"
+    device: str = "cpu"  # or "auto": a stage that needs one chooses it
     threads: int = 0
     show_progress: bool = True
     line: int = 0

@@ -18,7 +18,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from ..errors import StudyError, describe_error, print_traceback
 from ..files import ROOT, explain_os_error
-from ..hardware import choose_device
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, register
 
@@ -59,7 +58,7 @@ class Job:
         config, training = self.config, self.config.scale.training
         runtime = Runtime(
             config.data_dir,
-            choose_device(config.device),
+            config.device,
             config.threads or int(is_sweep()),
             rules=hash_rules(self.rules),
             micro_batch_documents=training.micro_batch_documents,
@@ -74,9 +73,12 @@ class Job:
         return folder
 
 
-def compose(overrides: list[str]) -> Config:
-    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins."""
-    config = to_config(hydra.compose("config", overrides))
+def compose(overrides: list[str], composed: DictConfig | None = None) -> Config:
+    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins.
+
+    `composed`: what Hydra made of the same overrides already.
+    """
+    config = to_config(hydra.compose("config", overrides) if composed is None else composed)
     typed = {override.split("=")[0].lstrip("+") for override in overrides}
     models = config.track.models
     model = models.get(config.arm.name, models.get(config.objective.name))
@@ -102,7 +104,7 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
         overrides = list(HydraConfig.get().overrides.task)
         try:
             refuse_launcher(HydraConfig.get().job.name)
-            run(Job(compose(overrides), overrides))
+            run(Job(compose(overrides, raw), overrides))
         except Exception as error:
             if is_sweep():
                 raise _report_failure(error, overrides) from None
@@ -114,11 +116,28 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     def main() -> None:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
         try:
+            if {"-h", "--help"} & set(sys.argv[1:]):
+                return show_help(run)
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
         except (Exception, KeyboardInterrupt) as error:
             sys.exit(_explain(error))
 
     return main
+
+
+def show_help(run: Callable) -> None:
+    """Print what a stage does, its choices and its settings; Hydra takes a second longer to list as much."""
+    overrides = [word for word in sys.argv[1:] if not word.startswith("-")]
+    with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+        settings = OmegaConf.to_yaml(hydra.compose("config", overrides))
+    folders = [folder for folder in sorted(CONF.iterdir()) if folder.is_dir() and folder.name != "hydra"]
+    choices = {
+        folder.name: sorted(str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.yaml"))
+        for folder in folders
+    }
+    print(f"{sys.modules[run.__module__].__doc__}\n\nChoices (group=name; several with -m: group=name,name)")
+    print("\n".join(f"  {group}: {', '.join(names)}" for group, names in choices.items()))
+    print(f"\nSettings (key=value; --hydra-help lists those of Hydra)\n\n{settings}")
 
 
 def _explain(error: BaseException) -> str | int:

@@ -16,6 +16,7 @@ from ..files import hash_of, write_atomically
 from ..hardware import (
     advise_if_full,
     advise_smaller_steps,
+    choose_device,
     peak_memory_mb,
     reuse_freed_memory,
     training_threads,
@@ -90,8 +91,9 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     dev = [d.text for path in corpora.values() for d in load_split(path, "dev")[:each]]
     subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
     documents, dev = subwords([text for _, text in texts]), subwords(dev)
+    device = choose_device(runtime.device)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
-    with training_threads(runtime.device, runtime.threads), advise_if_full("training", advice):
+    with training_threads(device, runtime.threads), advise_if_full("training", advice):
         return train(
             model,
             tokenizer,
@@ -103,7 +105,7 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
             training,
             settings["seed"],
             folder,
-            runtime.device,
+            device,
             runtime.show_progress,
             runtime.line,
         )
@@ -145,13 +147,13 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
         refuse_new_head(inputs["model"], settings["name"])
     _, blanked = load_blanked_texts(inputs)
     _use_threads(runtime)
-    started = time.monotonic()
+    device, started = choose_device(runtime.device), time.monotonic()
     if "model" in inputs:
         with advise_if_full(
             "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
         ):
             filled, ledger, skipped = write_with_model(
-                settings, blanked, inputs["model"], inputs["corpus"], runtime.device
+                settings, blanked, inputs["model"], inputs["corpus"], device
             )
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
@@ -161,7 +163,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     if skipped:
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
-    return {"seconds": seconds, "device": runtime.device, "peak_memory_mb": peak_memory_mb(runtime.device)}
+    return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
 
 def _silence_libraries() -> None:
@@ -187,7 +189,9 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
     encoder = locate(settings["encoder"], Path(runtime.data_dir))
     _use_threads(runtime)
-    score_cell(settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", runtime.device)
+    score_cell(
+        settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", choose_device(runtime.device)
+    )
     return {"rules": runtime.rules}
 
 
