@@ -28,8 +28,8 @@ def compare(cells, resamples=50):
     return compare_at_equal_compute(cells, COMPARISONS, resamples).to_dict("records")
 
 
-def exact(rows, step, basis):
-    wanted = {"step": step, "basis": basis, "metric": "exact_match"}
+def exact(rows, comparison, basis):
+    wanted = {"comparison": comparison, "basis": basis, "metric": "exact_match"}
     return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
 
 

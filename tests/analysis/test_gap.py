@@ -15,8 +15,8 @@ def compare(cells, resamples=50):
     return compare_text(cells, COMPARISONS, resamples).to_dict("records")
 
 
-def pick(rows, step, measure=FILLS):
-    return next(r for r in rows if (r["step"], r["scope"], r["metric"]) == (step, *measure))
+def pick(rows, comparison, measure=FILLS):
+    return next(r for r in rows if (r["comparison"], r["scope"], r["metric"]) == (comparison, *measure))
 
 
 def test_difference_by_hand():
@@ -88,7 +88,7 @@ def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
 def test_every_run_has_its_row_and_one_run_has_none():
     cells = [matched(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
     rows = compare_by_seed(cells, [], COMPARISONS, 50)
-    known = rows[(rows["step"] == "known length") & (rows["metric"] == "exact_match")]
+    known = rows[(rows["comparison"] == "known length") & (rows["metric"] == "exact_match")]
     assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
     assert compare_by_seed(cells[:1], [], COMPARISONS, 50).empty
 

@@ -10,7 +10,7 @@ from mlm_vs_clm.analysis.gap import compare_utility
 def compare(cells, resamples=50):
     """Return the rows by comparison."""
     rows = compare_utility(cells, COMPARISONS, resamples).to_dict("records")
-    return {row["step"]: row for row in rows}
+    return {row["comparison"]: row for row in rows}
 
 
 def answers(counts: list[tuple[int, int, int]], seeds: int = 1) -> list[dict]:

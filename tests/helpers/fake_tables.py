@@ -147,7 +147,7 @@ def gap_rows(corpus):
             value = np.nan if absent else scale * GAPS[comparison.name]
             names = {
                 "corpus": corpus,
-                "step": comparison.name,
+                "comparison": comparison.name,
                 "first": comparison.first,
                 "second": comparison.second,
             }
@@ -163,10 +163,10 @@ def utility_gap_row(row):
 
 
 def equal_rows(row):
-    shared = {key: row[key] for key in ("corpus", "step", "first", "second", "scope", "metric")}
+    shared = {key: row[key] for key in ("corpus", "comparison", "first", "second", "scope", "metric")}
     shared |= {"flops_first": 6.4e9, "flops_second": 1.7e9, "value_first": np.nan, "value_second": np.nan}
     for basis in BASES:
-        is_known = basis == BASES[0] or (basis == BASES[1] and row["step"] == "known length")
+        is_known = basis == BASES[0] or (basis == BASES[1] and row["comparison"] == "known length")
         numbers = {key: row[key] if is_known else np.nan for key in ("value", "low", "high", "n")}
         reason = row["reason"] if is_known else "a single cost"
         yield shared | numbers | {"basis": basis, "reason": reason}

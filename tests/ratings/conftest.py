@@ -37,11 +37,19 @@ def study(tmp_path_factory):
             rows.append(cell | {"artifact": f"score/{corpus}{arm}"})
     (root / "results" / "laptop").mkdir(parents=True)
     pd.DataFrame(rows).to_csv(root / "results" / "laptop" / "scores.csv", index=False)
+    study = {
+        "scale": "laptop",
+        "track": "matched",
+        "main_strategy": "random",
+        "main_ratio": 0.5,
+        "rules": "0",
+    }
+    pd.DataFrame([study]).to_csv(root / "results" / "laptop" / "study.csv", index=False)
     return root / "results" / "laptop", root / "outputs"
 
 
 def _draw_sheet(results, store, texts=3, seed=0):
-    cells = sheet.choose_cells(results, ARMS, 0.5, 0)
+    cells = sheet.choose_cells(results, ARMS, 0.5, 0, "random")
     return sheet.draw_sheet(cells, partial(read_texts, store), texts, np.random.default_rng(seed))
 
 
@@ -54,4 +62,4 @@ def draw_sheet(study):
 @pytest.fixture(scope="session")
 def key(draw_sheet):
     named = sheet.name_items(draw_sheet())
-    return sheet.make_key(sheet.name_sheet(named), named, 0.5, 0)
+    return sheet.make_key(sheet.name_sheet(named), named, 0.5, 0, "random")

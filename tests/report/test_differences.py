@@ -42,7 +42,7 @@ def test_no_rows_give_no_table_and_no_figure(tables, name):
 def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
     about = {
         "corpus": "plots",
-        "step": "known length",
+        "comparison": "known length",
         "first": "mlm",
         "second": "clm",
         "n": 10,
@@ -65,7 +65,7 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
 
 def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
     about = {
-        "step": "known length",
+        "comparison": "known length",
         "first": "mlm",
         "second": "clm",
         "scope": "fills",

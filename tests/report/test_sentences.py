@@ -9,7 +9,7 @@ from mlm_vs_clm.report import sentences
 from mlm_vs_clm.report.style import Study
 
 STUDY = Study("smoke", ("random", 0.5))
-NAMES = {"step": "known length", "first": "mlm", "second": "clm"}
+NAMES = {"comparison": "known length", "first": "mlm", "second": "clm"}
 
 
 def test_a_comparison_counts_which_arm_is_better_by_the_intervals():

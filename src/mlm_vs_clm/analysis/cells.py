@@ -87,13 +87,3 @@ def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
-
-
-CELL = ("random", 0.5)
-STEPS = (  # each removes one more advantage of the masked arm; the last gives the causal arm what it lacked
-    Comparison("as reported", "mlm_leaky", "seq2seq_kept"),
-    Comparison("no leak", "mlm", "seq2seq_kept"),
-    Comparison("known length", "mlm", "clm"),
-    Comparison("left context", "mlm_left", "clm"),
-    Comparison("both contexts", "mlm", "infill"),
-)

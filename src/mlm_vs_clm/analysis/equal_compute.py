@@ -40,7 +40,7 @@ def compare_at_equal_compute(
     for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
         arms = pool_seeds(of_corpus)
         rows += [
-            {"corpus": corpus, "step": one.name, "first": one.first, "second": one.second}
+            {"corpus": corpus, "comparison": one.name, "first": one.first, "second": one.second}
             | {"scope": scope, "metric": metric, "basis": basis}
             | _compare(one, basis, (scope, metric), arms, resamples)
             for one in comparisons

@@ -82,7 +82,7 @@ def _split_by_seed(cells: Sequence[C]) -> Iterator[tuple[int, list[C]]]:
 
 def _list_text(cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int) -> list[dict]:
     return [
-        {"corpus": corpus, "step": one.name, "first": one.first, "second": one.second}
+        {"corpus": corpus, "comparison": one.name, "first": one.first, "second": one.second}
         | {"scope": scope, "metric": metric}
         | _compare_text(one, made, (scope, metric), resamples)
         for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
@@ -113,7 +113,7 @@ def _list_utility(
 ) -> list[dict]:
     return [
         {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
-        | {"step": one.name, "first": one.first, "second": one.second}
+        | {"comparison": one.name, "first": one.first, "second": one.second}
         | _compare_utility(one, task, made, resamples)
         for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
         for one in comparisons

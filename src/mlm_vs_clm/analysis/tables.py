@@ -9,10 +9,8 @@ import pandas as pd
 from ..errors import StudyError
 from ..tasks import TASKS
 
-OVERALL, VERDICT = (
-    "overall",
-    "verdict",
-)  # all corpora together; the row of a claim that sums up its comparisons
+OVERALL = "overall"  # all corpora together
+VERDICT = "verdict"  # the row that sums up the comparisons of a claim
 COLUMNS = {
     "study": "scale track main_strategy main_ratio rules".split(),
     "scores": (
@@ -22,15 +20,15 @@ COLUMNS = {
     "downstream": (
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
     ).split(),
-    "gap": "corpus step first second scope metric value low high p n reason".split(),
-    "utility_gap": "corpus step first second task metric value low high p n reason".split(),
-    "runs": "corpus step first second scope metric seed value low high n reason".split(),
+    "gap": "corpus comparison first second scope metric value low high p n reason".split(),
+    "utility_gap": "corpus comparison first second task metric value low high p n reason".split(),
+    "runs": "corpus comparison first second scope metric seed value low high n reason".split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
     ).split(),
     "equal_compute": (
-        "corpus step first second scope metric basis flops_first flops_second value_first value_second value "
+        "corpus comparison first second scope metric basis flops_first flops_second value_first value_second value "
         "low high n reason"
     ).split(),
     "correlation": (
@@ -46,11 +44,11 @@ KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
-    "gap": ["corpus", "step", "scope", "metric"],
-    "utility_gap": ["corpus", "step", "metric"],
-    "runs": ["corpus", "step", "scope", "metric", "seed"],
+    "gap": ["corpus", "comparison", "scope", "metric"],
+    "utility_gap": ["corpus", "comparison", "metric"],
+    "runs": ["corpus", "comparison", "scope", "metric", "seed"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
-    "equal_compute": ["corpus", "step", "scope", "metric", "basis"],
+    "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "step"],
     "claims": ["claim", "corpus", "metric", "scope"],
@@ -61,12 +59,6 @@ NUMBERS = (
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
     "flops_first flops_second value_first value_second"
 ).split()
-NAMES = {
-    ("gap", "step"),
-    ("utility_gap", "step"),
-    ("runs", "step"),
-    ("equal_compute", "step"),
-}  # training counts its steps, the gap names them
 UNEXPLAINED = "no reason was recorded"
 
 
@@ -87,8 +79,7 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(columns=COLUMNS[name] + extra)
     for column in COLUMNS[name]:
         known = table[column].where(table[column] != "", None)
-        is_number = column in NUMBERS and (name, column) not in NAMES
-        table[column] = pd.to_numeric(known) if is_number else known.astype("str")
+        table[column] = pd.to_numeric(known) if column in NUMBERS else known.astype("str")
     refuse_repeated_cells(name, table)
     return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
 
@@ -114,13 +105,15 @@ def refuse_repeated_cells(name: str, table: pd.DataFrame) -> None:
 
 def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
     """Return the tidy tables of one results folder; raises StudyError where a file is absent."""
-    tables = {}
-    for name in COLUMNS:
-        path = Path(folder) / f"{name}.csv"
-        if not path.is_file():
-            raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")
-        tables[name] = tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))
-    return tables
+    return {name: read_table(name, folder) for name in COLUMNS}
+
+
+def read_table(name: str, folder: Path) -> pd.DataFrame:
+    """Return one tidy table of a results folder; raises StudyError where its file is absent."""
+    path = Path(folder) / f"{name}.csv"
+    if not path.is_file():
+        raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")
+    return tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))
 
 
 def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..analysis.tables import main_cell, read_table
 from ..errors import StudyError
 from ..ratings.sheet import (
     ARMS,
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", type=Path, default=Path("outputs"))
     parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
     parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
-    parser.add_argument("--ratio", type=float, default=0.5)
+    parser.add_argument("--ratio", type=float, help="of the blanks; by default that of the main cell")
     parser.add_argument(
         "--texts", type=int, default=TEXTS, help="documents of each corpus, each shown once per arm"
     )
@@ -60,13 +61,15 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.texts < 1:
         raise StudyError(f"--texts {chosen.texts}: ask for at least one document of each corpus")
     refuse_results(chosen.out, chosen.results)
-    cells = choose_cells(chosen.results, chosen.arms, chosen.ratio, chosen.cell_seed)
+    strategy, ratio = main_cell({"study": read_table("study", chosen.results)})
+    cell = (ratio if chosen.ratio is None else chosen.ratio, chosen.cell_seed, strategy)
+    cells = choose_cells(chosen.results, chosen.arms, *cell)
     absent = [arm for arm in chosen.arms if arm not in set(cells["arm"])]
     if absent and (chosen.arms != ARMS or cells.empty):
         raise StudyError(f"{chosen.results} has no arm {absent[0]} at this ratio: leave it out of --arms")
     rng = np.random.default_rng(chosen.seed)
     named = name_items(draw_sheet(cells, partial(read_texts, chosen.store), chosen.texts, rng))
-    key = make_key(name_sheet(named), named, chosen.ratio, chosen.cell_seed)
+    key = make_key(name_sheet(named), named, *cell)
     html, secret = write_sheet(chosen.out, render_sheet(key["sheet"], named), key)
     if absent:
         print(f"not in {chosen.results} and therefore skipped: {', '.join(absent)}")

@@ -64,7 +64,7 @@ def draw_sheet(
 
 
 def choose_cells(
-    results: Path, arms: tuple[str, ...], ratio: float, seed: int, strategy: str = "random"
+    results: Path, arms: tuple[str, ...], ratio: float, seed: int, strategy: str
 ) -> pd.DataFrame:
     """Return one row (corpus, arm, artifact) per cell of this strategy, ratio and seed, arms in the given order.
 
@@ -96,7 +96,7 @@ def name_sheet(named: dict[str, Item]) -> str:
     return hashlib.sha256(rows.encode()).hexdigest()[:10]
 
 
-def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int, strategy: str = "random") -> dict:
+def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int, strategy: str) -> dict:
     """Return the key of a sheet: which arm generated which item, without the texts."""
     items = {id: {k: v for k, v in asdict(item).items() if k != "text"} for id, item in named.items()}
     cell = {"strategy": strategy, "ratio": ratio, "seed": seed}

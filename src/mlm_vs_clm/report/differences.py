@@ -125,7 +125,6 @@ def equal_table(equal: pd.DataFrame, study: Study) -> list[Table]:
 def label(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of differences with the words that tables and figures show, and why a value is missing."""
     rows = rows.assign(
-        comparison=rows["step"],
         difference=list_words("{} - {}", rows["first"], rows["second"]),
         measure=list_words(
             "{}, {}", rows["metric"].map(style.name_metric), rows["scope"].map(style.name_scope)

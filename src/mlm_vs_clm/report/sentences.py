@@ -51,7 +51,7 @@ def describe_answer(tables: Tables, claims: pd.DataFrame) -> str:
 
 def describe_comparison(gap: pd.DataFrame, comparison: str) -> str:
     """Return which arm has the better document BLEU, on how many corpora, and by how much."""
-    rows = gap[(gap["step"] == comparison) & (gap["scope"] == "document") & (gap["metric"] == "bleu")]
+    rows = gap[(gap["comparison"] == comparison) & (gap["scope"] == "document") & (gap["metric"] == "bleu")]
     rows = list(rows[rows["value"].notna()].itertuples(index=False))
     if not rows:
         return f"{WORDS[comparison]}: not run."
@@ -63,7 +63,7 @@ def describe_comparison(gap: pd.DataFrame, comparison: str) -> str:
 
 def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
     """Return whose text is the better training data at the same lengths, task by task."""
-    rows = list(utility_gap[utility_gap["step"] == SAME_LENGTHS].itertuples(index=False))
+    rows = list(utility_gap[utility_gap["comparison"] == SAME_LENGTHS].itertuples(index=False))
     if not rows:
         return ""
     told = "; ".join(
@@ -130,7 +130,7 @@ def cells_by(rows: pd.DataFrame, key: str = "arm") -> dict[str, Any]:
 
 def find_pair(rows: pd.DataFrame, metric: str) -> Any:
     """Return the row that compares PAIR by a metric, None where there is none."""
-    chosen = rows[(rows["step"] == SAME_LENGTHS) & (rows["metric"] == metric)]
+    chosen = rows[(rows["comparison"] == SAME_LENGTHS) & (rows["metric"] == metric)]
     return next(chosen.itertuples(index=False), None)
 
 
@@ -234,8 +234,8 @@ def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
     whole = equal[(equal["basis"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
     whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
     told = []
-    for comparison in ordered(whole["step"], WORDS):
-        rows = whole[whole["step"] == comparison]
+    for comparison in ordered(whole["comparison"], WORDS):
+        rows = whole[whole["comparison"] == comparison]
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
         told.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
     told += describe_one_pass(ledger) if told else []
@@ -266,9 +266,11 @@ def describe_equal_compute(equal: pd.DataFrame) -> str:
     if rows.empty:
         return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
     told = []
-    for comparison in ordered(rows["step"], WORDS):
+    for comparison in ordered(rows["comparison"], WORDS):
         for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
-            made = list(rows[(rows["step"] == comparison) & (rows["basis"] == basis)].itertuples(index=False))
+            made = list(
+                rows[(rows["comparison"] == comparison) & (rows["basis"] == basis)].itertuples(index=False)
+            )
             values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in made)
             if made:
                 told.append(
