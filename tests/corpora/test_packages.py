@@ -113,7 +113,7 @@ def test_every_way_in_which_pip_fails(tmp_path, monkeypatch, said, says):
 
 def test_unwritable_folder_and_missing_requirements(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StudyError, match="Cannot write"):
+    with pytest.raises(StudyError, match="cannot read or write .*another --data-dir"):
         fetch(tmp_path / "file" / "data", write_requirements(tmp_path, "1.0", "0" * 64))
     with pytest.raises(StudyError, match="--requirements"):
         fetch(tmp_path, tmp_path / "none.txt")

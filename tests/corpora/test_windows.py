@@ -26,7 +26,7 @@ def test_sentences_worked_by_hand(text):
 
 def test_windows_hold_as_many_whole_sentences_as_fit():
     document = Document("d", "One two. Three four. Five six.")
-    result = cut(document, max_words=6, min_words=1)
+    result = cut([document], max_words=6, min_words=1)
     assert [(window.id, window.text) for window in result.documents] == [
         ("d-0", "One two. Three four."),
         ("d-1", "Five six."),
@@ -34,7 +34,7 @@ def test_windows_hold_as_many_whole_sentences_as_fit():
 
 
 def test_short_windows_are_dropped_and_recorded():
-    result = cut(Document("d", "One two. Three four. Five six."), max_words=6, min_words=4)
+    result = cut([Document("d", "One two. Three four. Five six.")], max_words=6, min_words=4)
     assert [window.id for window in result.documents] == ["d-0"]
     assert result.dropped == [{"id": "d-1", "reason": "window below 4 words"}]
 
@@ -42,13 +42,13 @@ def test_short_windows_are_dropped_and_recorded():
 def test_no_border_inside_an_entity_and_offsets_follow():
     text = "He took B. Subtilis today again."
     document = Document("d", text, entities=(Entity(8, 19, "Thing"),))
-    first, second, third = cut(document, max_words=3, min_words=1).documents
+    first, second, third = cut([document], max_words=3, min_words=1).documents
     assert [first.text, second.text, third.text] == ["He took", "B. Subtilis", "today again."]
     assert second.entities == (Entity(0, 11, "Thing"),) and not first.entities + third.entities
 
 
 def test_entity_longer_than_a_window_is_left_out_and_recorded():
-    result = cut(Document("d", "a b c d e", entities=(Entity(0, 9, "X"),)), max_words=2, min_words=1)
+    result = cut([Document("d", "a b c d e", entities=(Entity(0, 9, "X"),))], max_words=2, min_words=1)
     assert [window.text for window in result.documents] == ["a b", "c d", "e"]
     assert result.dropped == [{"id": "d-0", "reason": "entity longer than a window"}]
 
@@ -60,7 +60,7 @@ def test_any_text_is_cut_into_slices_that_together_hold_every_word_and_entity():
         text = " ".join(parts)
         starts = [match for match in range(len(text)) if text.startswith("ran", match)]
         entities = tuple(Entity(start, start + 5, "X") for start in starts if start + 5 <= len(text))
-        windows = cut(Document("d", text, entities=entities), max_words=12, min_words=1).documents
+        windows = cut([Document("d", text, entities=entities)], max_words=12, min_words=1).documents
         position = 0
         for window in windows:
             position = text.index(window.text, position) + len(window.text)

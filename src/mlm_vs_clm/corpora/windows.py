@@ -1,6 +1,7 @@
 """Long documents cut into windows at sentence boundaries."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..documents import Document, Entity, find_sentence_starts, find_words
@@ -12,15 +13,21 @@ RULE = (
 )
 
 
-def cut(document: Document, max_words: int, min_words: int) -> ReaderResult:
-    """Return a document's windows of at most `max_words` words, ids `<source>-<k>`, and what was dropped.
+def cut(documents: Iterable[Document], max_words: int, min_words: int) -> ReaderResult:
+    """Return windows of at most `max_words` words, ids `<document>-<k>`, and what was dropped.
 
-    Each window's text is a slice of the document's; its entities are re-based to it. Windows below `min_words`
+    Each window's text is a slice of the document's, with entity offsets relative to it. Windows below `min_words`
     words are dropped (their k is not used again), as are entities longer than a window.
     """
+    result = ReaderResult()
+    for document in documents:
+        _cut_document(document, max_words, min_words, result)
+    return result
+
+
+def _cut_document(document: Document, max_words: int, min_words: int, result: ReaderResult) -> None:
     words = find_words(document.text)
     borders = find_borders(document, words, max_words)
-    result = ReaderResult()
     entities = list(document.entities)
     for number, (first, last) in enumerate(zip(borders, borders[1:], strict=False)):
         start, end = words[first][0], words[last - 1][1]
@@ -35,7 +42,6 @@ def cut(document: Document, max_words: int, min_words: int) -> ReaderResult:
             rebased = tuple(Entity(e.start - start, e.end - start, e.type) for e in inside)
             text = document.text[start:end]
             result.add(replace(document, id=id, text=text, entities=rebased, origin_id=document.id))
-    return result
 
 
 def find_borders(document: Document, words: list[tuple[int, int]], max_words: int) -> list[int]:

@@ -290,7 +290,7 @@ def run(chosen: argparse.Namespace) -> None:
     reuse_freed_memory()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    encoder = packages.member(chosen.data_dir, *packages.ENCODER)
+    encoder = packages.locate("package:minilm", chosen.data_dir)
     tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
     texts = write_documents(tokenizer, chosen.documents)
     print(

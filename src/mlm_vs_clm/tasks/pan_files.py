@@ -14,6 +14,13 @@ from ..errors import StudyError
 from ..files import write_lines
 from .pan import NO_ANSWER, PAN, compute_overall
 
+VALID: dict[str, tuple[Callable[[object], bool], str]] = {
+    "same": (lambda value: isinstance(value, bool), "true or false"),
+    "value": (
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1,
+        "a number from 0 to 1 (0.5: no answer)",
+    ),
+}
 NAMES = {"auc": "AUC", "c_at_1": "c@1", "f05u": "F0.5u", "f1": "F1", "brier": "Brier"}
 
 
@@ -30,8 +37,7 @@ def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
 
     Raises StudyError for a line that is not as PAN gives it, a repeated id, and an id of one file alone.
     """
-    same = read_values(truth, "same", is_truth)
-    given = read_values(answers, "value", is_answer)
+    same, given = read_values(truth, "same"), read_values(answers, "value")
     refuse_absent(same, truth, given, answers, "has no answer")
     refuse_absent(given, answers, same, truth, "is not a known problem")
     labels = np.array([value for value, _ in same.values()], dtype=int)
@@ -41,9 +47,10 @@ def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
     return found | {"problems": len(labels), "unanswered": int((scores == NO_ANSWER).sum())}
 
 
-def read_values(path: Path, key: str, is_valid: Callable[[object], bool]) -> dict[str, tuple[object, int]]:
+def read_values(path: Path, key: str) -> dict[str, tuple[float, int]]:
     """Return (value, line number) of each id; StudyError names file and line."""
-    found: dict[str, tuple[object, int]] = {}
+    is_valid, meaning = VALID[key]
+    found: dict[str, tuple[float, int]] = {}
     for number, row in read_rows(path):
         if not isinstance(row, dict) or not isinstance(row.get("id"), str) or key not in row:
             raise StudyError(f'{path}:{number}: not of the shape {{"id": "...", "{key}": ...}}: correct it')
@@ -51,7 +58,7 @@ def read_values(path: Path, key: str, is_valid: Callable[[object], bool]) -> dic
         if id in found:
             raise StudyError(f"{path}:{number}: id {id} is also in line {found[id][1]}: remove one of them")
         if not is_valid(value):
-            raise StudyError(f"{path}:{number}: {key} of {id} is {value!r}, not {MEANINGS[key]}: correct it")
+            raise StudyError(f"{path}:{number}: {key} of {id} is {value!r}, not {meaning}: correct it")
         found[id] = value, number
     if not found:
         raise StudyError(f"{path} is empty: give one {key} per line, as PAN does")
@@ -71,19 +78,6 @@ def read_rows(path: Path) -> Iterator[tuple[int, object]]:
             yield number, json.loads(line)
         except ValueError as error:
             raise StudyError(f"{path}:{number}: not JSON: correct the line") from error
-
-
-MEANINGS = {"same": "true or false", "value": "a number from 0 to 1 (0.5: no answer)"}
-
-
-def is_truth(value: object) -> bool:
-    """Return whether a value is true or false."""
-    return isinstance(value, bool)
-
-
-def is_answer(value: object) -> bool:
-    """Return whether a value is a number from 0 to 1; NaN is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, problem: str) -> None:

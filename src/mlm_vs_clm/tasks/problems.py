@@ -12,8 +12,7 @@ from .outcome import find_origin
 
 N_KNOWN = 4
 N_NEAREST = 5
-DAYS_LIKE_ONE = 30
-WORDS_LIKE_ONE = 10
+UNITS = np.array([30, 10])  # days and words that make two documents equally different
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,11 @@ def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[
     """
     usable = [i for i, d in enumerate(documents) if d.author and split_words(d.text)]
     skipped = Counter({"document without words or author": len(documents) - len(usable)})
-    days, lengths = np.array([find_day(document) for document in documents]), count_words(documents)
+    places = np.array([[find_day(d), len(split_words(d.text))] for d in documents]).reshape(-1, 2)
     problems = []
     for unknown in usable:
         known = choose_known(documents, usable, unknown, rng)
-        twin = choose_twin(documents, usable, unknown, known, days, lengths, rng)
+        twin = choose_twin(documents, usable, unknown, known, places, rng)
         if not known:
             skipped["no other document of the author"] += 1
         elif twin is None:
@@ -59,12 +58,9 @@ def place_problems(given: list[dict], documents: list[Document]) -> list[Problem
     places = {document.id: row for row, document in enumerate(documents)}
     problems = []
     for row in given:
-        absent = [id for id in (*row["known"], row["unknown"]) if id not in places]
-        if absent:
-            raise StudyError(
-                f"problem {row['id']}: document {absent[0]} is not in its split: remove the stored corpus "
-                "(make store) and run again"
-            )
+        if absent := [id for id in (*row["known"], row["unknown"]) if id not in places]:
+            problem = f"problem {row['id']}: document {absent[0]} is not in its split"
+            raise StudyError(f"{problem}: remove the stored corpus (make store) and run again")
         known = tuple(places[id] for id in row["known"])
         author = documents[known[0]].author
         problems.append(Problem(known, places[row["unknown"]], row["same"], author, row["id"]))
@@ -85,20 +81,18 @@ def choose_twin(
     usable: list[int],
     unknown: int,
     known: tuple[int, ...],
-    days: np.ndarray,
-    lengths: np.ndarray,
+    places: np.ndarray,
     rng: np.random.Generator,
 ) -> int | None:
-    """Return a document by another author that resembles the unknown one in labels, date and length."""
+    """Return a document by another author with the unknown one's labels, near in `places` (n, day and words)."""
     document = documents[unknown]
     others = [i for i in usable if documents[i].author != document.author]
     others = [i for i in others if not any(share_origin(documents[i], documents[j]) for j in known)]
     others = [i for i in others if documents[i].labels == document.labels] or others
     if not others:
         return None
-    apart = [abs(days[i] - days[unknown]) / DAYS_LIKE_ONE for i in others]
-    longer = [abs(lengths[i] - lengths[unknown]) / WORDS_LIKE_ONE for i in others]
-    nearest = np.argsort(np.nan_to_num(apart) + longer, kind="stable")[:N_NEAREST]
+    apart = np.nan_to_num(np.abs(places[others] - places[unknown]) / UNITS)
+    nearest = np.argsort(apart.sum(axis=1), kind="stable")[:N_NEAREST]
     return others[int(rng.choice(nearest))]
 
 
@@ -118,8 +112,3 @@ def find_day(document: Document) -> float:
             f"document {document.id}: its date is not of the form 2013-06-14; correct it or leave it empty"
         )
         raise StudyError(message) from error
-
-
-def count_words(documents: list[Document]) -> np.ndarray:
-    """Return the number of words of each document."""
-    return np.array([len(split_words(document.text)) for document in documents])

@@ -25,30 +25,20 @@ N_FREQUENT = 200
 MAX_DEVIATIONS = 10.0
 
 
-def count_characters(n: int) -> dict:
-    """Return the settings of a view of character n-grams, case and punctuation included."""
-    return {"analyzer": "char", "ngram_range": (n, n), "lowercase": False, "min_df": 2}
+def list_views(texts: tuple[str, ...]) -> list[dict]:
+    """Return the vectorizer settings of each view: n-grams of characters and of words, and frequent words.
 
-
-def count_words(n: int) -> dict:
-    """Return the settings of a view of word n-grams."""
-    return {"token_pattern": WORD.pattern, "ngram_range": (n, n), "min_df": 2}
-
-
-def count_frequent_words(texts: tuple[str, ...]) -> dict:
-    """Return the settings of a view of the most frequent words and punctuation alone, which depend little on topic."""
+    Character n-grams include case and punctuation. The most frequent words and punctuation depend little on topic.
+    """
     counts = Counter(word for text in texts for word in split_words(text.lower()))
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[:N_FREQUENT]
-    return {"token_pattern": WORD.pattern, "vocabulary": frequent}
-
-
-VIEWS = {
-    "char3": lambda texts: count_characters(3),
-    "char4": lambda texts: count_characters(4),
-    "words": lambda texts: count_words(1),
-    "word_pairs": lambda texts: count_words(2),
-    "frequent_words": count_frequent_words,
-}
+    characters = {"analyzer": "char", "lowercase": False, "min_df": 2}
+    words = {"token_pattern": WORD.pattern, "min_df": 2}
+    return [
+        *(characters | {"ngram_range": (n, n)} for n in (3, 4)),
+        *(words | {"ngram_range": (n, n)} for n in (1, 2)),
+        {"token_pattern": WORD.pattern, "vocabulary": frequent},
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +55,11 @@ def learn_spaces(texts: tuple[str, ...]) -> tuple[Space, ...]:
     """Return one space per view, learned from at most 800 texts, evenly spaced; the last two calls are cached."""
     texts = tuple(text for text in texts if split_words(text))
     if len(texts) < MIN_BACKGROUND:
-        raise StudyError(
-            f"task verification: {len(texts)} background documents, {MIN_BACKGROUND} needed; enlarge pretrain"
-        )
+        counts = f"{len(texts)} background documents, {MIN_BACKGROUND} needed"
+        raise StudyError(f"task verification: {counts}; enlarge pretrain")
     places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_BACKGROUND)).astype(int)
     chosen = tuple(texts[i] for i in places)
-    return tuple(learn_space(chosen, view(chosen)) for view in VIEWS.values())
+    return tuple(learn_space(chosen, settings) for settings in list_views(chosen))
 
 
 def learn_space(texts: tuple[str, ...], settings: dict) -> Space:

@@ -55,8 +55,7 @@ def evaluate(
         return make_outcome(asked, test, NO_ANSWER, skipped, (note,))
     spaces = learn_spaces(tuple(document.text for document in background))
     texts = tuple(document.text for document in train)
-    rows = find_rows(chosen, train)
-    similarities = measure_similarities(spaces, texts, [move(problem, rows) for problem in problems])
+    similarities = measure_similarities(spaces, texts, move_problems(problems, chosen, train))
     model, is_informed = train_verifier(similarities, problems)
     if not is_informed:
         note = f"{UNTRAINED}: nothing learned from the training problems, no answer"
@@ -103,15 +102,11 @@ def measure_test(
     return measure_similarities(spaces, tuple(document.text for document in test), list(asked))
 
 
-def find_rows(chosen: list[Document], train: list[Document]) -> list[int]:
-    """Return the row in `train` of each chosen document."""
+def move_problems(problems: list[Problem], chosen: list[Document], train: list[Document]) -> list[Problem]:
+    """Return problems among the chosen documents as problems among all of `train`."""
     rows = {id(document): row for row, document in enumerate(train)}
-    return [rows[id(document)] for document in chosen]
-
-
-def move(problem: Problem, rows: list[int]) -> Problem:
-    """Return a problem with its documents in other rows."""
-    return replace(problem, known=tuple(rows[i] for i in problem.known), unknown=rows[problem.unknown])
+    of = [rows[id(document)] for document in chosen]
+    return [replace(p, known=tuple(of[i] for i in p.known), unknown=of[p.unknown]) for p in problems]
 
 
 def train_verifier(similarities: np.ndarray, problems: list[Problem]) -> tuple["Pipeline", bool]:

@@ -1,4 +1,4 @@
-"""BIO columns (CoNLL): a token a line with its tag last, a blank line after a sentence."""
+"""BIO columns (CoNLL): one token per line with its tag last, a blank line after a sentence."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def _read_documents(files: Files, name: str, result: ReaderResult) -> Iterator[l
     sentence: Sentence = []
     for number, line in enumerate([*lines, ""], start=1):
         is_mark = bool(NEW_DOCUMENT.match(line))
-        if line.strip() and not is_mark and not _is_comment(line):
+        if line.strip() and not is_mark and not line.startswith("# "):
             token = result.attempt(_read_token, line, files.where(name, number))
             sentence += [token] if token else []
             continue
@@ -59,13 +59,8 @@ def _read_documents(files: Files, name: str, result: ReaderResult) -> Iterator[l
         yield document
 
 
-def _is_comment(line: str) -> bool:
-    return line.startswith("# ")
-
-
 def _read_token(line: str, where: str) -> tuple[str, str]:
-    columns = line.split("\t") if "\t" in line else line.split()
-    columns = [column.strip() for column in columns]
+    columns = [column.strip() for column in line.split("\t" if "\t" in line else None)]
     if len(columns) < 2 or not columns[0] or not TAG.fullmatch(columns[-1]):
         raise StudyError(
             f"{where}: no token with a tag (O, B-Type, I-Type) in its last column: correct the line"

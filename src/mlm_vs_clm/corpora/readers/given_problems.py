@@ -1,4 +1,4 @@
-"""Authorship problems as a corpus gives them: who wrote what follows from them, and they are drawn whole."""
+"""Predefined authorship problems: authors are inferred from them, and they are sampled as units."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,13 +15,13 @@ RULE = (
 
 @dataclass
 class Texts:
-    """The documents of a corpus of problems, each text once, whichever problems it stands in."""
+    """The documents of a corpus of problems, each text once, whichever problems it is in."""
 
     result: ReaderResult
     ids: dict[str, str] = field(default_factory=dict)
 
     def add(self, document: Document, part: str) -> str:
-        """Keep a document if its text is new, and return the id that its text has."""
+        """Keep a document if its text is new; return the id of the document with its text."""
         fingerprint = hash_text(document.text)
         kept = self.ids.get(fingerprint)
         if kept is None:
@@ -35,10 +35,10 @@ class Texts:
 
 
 def name_authors(result: ReaderResult) -> None:
-    """Give each document without author one that follows from the problems.
+    """Give each document without author one that is inferred from the problems.
 
     Known documents of a problem share their author, and the unknown one has it if and only if the truth is yes; a
-    document in two problems joins their authors. A problem that says no to what others imply is left out.
+    document in two problems joins their authors. A problem that contradicts what others imply is left out.
     """
     author = {document.id: document.id for document in result.documents}
     _keep(result, lambda p: author.keys() >= {*p.known, p.unknown}, "problem with an empty document")
@@ -65,19 +65,14 @@ def _keep(result: ReaderResult, fits: Callable[[GivenProblem], bool], reason: st
     result.problems = [problem for problem in result.problems if fits(problem)]
 
 
-def documents_of(problem: GivenProblem) -> tuple[str, ...]:
-    """Return the ids of all documents of a problem."""
-    return (*problem.known, problem.unknown)
-
-
 def list_complete(problems: Sequence[GivenProblem], splits: dict[str, list[Document]]) -> list[dict]:
     """Return a row for each problem whose documents' first windows all stand in one split, by their ids there."""
     rows = []
     for split, windows in splits.items():
         ids = {window.id for window in windows}
         for problem in problems:
-            if all(f"{id}-0" in ids for id in documents_of(problem)):
-                known = [f"{id}-0" for id in problem.known]
-                row = {"split": split, "id": problem.id, "known": known, "unknown": f"{problem.unknown}-0"}
+            known, unknown = [f"{id}-0" for id in problem.known], f"{problem.unknown}-0"
+            if ids.issuperset([*known, unknown]):
+                row = {"split": split, "id": problem.id, "known": known, "unknown": unknown}
                 rows.append(row | {"same": problem.same})
     return rows

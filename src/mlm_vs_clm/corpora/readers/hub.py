@@ -8,7 +8,7 @@ from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, check_offsets, raise_mistake
 from .official import part_of_value
-from .tables import NAMES
+from .tables import NAMES, find_columns
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -44,20 +44,14 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
             name, _, revision = str(path).partition("@")
             return load_dataset(name, revision=revision)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StudyError(
-            f"{path} cannot be loaded ({type(error).__name__}): check the network and the name, or give a folder made "
-            "with save_to_disk"
-        ) from None
+        advice = "check the network and the name, or give a folder made with save_to_disk"
+        raise StudyError(f"{path} cannot be loaded ({type(error).__name__}): {advice}") from None
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
 
 def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:
     called = {ours: columns.get(ours, ours) for ours in (*NAMES, "entities")}
-    for ours in dict.fromkeys(["text", *columns]):
-        if called[ours] not in rows.column_names:
-            raise StudyError(
-                f"{where}: no column {called[ours]}: name the one that holds it (corpus.columns.{ours}=...)"
-            )
+    find_columns(rows.column_names, ("text",), columns, where)
     kind = rows.features.get(called["labels"])
     for number, row in enumerate(rows):
         found = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}

@@ -40,7 +40,7 @@ def _read_row(row: dict[str, str], where: str, result: ReaderResult) -> None:
 
 
 def clean(plot: str) -> str:
-    """Return a plot without the marks that Wikipedia's export left in it."""
+    """Return a plot without the wiki markup that is left in it."""
     text = html.unescape(TEMPLATE.sub(" ", plot)).replace("[[", "").replace("]]", "").replace("\xad", "")
     return re.sub(r"\s+([,.;:!?)])", r"\1", " ".join(text.split()))
 

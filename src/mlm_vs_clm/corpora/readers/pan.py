@@ -32,19 +32,16 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
     if not folders:
         raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
-    answers = {
-        _folder(name): _read_truth(files, name, result) for name in files.names if _file(name) == TRUTH
-    }
-    labels = {
-        _folder(name): _read_labels(files, name, result) for name in files.names if _file(name) == CONTENTS
-    }
+    named = {each: [name for name in files.names if _file(name) == each] for each in (TRUTH, CONTENTS)}
+    answers = {_folder(name): _read_truth(files, name, result) for name in named[TRUTH]}
+    labels = {_folder(name): _read_labels(files, name, result) for name in named[CONTENTS]}
     ids, texts = name_documents(folders), Texts(result)
     for folder in sorted(folders, key=lambda folder: ORDER.index(part_of_path(folder))):
         above = next((str(step) for step in PurePosixPath(folder).parents if str(step) in answers), "")
         problem = (files, folder, ids[folder], answers.get(above, {}), labels.get(above, ()))
         result.attempt(_read_problem, *problem, texts)
-    there = {_file(folder) for folder in folders}
-    absent = sum(id not in there for told in answers.values() for id in told)
+    present = {_file(folder) for folder in folders}
+    absent = sum(id not in present for given in answers.values() for id in given)
     result.counted["answers to absent problems (not used)"] += absent
     name_authors(result)
     return result
@@ -88,8 +85,8 @@ def _keep_answer(line: str, where: str, answers: Answers) -> None:
 def _read_labels(files: Files, name: str, result: ReaderResult) -> tuple[str, ...]:
     """Return language and genre of a contents.json, those that it has."""
     try:
-        told = json.loads(files.read_plain(name))
-        return tuple(str(told[key]) for key in ("language", "genre") if told.get(key))
+        contents = json.loads(files.read_plain(name))
+        return tuple(str(contents[key]) for key in ("language", "genre") if contents.get(key))
     except (ValueError, AttributeError):
         result.on_mistake(StudyError(f"{files.where(name)}: not a JSON object: correct the file"))
         return ()

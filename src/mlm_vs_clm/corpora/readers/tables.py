@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ...documents import Document
@@ -100,13 +99,15 @@ def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
     """Return (first line, cells) of every row up to the first bad quote, and that row's line (0 if none is bad)."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     rows, number = [], 1
-    with _long_cells():
-        try:
-            for cells in reader:
-                rows += [(number, cells)] if cells else []
-                number = reader.line_num + 1
-        except csv.Error:
-            return rows, number
+    csv.field_size_limit(
+        LONGEST_CELL
+    )  # else Python's reader takes a cell as long as a book for an open quote
+    try:
+        for cells in reader:
+            rows += [(number, cells)] if cells else []
+            number = reader.line_num + 1
+    except csv.Error:
+        return rows, number
     return rows, 0
 
 
@@ -114,19 +115,9 @@ def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, whe
     """Return the place of each column that is there; StudyError for one that was named or is needed, and is not."""
     head = [name.strip() for name in head]
     for ours in dict.fromkeys([*needed, *columns]):
-        if columns.get(ours, ours) not in head:
+        theirs = columns.get(ours, ours)
+        if theirs not in head:
             raise StudyError(
-                f"{where}: no column {columns.get(ours, ours)}: name the one that holds it (corpus.columns.{ours}=...)"
+                f"{where}: no column {theirs}: name the one that holds it (corpus.columns.{ours}=...)"
             )
-    called = {ours: columns.get(ours, ours) for ours in NAMES}
-    return {ours: head.index(theirs) for ours, theirs in called.items() if theirs in head}
-
-
-@contextmanager
-def _long_cells():
-    """Allow cells as long as a book, which Python's reader takes for an open quote."""
-    before = csv.field_size_limit(LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    return {ours: head.index(columns.get(ours, ours)) for ours in NAMES if columns.get(ours, ours) in head}
