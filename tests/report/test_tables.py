@@ -8,7 +8,7 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report.quality import quality_tables, strategy_tables
 from mlm_vs_clm.report.rendering import letter_of, to_markdown, write_between_markers
 from mlm_vs_clm.report.style import Study
-from mlm_vs_clm.report.tables import Entry, Table, command_for_training, headline_table
+from mlm_vs_clm.report.tables import Entry, Table, command_for_training
 
 STUDY = Study("smoke", ("random", 0.5))
 TABLE = Table(
@@ -69,21 +69,6 @@ def test_the_command_of_a_task_names_arms_and_references():
         "masking=entities,punctuation,random,stopwords masking.ratio=1",
         "python experiments/downstream.py -m scale=smoke corpus=abstracts trained_on=majority,real",
     ]
-
-
-def test_the_headline_holds_every_arm_of_every_corpus_but_the_oracle():
-    lines = headline_table(tidy_fakes(("plots", "abstracts")), STUDY).splitlines()
-    arms = [
-        tuple(part.strip() for part in line.split("|")[1:3]) for line in lines[2:] if line.startswith("|")
-    ]
-    assert arms[:2] == [("abstracts", "mlm"), ("abstracts", "mlm_leaky")]
-    assert ("plots", "real (upper reference)") in arms and ("plots", "oracle") not in arms
-    assert len(arms) == 2 * (8 + 3)
-
-
-def test_a_headline_without_rows_says_so():
-    tables = {name: table.iloc[:0] for name, table in tidy_fakes().items()}
-    assert headline_table(tables, STUDY).startswith("missing: no rows of the main cell")
 
 
 README = "before\n<!-- begin: main -->\nold\n<!-- end: main -->\nafter\n"

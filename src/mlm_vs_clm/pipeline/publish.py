@@ -23,7 +23,7 @@ from ..report.sentences import (
     describe_utility_gap,
     summarise_corpora,
 )
-from ..report.tables import headline_table
+from ..report.utility import headline_table
 from .artifacts import RECORD
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
@@ -88,7 +88,7 @@ def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
         "verdicts": to_markdown(claim_tables(claims, study)[0]),
         "gap": "\n".join(show_tables("gap", tables)),
         "found": describe_findings(tables),
-        "headline": headline_table(tables, study),
+        "headline": to_markdown(headline_table(tables, study)),
         "references": "\n".join(show_tables("references", tables)),
     }
 
@@ -96,7 +96,7 @@ def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
 def describe_pretrained(tables: Tables, claims: pd.DataFrame) -> Blocks:
     """Return what they say of the study with pretrained checkpoints: its answer, what training brought, its rows."""
     told = f"{describe_answer(tables, claims)}\n- {describe_claim(claims, 'C4')}"
-    return {"pretrained": f"{told}\n\n{headline_table(tables, read_study(tables))}"}
+    return {"pretrained": f"{told}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
 
 
 def describe_seeds(tables: Tables, claims: pd.DataFrame) -> Blocks:

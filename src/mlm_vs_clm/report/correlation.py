@@ -8,13 +8,11 @@ import pandas as pd
 
 from ..analysis.correlation import DRIVES, LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
 from . import style
-from .drawing import Drawing, add_legend, draw_intervals, panels
+from .drawing import FILLED, Drawing, add_legend, draw_intervals, panels
 from .style import Study, ordered
 from .tables import ABSENT, DASH, Entry, Table, enter, enter_number, enter_words
 
 Quality = tuple[str, str]  # scope, metric
-IN_CORPUS = ("spearman", "partial_spearman")
-OF_ALL = ("pooled_spearman", "pooled_partial_spearman")
 STATISTICS = {
     "spearman": "Spearman",
     "partial_spearman": "Spearman, partial",
@@ -23,9 +21,11 @@ STATISTICS = {
     "share_quality": "Spearman, share and quality",
     "share_utility": "Spearman, share and utility",
 }
-OVERALL_STATISTICS = {
+POOLED = {
     "pooled_spearman": "Spearman within corpora, pooled",
     "pooled_partial_spearman": "the same, partial",
+}
+MIXED = {
     "mixed_slope": "mixed model, standardised slope",
     "mixed_slope_given_share": "the same, given the share",
 }
@@ -33,10 +33,8 @@ RULE = (
     "A 95 % interval wholly inside the bound is no strong correlation (two one-sided tests at 2.5 % each), wholly outside it "
     "a strong one; an interval that spans it decides nothing."
 )
-SERIES = {
-    "Spearman": {"color": "#0072B2", "marker": "o"},
-    "partial (masked share held fixed)": {"color": "#D55E00", "marker": "D"},
-}
+PARTIAL = "partial (masked share held fixed)"
+SERIES = style.series_looks(["Spearman", PARTIAL])
 
 
 class CorrelationLookup:
@@ -50,6 +48,7 @@ class CorrelationLookup:
         self.qualities: list[Quality] = ordered(places, order)
         self.corpora: list[str] = ordered(corpus for corpus, *_ in self.found if corpus != OVERALL)
         self.has_overall = any(corpus == OVERALL for corpus, *_ in self.found)
+        self.places = [(corpus, quality) for corpus in self.corpora for quality in self.qualities]
 
     def get(self, corpus: str, quality: Quality, statistic: str) -> Any:
         """Return one row, None where there is none."""
@@ -65,7 +64,8 @@ class CorrelationLookup:
 
     def main(self, corpus: str, quality: Quality) -> list:
         """Return the rows that decide: the rank correlation, and the same with the masked share held fixed."""
-        return [self.get(corpus, quality, name) for name in (OF_ALL if corpus == OVERALL else IN_CORPUS)]
+        prefix = "pooled_" if corpus == OVERALL else ""
+        return [self.get(corpus, quality, f"{prefix}{name}") for name in ("spearman", "partial_spearman")]
 
 
 def decision_of(row: Any) -> str:
@@ -85,21 +85,15 @@ def correlation_tables(correlation: pd.DataFrame, study: Study) -> list[Table]:
 def decision_table(found: CorrelationLookup, command: str) -> Table:
     """Return the decision for every corpus and quality score, and what would change it."""
     rows = []
-    for corpus in [*found.corpora, OVERALL]:
-        for quality in found.qualities:
-            raw, partial = found.main(corpus, quality)
-            if raw is None:
-                continue
+    for corpus, quality in [*found.places, *((OVERALL, quality) for quality in found.qualities)]:
+        raw, partial = found.main(corpus, quality)
+        if raw is not None:
             warning = Entry(decision_of(found.get(corpus, quality, "ratio_drives_both")))
-            decisions = (
-                enter_row(raw),
-                Entry(decision_of(raw)),
-                enter_row(partial),
-                Entry(decision_of(partial)),
+            sides = (enter_row(raw), Entry(decision_of(raw)), enter_row(partial), Entry(decision_of(partial)))
+            sensitivity = Entry(describe_sensitivity(found, corpus, quality))
+            rows.append(
+                (*enter_place(corpus, quality), *sides, DASH if corpus == OVERALL else warning, sensitivity)
             )
-            ratio = DASH if corpus == OVERALL else warning
-            names = (Entry(corpus), Entry(style.name_measure(*quality)))
-            rows.append((*names, *decisions, ratio, Entry(describe_sensitivity(found, corpus, quality))))
     bounds = sorted({row.bound for row in found.found.values() if pd.notna(row.bound)})
     told = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
     return Table(
@@ -111,22 +105,25 @@ def decision_table(found: CorrelationLookup, command: str) -> Table:
         ),
         header=(
             *("corpus", "quality", "Spearman with utility", "decision"),
-            *("partial (masked share held fixed)", "decision (partial)", "ratio", "sensitivity"),
+            *(PARTIAL, "decision (partial)", "ratio", "sensitivity"),
         ),
         rows=rows,
         command=command,
     )
 
 
+def enter_place(corpus: str, quality: Quality) -> tuple[Entry, Entry]:
+    """Return the entries that name a corpus and a quality score."""
+    return Entry(corpus), Entry(style.name_measure(*quality))
+
+
 def curve_table(found: CorrelationLookup, command: str) -> Table:
     """Return whether a curve describes the cells better than a straight line."""
     rows = []
-    for corpus in found.corpora:
-        for quality in found.qualities:
-            gain, p = (found.get(corpus, quality, name) for name in ("spline_aic_gain", "spline_p"))
-            if gain is not None and p is not None:
-                names = (Entry(corpus), Entry(style.name_measure(*quality)))
-                rows.append((*names, enter_row(gain, 1), enter_p(p), Entry(decision_of(p))))
+    for place in found.places:
+        gain, p = (found.get(*place, name) for name in ("spline_aic_gain", "spline_p"))
+        if gain is not None and p is not None:
+            rows.append((*enter_place(*place), enter_row(gain, 1), enter_p(p), Entry(decision_of(p))))
     return Table(
         name="correlation_shapes",
         title="Non-linearity: spline against a linear fit",
@@ -142,20 +139,20 @@ def curve_table(found: CorrelationLookup, command: str) -> Table:
 
 def estimate_table(found: CorrelationLookup, command: str) -> Table:
     """Return every coefficient within a corpus, one row per estimate."""
-    rows = []
-    for corpus in found.corpora:
-        for quality in found.qualities:
-            for statistic, name in STATISTICS.items():
-                if (row := found.get(corpus, quality, statistic)) is not None:
-                    names = (
-                        corpus,
-                        style.name_measure(*quality),
-                        style.name_metric(str(row.utility_metric)),
-                        name,
-                    )
-                    bound = enter_number(row.bound, "±{:g}")
-                    cells = enter_number(row.n_cells)
-                    rows.append((*map(Entry, names), enter_row(row), cells, bound, Entry(decision_of(row))))
+    rows = [
+        (
+            *enter_place(*place),
+            Entry(style.name_metric(str(row.utility_metric))),
+            Entry(name),
+            enter_row(row),
+            enter_number(row.n_cells),
+            enter_number(row.bound, "±{:g}"),
+            Entry(decision_of(row)),
+        )
+        for place in found.places
+        for statistic, name in STATISTICS.items()
+        if (row := found.get(*place, statistic)) is not None
+    ]
     return Table(
         name="correlation",
         title="Quality against utility over cells",
@@ -173,13 +170,11 @@ def overall_table(found: CorrelationLookup, command: str) -> Table:
         left_out = {
             f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in found.left_out(OVERALL, quality)
         }
-        pooled, mixed = list(OVERALL_STATISTICS.items())[:2], list(OVERALL_STATISTICS.items())[2:]
-        for statistic, name in [*pooled, *left_out.items(), *mixed]:
+        for statistic, name in (POOLED | left_out | MIXED).items():
             if (row := found.get(OVERALL, quality, statistic)) is not None:
                 numbers = (enter_row(row), enter_number(row.n_cells), Entry(decision_of(row)))
-                rows.append(
-                    (Entry(style.name_measure(*quality)), Entry(name), *numbers, enter_words(row.reason))
-                )
+                names = (Entry(style.name_measure(*quality)), Entry(name))
+                rows.append((*names, *numbers, enter_words(row.reason)))
     return Table(
         name="correlation_overall",
         title="All corpora together, and each left out",
@@ -279,8 +274,8 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
             name="correlation_intervals",
             title="Rank correlation of quality and utility, and the bound",
             caption=(
-                "Bars are 95 % intervals. Wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
-                "a bar that crosses its edge decides nothing. The last rows leave one corpus out of all together."
+                f"{FILLED} An interval wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
+                "one that crosses its edge decides nothing. The last rows leave one corpus out of all together."
             ),
             alt=f"Interval plots. {'; '.join(told)}.",
             figure=figure,

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from . import style
-from .drawing import (
-    Drawing,
-    add_legend,
-    describe_values,
-    draw_points,
-    each_panel,
-    mark_decades,
-    mark_empty_panel,
-    panels,
-)
+from .drawing import Drawing, add_legend, describe_values, draw_grid, draw_points, mark_decades
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines
 from .utility import CELL, quality_cells
@@ -60,8 +51,7 @@ def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
             ),
             header=[*KEYS, *AXES, *headings, *IN_ALL.values(), *PLACE],
             rows=[
-                (*map(enter_key, KEYS, line), *enter_cost(found[line]))
-                for line in order_lines(main, KEYS, [(), style.ARMS, ()])
+                (*map(enter_key, KEYS, line), *enter_cost(found[line])) for line in order_lines(main, KEYS)
             ],
             command=command_for_cells("generate", study.scale, main),
         )
@@ -85,20 +75,16 @@ def draw_cost_against_quality(scores: pd.DataFrame, ledger: pd.DataFrame, study:
     """Return one figure: quality at the main cell against FLOPs per document; free baselines as lines across."""
     costs = ledger.assign(cost=ledger["flops"] / ledger["documents"])
     costs = costs.groupby(CELL, dropna=False)["cost"].mean().reset_index()
-    measures = style.main_qualities(scores)
     cells = study.at_main(quality_cells(scores)).merge(costs, on=CELL)
     if not (cells["cost"] > 0).any():
         return []
-    corpora, looks = ordered(cells["corpus"]), style.looks(ordered(cells["arm"], style.ARMS))
-    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row", height=2.8)
-    for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
-        shown = cells[cells["scope"] == scope]
-        draw_costs(axis, shown[shown["corpus"] == corpus], looks)
-        axis.set_title(f"{corpus}, {style.name_scope(scope)}")
-        if axis in axes[:, 0]:
-            axis.set_ylabel(style.label_axis(metric, shown["value"]))
-        if axis in axes[-1]:
-            axis.set_xlabel("cost (GFLOPs per document, log scale)")
+    looks = style.looks(ordered(cells["arm"], style.ARMS))
+    figure = draw_grid(
+        cells,
+        style.main_qualities(scores),
+        "cost (GFLOPs per document, log scale)",
+        lambda axes, panel: draw_costs(axes, panel, looks),
+    )
     add_legend(figure, looks)
     return [
         Drawing(
@@ -118,8 +104,6 @@ def draw_costs(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     """Draw one corpus: a point where there is a cost, a line across where there is none."""
     axes.set_xscale("log")
     mark_decades(axes.xaxis, GIGA)
-    if panel.empty:
-        mark_empty_panel(axes)
     for arm, look in looks.items():
         cells = panel[panel["arm"] == arm]
         draw_points(axes, cells[cells["cost"] > 0], "cost", "value", look)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -11,7 +11,7 @@ from ..analysis.equal_compute import BASES
 from ..analysis.gap import summarise_seeds
 from ..analysis.tables import explain_missing
 from . import style
-from .drawing import Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
+from .drawing import FILLED, Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
 from .sentences import WORDS
 from .style import Study, ordered
 from .tables import (
@@ -31,95 +31,56 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METRICS = [*style.METRICS, *style.UTILITIES]  # reading order
-UNITS = {"bleu": ("0–100", 1), "exact_match": ("share", 3)}  # unit and decimals; others: 0–1, three
-BLUE, ORANGE = {"color": "#0072B2", "marker": "o"}, {"color": "#D55E00", "marker": "s"}
 SHOWN_BY_SEED = ("document", "bleu")
-SIGN = "Differences are first arm minus second; above 0 the masked arm is better"
-FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 0."
 ALL = "first minus second"
-GAP_TITLE, RUN_TITLE = "Ablation of the advantages of the masked arm", "Comparisons by training seed"
-EQUAL_TITLE = "Quality at equal documents and at equal compute"
-
-
-def describe_gap(study: Study) -> str:
-    """Return how to read the differences between texts."""
-    return (
-        f"{study.describe_main()}. {SIGN}; pairs are documents (authors where they repeat). Intervals are 95 % bootstrap "
-        "intervals, over seeds too where there are several."
-    )
-
-
-def describe_runs(study: Study) -> str:
-    """Return how to read the differences by seed."""
-    return (
-        f"{study.describe_main()}. Each seed draws other blanks and other words; where the grid retrains (track=runs), it also "
-        f"trains the language models anew. {SIGN}. Intervals are those of one seed: over documents, as training data over test "
-        "units and task seeds."
-    )
+SIGN = "Differences are first arm minus second; above 0 the masked arm is better"
+TITLES = {
+    "gap": "Ablation of the advantages of the masked arm",
+    "utility_gap": "The same comparisons, as training data",
+    "runs": "Comparisons by training seed",
+    "equal_compute": "Quality at equal documents and at equal compute",
+}
+CAPTIONS = {
+    "gap": f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 % bootstrap intervals, over seeds too "
+    "where there are several. Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
+    "utility_gap": "A task model is trained on the text of either arm and tested on the same real units. "
+    f"{SIGN}: means over task seeds, with 95 % bootstrap intervals over units (authors where they repeat) and task seeds.",
+    "runs": "Each seed draws other blanks and other words; where the grid retrains (track=runs), it also trains the language "
+    f"models anew. {SIGN}. Intervals are those of one seed: over documents, as training data over test units and task seeds. "
+    "The standard deviation is between the seeds.",
+    "equal_compute": f"{SIGN}, paired, with 95 % bootstrap intervals. At equal compute one arm takes the FLOPs of the other: its "
+    "score is read off the line between the runs of its method, at other orders or paces, with the nearest FLOPs below and "
+    "above. Missing where it was not run on both sides of that cost.",
+}
 
 
 def gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus and comparison down, the difference by each measure across."""
-    return difference_table(
-        "gap",
-        GAP_TITLE,
-        f"{describe_gap(study)} Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
-        label(gap),
-        across="measure",
-        extra={"n": lambda rows: Entry(describe_count(rows)) if rows["n"].notna().any() else DASH},
-        command=command_for_arms("score", gap, study),
-    )
+    count = {"n": lambda rows: Entry(describe_count(rows)) if rows["n"].notna().any() else DASH}
+    return difference_table("gap", label(gap), study, "measure", extra=count)
 
 
 def utility_gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus and comparison down, the difference as training data."""
-    return difference_table(
-        "utility_gap",
-        "The same comparisons, as training data",
-        (
-            f"{study.describe_main()}. A task model is trained on the text of either arm and tested on the same real units. "
-            f"{SIGN}: means over task seeds, with 95 % bootstrap intervals over units (authors where they repeat) and task seeds."
-        ),
-        label(gap.assign(scope="utility")),
-        across="all",
-        by_measure=True,
-        command=command_for_arms("downstream", gap, study),
-    )
+    rows = label(gap.assign(scope="utility"))
+    return difference_table("utility_gap", rows, study, "all", by_measure=True, stage="downstream")
 
 
 def run_table(runs: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus, comparison and measure down, the seeds across, their mean and standard deviation."""
+    both = {
+        "mean": lambda rows: enter_seeds(rows, 0),
+        "standard deviation": lambda rows: enter_seeds(rows, 1),
+    }
     return difference_table(
-        "runs",
-        RUN_TITLE,
-        f"{describe_runs(study)} The standard deviation is between the seeds.",
-        at_shown(label(runs)),
-        across="seed",
-        by_measure=True,
-        extra={
-            "mean": lambda rows: enter_seeds(rows, 0),
-            "standard deviation": lambda rows: enter_seeds(rows, 1),
-        },
-        command=command_for_report(study.scale),
+        "runs", at_shown(label(runs)), study, "seed", by_measure=True, extra=both, stage="report"
     )
 
 
 def equal_table(equal: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus and comparison down, each measure at equal documents and at equal compute across."""
-    return difference_table(
-        "equal_compute",
-        EQUAL_TITLE,
-        (
-            f"{study.describe_main()}. {SIGN}, paired, with 95 % bootstrap intervals. At the compute of one arm the score of the "
-            "other is read off the line between the runs of its method, at other orders or paces, with the nearest FLOPs below "
-            "and above."
-        ),
-        label(equal),
-        across="measure at",
-        extra={"FLOPs, first over second": enter_ratio},
-        command=command_for_arms("score", equal, study),
-    )
+    ratio = {"FLOPs, first over second": enter_ratio}
+    return difference_table("equal_compute", label(equal), study, "measure at", extra=ratio)
 
 
 def label(rows: pd.DataFrame) -> pd.DataFrame:
@@ -148,38 +109,56 @@ def list_words(form: str, *columns: pd.Series) -> pd.Series:
 
 def difference_table(
     name: str,
-    title: str,
-    caption: str,
     rows: pd.DataFrame,
+    study: Study,
     across: str,
-    command: str,
     by_measure: bool = False,
-    extra: dict[str, Callable[[pd.DataFrame], Entry]] | None = None,
+    extra: Mapping[str, Callable[[pd.DataFrame], Entry]] | None = None,
+    stage: str = "score",
 ) -> list[Table]:
     """Return one table of labelled differences, none without rows: a line per corpus and comparison (and measure)."""
     if rows.empty:
         return []
     keys = ["corpus", "comparison", "difference", *(["measure"] if by_measure else [])]
-    measures = list_measures(rows)
-    lines = order_lines(rows, keys, [(), WORDS, (), measures][: len(keys)])
-    bases = [f"{measure}: {basis}" for measure in measures for basis in BASES]
-    columns = ordered(rows[across], [*measures, *bases])
+    measures, extra = list_measures(rows), extra or {}
+    columns = ordered(
+        rows[across], [*measures, *(f"{measure}: {basis}" for measure in measures for basis in BASES)]
+    )
     found = {(*(row[key] for key in keys), row[across]): row for _, row in rows.iterrows()}
-    groups, extra = dict(list(rows.groupby(keys))), extra or {}
+    groups = dict(list(rows.groupby(keys)))
     body = [
         (
             *map(enter_key, keys, line),
             *(enter_difference(found.get((*line, column))) for column in columns),
             *(enter_extra(groups[line]) for enter_extra in extra.values()),
         )
-        for line in lines
+        for line in order_lines(rows, keys, comparison=WORDS, measure=measures)
     ]
-    return [Table(name, title, caption, [*keys, *columns, *extra], body, command)]
+    caption = f"{study.describe_main()}. {CAPTIONS[name]}"
+    return [
+        Table(
+            name, TITLES[name], caption, [*keys, *columns, *extra], body, describe_command(stage, rows, study)
+        )
+    ]
+
+
+def describe_command(stage: str, rows: pd.DataFrame, study: Study) -> str:
+    """Return the line that makes the cells behind the differences that were measured, or the report over all seeds."""
+    if stage == "report":
+        return command_for_report(study.scale)
+    made = rows[rows["value"].notna()]
+    arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
+    strategy, ratio = study.main
+    return command_for_cells(stage, study.scale, arms.assign(strategy=strategy, ratio=ratio))
 
 
 def list_measures(rows: pd.DataFrame) -> list[str]:
     """Return the names of the measures of labelled rows, in reading order."""
-    return list(rows.sort_values("metric", key=lambda names: names.map(METRICS.index))["measure"].unique())
+    return list(
+        rows.sort_values("metric", key=lambda names: names.map(style.ORDER["metric"].index))[
+            "measure"
+        ].unique()
+    )
 
 
 def enter_difference(row: pd.Series | None) -> Entry:
@@ -192,7 +171,7 @@ def enter_difference(row: pd.Series | None) -> Entry:
 
 def decimals_of(metric: str) -> int:
     """Return the decimals of a difference."""
-    return UNITS.get(metric, ("", 3))[1]
+    return 1 if style.unit_of(metric) == "0–100" else 3
 
 
 def enter_seeds(rows: pd.DataFrame, part: int) -> Entry:
@@ -214,25 +193,14 @@ def at_shown(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["scope"] + rows["metric"] == "".join(SHOWN_BY_SEED)) | (rows["scope"] == "utility")]
 
 
-def command_for_arms(stage: str, rows: pd.DataFrame, study: Study) -> str:
-    """Return the line that makes the cells behind the differences that were measured."""
-    made = rows[rows["value"].notna()]
-    arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
-    strategy, ratio = study.main
-    return command_for_cells(stage, study.scale, arms.assign(strategy=strategy, ratio=ratio))
-
-
 def draw_gap(gap: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: measures down, corpora across, a point with its interval per comparison."""
-    return draw_differences("gap", GAP_TITLE, describe_gap(study), label(gap), "all", {ALL: BLUE})
+    return draw_differences("gap", label(gap), study, "all")
 
 
 def draw_runs(runs: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: document BLEU above and utility below, corpora across, a point per seed and comparison."""
-    rows = at_shown(label(runs))
-    return draw_differences(
-        "runs", RUN_TITLE, describe_runs(study), rows, "seed", style.looks(ordered(rows["seed"]))
-    )
+    return draw_differences("runs", at_shown(label(runs)), study, "seed")
 
 
 def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
@@ -240,38 +208,34 @@ def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
     rows = label(equal).sort_values("value", key=lambda values: values.isna(), kind="stable")
     rows["basis"] = rows["basis"].where(rows["basis"] == BASES[0], "equal compute")
     rows = rows.drop_duplicates(["corpus", "comparison", "measure", "basis"])
-    caption = (
-        f"{study.describe_main()}. {SIGN}. At equal compute one arm takes the FLOPs of the other, at another order or pace; "
-        "left out where its method was not run on both sides of that cost (the table has the reasons)."
-    )
-    looks = {BASES[0]: BLUE, "equal compute": ORANGE}
-    return draw_differences("equal_compute", EQUAL_TITLE, caption, rows, "basis", looks)
+    return draw_differences("equal_compute", rows, study, "basis")
 
 
-def draw_differences(
-    name: str, title: str, caption: str, rows: pd.DataFrame, series: str, looks: dict[str, dict]
-) -> list[Drawing]:
-    """Return one figure of labelled differences, none without values; `looks` of the values of the column `series`."""
+def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -> list[Drawing]:
+    """Return one figure of labelled differences, none without values: a series per value of the column `series`."""
     if rows["value"].isna().all():
         return []
     arms = dict(zip(rows["comparison"], rows["difference"], strict=True))
     chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, WORDS))
-    by = ["corpus", "comparison", "metric", *([series] if len(looks) > 1 else [])]
+    by = ["corpus", "comparison", "metric", *([series] if series != "all" else [])]
     return [
         Drawing(
             name=name,
-            title=title,
-            caption=f"{caption} {FILLED} Comparisons from top to bottom: {chain}.",
+            title=TITLES[name],
+            caption=f"{study.describe_main()}. {CAPTIONS[name]} {FILLED} From top to bottom: {chain}.",
             alt=f"Points with intervals. {describe_values(rows, by, sign='+')}.",
-            figure=draw_panels(rows, series, looks),
+            figure=draw_panels(rows, series),
         )
     ]
 
 
-def draw_panels(rows: pd.DataFrame, series: str, looks: dict[str, dict]) -> Figure:
+def draw_panels(rows: pd.DataFrame, series: str) -> Figure:
     """Return a figure with a row of panels per measure (one for the main metrics of all tasks), corpora across."""
     corpora, comparisons = ordered(rows["corpus"]), ordered(rows["comparison"], WORDS)
-    kinds = ordered(rows["panel"], list_measures(rows))
+    kinds, looks = (
+        ordered(rows["panel"], list_measures(rows)),
+        style.series_looks(ordered(rows[series], BASES)),
+    )
     height = 0.3 * max(1, 0.6 * len(looks)) * len(comparisons) + 0.8
     figure, axes = panels(len(kinds), len(corpora), sharex="row", sharey=True, height=height)
     figure.set_figwidth(figure.get_figwidth() + 1.6)
@@ -280,9 +244,8 @@ def draw_panels(rows: pd.DataFrame, series: str, looks: dict[str, dict]) -> Figu
         found = {(row["comparison"], row[series]): row for _, row in panel.iterrows()}
         cells = [(look, [found.get((one, name)) for one in comparisons]) for name, look in looks.items()]
         draw_intervals(axis, comparisons, cells)
-        metric = panel["metric"].iloc[0] if len(panel) else ""
-        axis.set_title(f"{corpus}, {panel['scope'].map(style.name_scope).iloc[0]}" if len(panel) else corpus)
-        axis.set_xlabel(f"difference in {style.name_metric(metric)}\n({UNITS.get(metric, ('0–1', 3))[0]})")
+        axis.set_title(f"{corpus}, {style.name_scope(panel['scope'].iloc[0])}" if len(panel) else corpus)
+        axis.set_xlabel(f"difference in {style.label_axis(panel['metric'].iloc[0])}" if len(panel) else "")
     if len(looks) > 1:
         add_legend(figure, looks)
     return figure

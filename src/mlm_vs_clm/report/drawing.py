@@ -5,7 +5,7 @@ matplotlib is imported where it is used, so that tables and sentences do not wai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,8 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "mlm-vs-clm",
     "figure.dpi": 100,
 }
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
+FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 0."
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,28 @@ def each_panel(axes: np.ndarray, rows: Iterable, columns: Iterable) -> Iterator[
     for line, row in zip(axes, rows, strict=True):
         for axis, column in zip(line, columns, strict=True):
             yield axis, row, column
+
+
+def draw_grid(
+    cells: pd.DataFrame,
+    measures: Sequence[tuple[str, str]],
+    x_label: str,
+    draw: Callable[[Axes, pd.DataFrame], None],
+) -> Figure:
+    """Return a figure of scores: a row of panels per measure (scope, metric), corpora across, each drawn from its cells."""
+    corpora = style.ordered(cells["corpus"])
+    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
+    for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
+        panel = cells[(cells["scope"] == scope) & (cells["metric"] == metric) & (cells["corpus"] == corpus)]
+        draw(axis, panel)
+        if panel.empty:
+            mark_empty_panel(axis)
+        axis.set_title(f"{corpus}, {style.name_scope(scope)}")
+        if axis in axes[:, 0]:
+            axis.set_ylabel(style.label_axis(metric))
+        if axis in axes[-1]:
+            axis.set_xlabel(x_label)
+    return figure
 
 
 def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | None = None) -> None:
@@ -123,7 +147,7 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
         for number, look, cell in known:
             draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
         if not known:
-            write_missing(axes, place)
+            axes.text(0.5, place, "missing", transform=axes.get_yaxis_transform(), **CENTRED)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -131,16 +155,9 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
 
 def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
     """Draw one value with its interval."""
-    excludes_zero = cell.low > 0 or cell.high < 0
     axes.plot([cell.low, cell.high], [height, height], color=look["color"], linestyle="-")
-    filling = look["color"] if excludes_zero else "white"
+    filling = look["color"] if cell.low > 0 or cell.high < 0 else "white"
     axes.plot(cell.value, height, color=look["color"], marker=look["marker"], markerfacecolor=filling)
-
-
-def write_missing(axes: Axes, place: float) -> None:
-    """Write "missing" across a row of `draw_intervals`."""
-    across = axes.get_yaxis_transform()
-    axes.text(0.5, place, "missing", transform=across, ha="center", va="center", style="italic")
 
 
 def mark_decades(side: Axis, unit: float) -> None:
@@ -154,7 +171,7 @@ def mark_decades(side: Axis, unit: float) -> None:
 
 def mark_empty_panel(axes: Axes) -> None:
     """Write "missing" into an empty panel."""
-    axes.text(0.5, 0.5, "missing", transform=axes.transAxes, ha="center", va="center", style="italic")
+    axes.text(0.5, 0.5, "missing", transform=axes.transAxes, **CENTRED)
 
 
 def describe_values(cells: pd.DataFrame, by: Sequence[str], sign: str = "") -> str:

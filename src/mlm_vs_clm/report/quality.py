@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..analysis.tables import over_seeds
-from ..masking import STRATEGIES
 from . import style
-from .drawing import Drawing, add_legend, describe_values, each_panel, mark_empty_panel, panels
+from .drawing import Drawing, add_legend, describe_values, draw_grid, panels
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -50,67 +49,57 @@ ORDER_METRICS = ("exact_match", "bleu", "repetition")
 
 def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return the main table of every corpus and scope: arms down, overlap metrics across, at the main cell."""
-    main = study.at_main(scores)
-    return [
-        quality_table(rows, corpus, scope, study)
-        for corpus in ordered(main["corpus"])
-        for scope in style.SCOPES
-        if len(rows := main[(main["corpus"] == corpus) & (main["scope"] == scope)])
-    ]
-
-
-def quality_table(rows: pd.DataFrame, corpus: str, scope: str, study: Study) -> Table:
-    """Return one main table."""
-    metrics = style.order_metrics(rows["metric"], "overlap")
-    shown = rows[rows["metric"].isin(metrics)]
-    return Table(
-        name=f"quality_{corpus}_{scope}",
-        title=f"{corpus}, {style.name_scope(scope)}: overlap with the original",
-        caption=(
-            f"{study.describe_main()} (actual share masked {rows['share'].mean():.3f}), "
-            f"{describe_count(rows)} documents. {INTERVALS}"
-        ),
-        header=["arm", *map(style.name_metric, metrics)],
-        rows=cross(shown, ["arm"], [style.ARMS], "metric", metrics),
-        command=command_for_cells("score", study.scale, rows),
-    )
+    tables = []
+    for (corpus, scope), rows in study.at_main(scores).groupby(["corpus", "scope"]):
+        share = f"actual share masked {rows['share'].mean():.3f}"
+        about = f"{study.describe_main()} ({share}), {describe_count(rows)} documents. {INTERVALS}"
+        title = f"{corpus}, {style.name_scope(scope)}: overlap with the original"
+        tables.append(
+            metric_table(f"quality_{corpus}_{scope}", title, about, rows, ["arm"], "overlap", study)
+        )
+    return tables
 
 
 def side_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return the tables of normalised gain and of variety at the main cell, all corpora together."""
-    main, keys = study.at_main(scores), ["corpus", "scope", "arm"]
-    measured = set(zip(main["scope"], main["metric"], strict=True))
+    rows, keys = study.at_main(scores), ["corpus", "scope", "arm"]
+    tables = [
+        metric_table(kind, title, f"{meaning}{study.describe_main()}. {INTERVALS}", rows, keys, kind, study)
+        for kind, (title, meaning) in SIDES.items()
+    ]
+    return [table for table in tables if table.rows]
+
+
+def metric_table(
+    name: str, title: str, caption: str, rows: pd.DataFrame, keys: list[str], kind: str, study: Study
+) -> Table:
+    """Return a table of the metrics of one kind, a dash where a metric is measured for no arm at a scope."""
+    metrics = style.order_metrics(rows["metric"], kind)
+    rows = rows[rows["metric"].isin(metrics)]
+    measured = set(zip(rows["scope"], rows["metric"], strict=True))
 
     def dash_undefined(entry: Entry, line: tuple, metric: str) -> Entry:
-        return entry if (line[1], metric) in measured else DASH
+        return entry if len(line) == 1 or (line[1], metric) in measured else DASH
 
-    tables = []
-    for kind, (title, meaning) in SIDES.items():
-        metrics = style.order_metrics(main["metric"], kind)
-        rows = main[main["metric"].isin(metrics)]
-        names = [style.name_metric(metric).removesuffix(", normalised gain") for metric in metrics]
-        table = Table(
-            name=kind,
-            title=title,
-            caption=f"{meaning}{study.describe_main()}. {INTERVALS}",
-            header=[*keys, *names],
-            rows=cross(rows, keys, [(), style.SCOPES, style.ARMS], "metric", metrics, dash_undefined),
-            command=command_for_cells("score", study.scale, rows),
-        )
-        tables += [table] if len(rows) else []
-    return tables
+    return Table(
+        name=name,
+        title=title,
+        caption=caption,
+        header=[*keys, *(style.name_metric(metric).removesuffix(", normalised gain") for metric in metrics)],
+        rows=cross(rows, keys, "metric", metrics, dash_undefined),
+        command=command_for_cells("score", study.scale, rows),
+    )
 
 
 def strategy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table per scope: corpus, strategy, ratio and share down, arms across."""
-    keys, preferred = ["corpus", "strategy", "ratio"], [(), STRATEGIES, ()]
-    tables = []
+    keys, tables = ["corpus", "strategy", "ratio"], []
     for scope, metric in style.main_qualities(scores):
         rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric)]
         arms = ordered(rows["arm"], style.ARMS)
         shares = rows.groupby(keys)["share"].mean()
-        shares = [enter_number(shares.get(line), "{:.3f}") for line in order_lines(rows, keys, preferred)]
-        entries = cross(rows, keys, preferred, "arm", arms)
+        shares = [enter_number(shares.get(line), "{:.3f}") for line in order_lines(rows, keys)]
+        entries = cross(rows, keys, "arm", arms)
         tables.append(
             Table(
                 name=f"strategy_{scope}",
@@ -151,7 +140,7 @@ def order_table(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> lis
                 f"({', '.join(f'{arm}: {orders[arm]}' for arm in arms)}). Fills only; repetition is better when lower. {INTERVALS}"
             ),
             header=["measure", *keys[1:], *arms],
-            rows=cross(rows, keys, [ORDER_METRICS, (), ()], "arm", arms),
+            rows=cross(rows, keys, "arm", arms),
             command=command_for_cells("score", study.scale, rows),
         )
     ]
@@ -204,24 +193,14 @@ def draw_orders(scores: pd.DataFrame, ledger: pd.DataFrame, study: Study) -> lis
 
 def draw_over_ratios(cells: pd.DataFrame, measures: list[tuple[str, str]]) -> Figure:
     """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per arm over the ratios."""
-    corpora, looks = ordered(cells["corpus"]), style.looks(ordered(cells["arm"], style.ARMS))
-    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
-    for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
-        shown = cells[(cells["scope"] == scope) & (cells["metric"] == metric)]
-        draw_bands(axis, shown[shown["corpus"] == corpus], looks)
-        axis.set_title(f"{corpus}, {style.name_scope(scope)}")
-        if axis in axes[:, 0]:
-            axis.set_ylabel(style.label_axis(metric, shown["value"]))
-        if axis in axes[-1]:
-            axis.set_xlabel("masking ratio")
+    looks = style.looks(ordered(cells["arm"], style.ARMS))
+    figure = draw_grid(cells, measures, "masking ratio", lambda axes, panel: draw_bands(axes, panel, looks))
     add_legend(figure, looks)
     return figure
 
 
 def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     """Draw a line with its band per arm; a single ratio shows its interval as a bar."""
-    if panel.empty:
-        mark_empty_panel(axes)
     for arm, look in looks.items():
         line = panel[panel["arm"] == arm].sort_values("ratio")
         axes.plot(line["ratio"], line["value"], **look)
@@ -256,7 +235,7 @@ def draw_heat_maps(scores: pd.DataFrame, study: Study) -> list[Drawing]:
 def draw_heat_map(cells: pd.DataFrame, metric: str) -> Figure:
     """Draw the cells of one scope, a panel per corpus, on one colour scale."""
     corpora, arms = ordered(cells["corpus"]), ordered(cells["arm"], style.ARMS)
-    choices = order_lines(cells, ["strategy", "ratio"], [STRATEGIES, ()])
+    choices = order_lines(cells, ["strategy", "ratio"])
     limits = cells["value"].min(), cells["value"].max()
     figure, axes = panels(len(corpora), 1, height=0.36 * len(choices) + 0.5, sharex=True)
     figure.set_figwidth(max(7.0, 1.15 * len(arms) + 1.8))
@@ -265,15 +244,14 @@ def draw_heat_map(cells: pd.DataFrame, metric: str) -> Figure:
             index=["strategy", "ratio"], columns="arm", values="value"
         )
         grid = grid.reindex(index=pd.MultiIndex.from_tuples(choices), columns=arms)
-        image = draw_grid(axis, grid, limits, style.decimals(cells["value"]))
+        image = draw_numbers(axis, grid, limits, style.decimals(cells["value"]))
         axis.set_title(corpus, loc="left")
     axes[-1, 0].set_xticks(range(len(arms)), arms, rotation=25, ha="right", rotation_mode="anchor")
-    label = style.label_axis(metric, cells["value"])
-    figure.colorbar(image, ax=axes[:, 0], shrink=0.6, label=label, pad=0.02)
+    figure.colorbar(image, ax=axes[:, 0], shrink=0.6, label=style.label_axis(metric), pad=0.02)
     return figure
 
 
-def draw_grid(axes: Axes, grid: pd.DataFrame, limits: tuple[float, float], digits: int) -> AxesImage:
+def draw_numbers(axes: Axes, grid: pd.DataFrame, limits: tuple[float, float], digits: int) -> AxesImage:
     """Draw one grid with its numbers, dark on light and light on dark; a missing cell is crossed out."""
     values = grid.to_numpy(dtype=float)
     image = axes.imshow(values, cmap="cividis", vmin=limits[0], vmax=limits[1], aspect="auto")

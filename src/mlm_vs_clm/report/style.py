@@ -1,13 +1,19 @@
 """Names, order and looks: known names first, others after them in sorted order, and never colour alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
 
 import pandas as pd
 
 from ..analysis.tables import at_main_cell
+from ..masking import STRATEGIES
+from ..tasks import TASKS
 
-LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: safe for colour-blind readers; each arm has its own marker
+LOOKS: dict[
+    str, tuple[str, str, Any]
+] = {  # Okabe and Ito's palette, then Tol's muted one: safe for colour-blind readers; each arm has its own marker
     "mlm": ("#0072B2", "o", "-"),
     "mlm_leaky": ("#56B4E9", "s", "--"),
     "mlm_left": ("#117733", "<", "--"),
@@ -22,6 +28,14 @@ LOOKS = {  # Okabe and Ito's palette, then Tol's muted one: safe for colour-blin
     "uniform": ("#767676", "+", ":"),
     "oracle": ("#000000", "*", "-"),
 }
+SERIES = (
+    ("#0072B2", "o"),
+    ("#D55E00", "s"),
+    ("#009E73", "^"),
+    ("#E69F00", "D"),
+    ("#CC79A7", "P"),
+    ("#56B4E9", "v"),
+)
 SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
 SPARE_MARKERS = ("h", "X", "8", "1", "2", "3", "4", "H", "|", "_")
 ARMS = tuple(LOOKS)
@@ -60,6 +74,16 @@ UTILITIES = {
     "lenient_precision": "lenient precision",
     "lenient_recall": "lenient recall",
 }
+ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; – where a reference has none
+    "task": tuple(TASKS),
+    "arm": (*ARMS, *REFERENCES),
+    "trained_on": TRAINED_ON,
+    "strategy": ("–", *STRATEGIES),
+    "ratio": ("–",),
+    "scope": tuple(SCOPES),
+    "metric": [*METRICS, *UTILITIES],
+}
+UNITS = {"bleu": "0–100", "exact_match": "share"}
 MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match", "bleu", "rougeL")}
 
 
@@ -80,19 +104,21 @@ class Study:
         return f"{strategy.replace('_', ' ').capitalize()} masking at ratio {ratio:g}"
 
 
-def looks(arms: Iterable[str]) -> dict[str, dict]:
+def looks(arms: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return matplotlib's colour, marker and line style per arm; unknown arms take spare ones in sorted order."""
     arms = list(arms)
     unknown = sorted(set(arms) - set(LOOKS))
-    spare = {
-        arm: (SPARE_COLOURS[i % len(SPARE_COLOURS)], SPARE_MARKERS[i % len(SPARE_MARKERS)], (0, (4, 1, 1, 1)))
-        for i, arm in enumerate(unknown)
+    chosen = LOOKS | {
+        arm: (colour, marker, (0, (4, 1, 1, 1)))
+        for arm, colour, marker in zip(unknown, cycle(SPARE_COLOURS), cycle(SPARE_MARKERS), strict=False)
     }
-    chosen = {arm: (LOOKS | spare)[arm] for arm in arms}
-    return {
-        arm: {"color": colour, "marker": marker, "linestyle": line}
-        for arm, (colour, marker, line) in chosen.items()
-    }
+    return {arm: dict(zip(("color", "marker", "linestyle"), chosen[arm], strict=True)) for arm in arms}
+
+
+def series_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return matplotlib's colour and marker per series that is not an arm, in the order given."""
+    pairs = zip(names, cycle(SERIES), strict=False)
+    return {name: {"color": colour, "marker": marker} for name, (colour, marker) in pairs}
 
 
 def name_metric(metric: str) -> str:
@@ -112,13 +138,17 @@ def name_measure(scope: str, metric: str) -> str:
     return f"{name_metric(metric)}, {name_scope(scope)}"
 
 
-def label_axis(metric: str, values: pd.Series) -> str:
-    """Return an axis label with its unit, read off the values: shares end at 1, percentages go beyond."""
+def label_axis(metric: str) -> str:
+    """Return an axis label with its unit."""
     if metric.endswith("_gain"):
         return f"{name_metric(metric)}\n(0 = unfilled, 1 = original)"
-    if metric == "exact_match":
-        return f"{name_metric(metric)}\n({'%' if decimals(values) == 1 else 'share'})"
-    return f"{name_metric(metric)} ({'0–100' if decimals(values) == 1 else '0–1'})"
+    return f"{name_metric(metric)}\n({unit_of(metric)})" if unit_of(metric) else name_metric(metric)
+
+
+def unit_of(metric: str) -> str:
+    """Return the unit of a metric; nothing where its name has it, or for an unknown metric."""
+    name = (METRICS | UTILITIES).get(metric, "(")
+    return UNITS.get(metric, "" if "(" in name else "0–1")
 
 
 def decimals(values: pd.Series) -> int:

@@ -6,17 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import find_utility, over_seeds
+from ..analysis.tables import over_seeds
 from . import style
-from .style import Study, ordered
+from .style import ordered
 
 ABSENT = "not run"
-HEADLINE = (
-    ("fills", "exact_match", "exact match"),
-    ("document", "bleu", "BLEU, document"),
-    ("document", "bleu_gain", "BLEU gain over unfilled"),
-    ("document", "bertscore", "BERTScore, document"),
-)
 INTERVALS = "Value [95 % interval]; with several seeds, their mean and their widest interval."
 
 
@@ -74,20 +68,19 @@ def enter_key(key: str, value: Any) -> Entry:
         return enter_number(value, "{:g}")
     if key == "metric":
         return Entry(style.name_metric(value))
-    return Entry(style.REFERENCES.get(value, value) if key == "trained_on" else value)
+    return Entry(style.REFERENCES.get(value, value) if key in ("arm", "trained_on") else value)
 
 
 def cross(
     rows: pd.DataFrame,
     keys: Sequence[str],
-    preferred: Sequence[Iterable],
     across: str,
     columns: Sequence,
     adapt: Callable[[Entry, tuple, Any], Entry] = lambda entry, line, column: entry,
 ) -> list[tuple[Entry, ...]]:
     """Return a row of entries per line of `keys`: the keys, then the mean over seeds at each of `columns` of `across`.
 
-    `preferred` has the reading order of each key. `adapt` may replace an entry, given its line and column.
+    `adapt` may replace an entry, given its line and column.
     """
     cells = over_seeds(rows, [*keys, across])
     found = {}
@@ -98,16 +91,14 @@ def cross(
             *(enter_key(key, value) for key, value in zip(keys, line, strict=True)),
             *(adapt(found.get((*line, column), MISSING), line, column) for column in columns),
         )
-        for line in order_lines(rows, keys, preferred)
+        for line in order_lines(rows, keys)
     ]
 
 
-def order_lines(rows: pd.DataFrame, keys: Sequence[str], preferred: Sequence[Iterable]) -> list[tuple]:
-    """Return the distinct keys present, each column in its reading order, numbers rising."""
-    ranks = [
-        {value: i for i, value in enumerate(ordered(rows[key], names))}
-        for key, names in zip(keys, preferred, strict=True)
-    ]
+def order_lines(rows: pd.DataFrame, keys: Sequence[str], **preferred: Iterable) -> list[tuple]:
+    """Return the distinct keys present, each in its reading order (of `style.ORDER` or `preferred`), numbers rising."""
+    orders: dict[str, Iterable] = {**style.ORDER, **preferred}
+    ranks = [{value: i for i, value in enumerate(ordered(rows[key], orders.get(key, ())))} for key in keys]
     found = set(rows[[*keys]].itertuples(index=False, name=None))
     return sorted(found, key=lambda line: [rank[value] for rank, value in zip(ranks, line, strict=True)])
 
@@ -156,38 +147,3 @@ def list_choices(option: str, values: pd.Series) -> str:
 def markdown_row(texts: Iterable[str]) -> str:
     """Return one row of a Markdown table."""
     return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"
-
-
-def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> str:
-    """Return the main comparison in Markdown: corpus and arm down, quality and utility across, with intervals."""
-    scores, downstream = study.at_main(tables["scores"]), tables["downstream"]
-    if scores.empty:
-        return "missing: no rows of the main cell in scores.csv; `make reproduce` makes them.\n"
-    header = ("corpus", "arm", *(name for *_, name in HEADLINE), "utility as training data")
-    lines = [markdown_row(header), "| --- | --- |" + " ---: |" * (len(header) - 2)]
-    qualities = write_values(scores, ["corpus", "arm", "scope", "metric"])
-    for corpus in ordered(scores["corpus"]):
-        metric = find_utility(downstream, corpus)
-        utilities = write_values(at_main_or_reference(downstream, corpus, metric, study), ["trained_on"])
-        for arm in ordered(scores.loc[scores["corpus"] == corpus, "arm"], style.ARMS) + [*style.REFERENCES]:
-            absent = "–" if arm in style.REFERENCES else "missing"
-            texts = [qualities.get((corpus, arm, *measure), absent) for *measure, _ in HEADLINE]
-            utility = f"{style.name_metric(metric)} {utilities[arm,]}" if (arm,) in utilities else "–"
-            if arm != "oracle" and (arm not in style.REFERENCES or utility != "–"):
-                lines.append(markdown_row((corpus, style.REFERENCES.get(arm, arm), *texts, utility)))
-    note = f"{study.describe_main()}; value [95 % interval]; – where a column does not apply."
-    return "\n".join([*lines, "", note, ""])
-
-
-def at_main_or_reference(rows: pd.DataFrame, corpus: str, metric: str, study: Study) -> pd.DataFrame:
-    """Return one corpus's rows of a metric: of arms at the main cell, and of references, which have no masking."""
-    rows = rows[(rows["corpus"] == corpus) & (rows["metric"] == metric)]
-    return pd.concat([rows[rows["strategy"].isna()], study.at_main(rows)])
-
-
-def write_values(rows: pd.DataFrame, keys: list[str]) -> dict[tuple, str]:
-    """Return the printed mean over seeds, by the keys of a cell."""
-    cells = over_seeds(rows, keys)
-    names = cells[keys].itertuples(index=False, name=None)
-    cells = zip(names, cells.itertuples(index=False), style.digits_of(cells), strict=True)
-    return {name: enter(cell, digits).text for name, cell, digits in cells}

@@ -103,10 +103,6 @@ def draw_losses(axes: Axes, model: pd.DataFrame) -> None:
 
 def describe_last_losses(trained: dict[str, pd.DataFrame]) -> str:
     """Return the last held-out loss of every objective, for the alternative text."""
-    measured = {title: rows.dropna(subset="dev_loss") for title, rows in trained.items()}
-    last = {
-        t: rows.sort_values("step", kind="stable")["dev_loss"].iloc[-1]
-        for t, rows in measured.items()
-        if len(rows)
-    }
-    return ", ".join(f"{title} {loss:.2f}" for title, loss in last.items()) or "not measured"
+    measured = {title: rows.dropna(subset="dev_loss").sort_values("step") for title, rows in trained.items()}
+    last = [f"{title} {rows['dev_loss'].iloc[-1]:.2f}" for title, rows in measured.items() if len(rows)]
+    return ", ".join(last) or "not measured"

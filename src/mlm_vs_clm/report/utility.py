@@ -16,13 +16,19 @@ from . import style
 from .correlation import CorrelationLookup, decision_of
 from .drawing import Drawing, add_legend, draw_points, each_panel, mark_empty_panel, panels
 from .style import Study, ordered
-from .tables import DASH, INTERVALS, MISSING, Entry, Table, command_for_training, cross
+from .tables import DASH, INTERVALS, MISSING, Entry, Table, command_for_cells, command_for_training, cross
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CELL = ["corpus", "arm", "strategy", "ratio"]
+HEADLINE = (
+    ("fills", "exact_match"),
+    ("document", "bleu"),
+    ("document", "bleu_gain"),
+    ("document", "bertscore"),
+)
 REFERENCES = ("real", "unfilled", "shuffled", "majority")
 LINES: dict[str, dict[str, Any]] = {
     "real": {"color": "#000000", "linestyle": "-", "linewidth": 1.2},
@@ -61,7 +67,6 @@ def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
         rows=cross(
             shown,
             keys,
-            [(), style.TRAINED_ON, ("–", *STRATEGIES), ("–",)],
             "metric",
             metrics,
             dash_where_not_copied,
@@ -93,10 +98,47 @@ def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:
                 f"{INTERVALS}"
             ),
             header=[*keys, *(names[column] for column in columns)],
-            rows=cross(rows, keys, [TASKS, (), style.UTILITIES], "trained_on", columns),
+            rows=cross(rows, keys, "trained_on", columns),
             command=command_for_training(study.scale, rows),
         )
     ]
+
+
+def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> Table:
+    """Return the main comparison: corpus and arm down, quality and utility at the main cell across."""
+    scores, main = study.at_main(tables["scores"]), at_main_metric(tables["downstream"])
+    qualities = [
+        scores[(scores["scope"] == scope) & (scores["metric"] == metric)] for scope, metric in HEADLINE
+    ]
+    utility = pd.concat([main[main["strategy"].isna()], study.at_main(main)])
+    told = ", ".join(
+        f"{style.name_metric(metric)} on {corpus}" for corpus, metric in main_metrics(main).items()
+    )
+    rows = pd.concat([*qualities, utility.rename(columns={"trained_on": "arm"}).assign(metric="utility")])
+    columns = [*(metric for _, metric in HEADLINE), "utility"]
+    return Table(
+        name="headline",
+        title="All arms at the main cell",
+        caption=f"{study.describe_main()}. Utility as training data is {told or 'missing'}. {INTERVALS}",
+        header=["corpus", "arm", *(style.name_measure(*measure) for measure in HEADLINE), "utility"],
+        rows=cross(rows[rows["arm"] != "oracle"], ["corpus", "arm"], "metric", columns, dash_for_references),
+        command=command_for_cells("score", study.scale, scores),
+    )
+
+
+def dash_for_references(entry: Entry, line: tuple, metric: str) -> Entry:
+    """Return a dash for the quality of a reference, which has no text, the entry itself elsewhere."""
+    return DASH if line[1] in style.REFERENCES and metric != "utility" else entry
+
+
+def main_metrics(downstream: pd.DataFrame) -> dict[str, str]:
+    """Return the main metric of each corpus's task."""
+    return {corpus: find_utility(downstream, corpus) for corpus in ordered(downstream["corpus"])}
+
+
+def at_main_metric(downstream: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of each corpus's main metric."""
+    return downstream[downstream["metric"] == downstream["corpus"].map(main_metrics(downstream))]
 
 
 def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -108,10 +150,9 @@ def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
 
 def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell with each corpus's main metric: CELL, utility, utility_low, utility_high."""
-    metrics = {corpus: find_utility(downstream, corpus) for corpus in downstream["corpus"].unique()}
-    main = downstream[downstream["metric"] == downstream["corpus"].map(metrics)]
-    cells = over_seeds(main[main["value"].notna()].rename(columns={"trained_on": "arm"}), CELL)
+    main = at_main_metric(downstream).dropna(subset="value")
     names = {"value": "utility", "low": "utility_low", "high": "utility_high"}
+    cells = over_seeds(main.rename(columns={"trained_on": "arm"}), CELL)
     return cells[[*CELL, *names]].rename(columns=names)
 
 
@@ -166,7 +207,7 @@ def draw_shapes(
     cells = pd.concat(parts) if parts else pd.DataFrame()
     if cells.empty:
         return []
-    looks = style.looks(ordered(cells["strategy"], STRATEGIES))
+    looks = style.series_looks(ordered(cells["strategy"], STRATEGIES))
     return [
         Drawing(
             name="correlation_shapes",
@@ -202,7 +243,7 @@ def draw_scatter(
             draw_points(axis, panel[panel[group] == name], "value", "utility", look, crossed=True)
         draw_lines(axis, panel)
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
-        axis.set_xlabel(style.label_axis(metric, shown["value"]))
+        axis.set_xlabel(style.label_axis(metric))
         axis.set_ylabel(f"utility: {style.name_metric(find_utility(downstream, corpus))}")
     add_legend(figure, {name: look | {"linestyle": "none"} for name, look in looks.items()}, lines)
     return figure
