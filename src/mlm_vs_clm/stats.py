@@ -27,15 +27,16 @@ class Estimate:
     """A number with its 95 % interval; `n` counts documents, clusters or cells; `reason`: why it is NaN."""
 
     value: float
-    low: float
-    high: float
-    n: int
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
     reason: str = ""
     n_degenerate: int = 0
 
 
-def _undefined(n: int, reason: str) -> Estimate:
-    return Estimate(math.nan, *NOT_DEFINED, n, reason)
+def undefined(n: int, reason: str) -> Estimate:
+    """Return an estimate that could not be made."""
+    return Estimate(math.nan, n=n, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -124,15 +125,15 @@ def normalised_gain(
     """
     if unfilled is None or oracle is None:
         missing = [name for name, rows in (("unfilled", unfilled), ("oracle", oracle)) if rows is None]
-        return _undefined(0, " and ".join(missing) + " missing")
+        return undefined(0, " and ".join(missing) + " missing")
     units = gather_units(np.hstack([score, unfilled, oracle]), clusters)
     if not len(units):
-        return _undefined(0, "no document has arm, unfilled and oracle all scored")
+        return undefined(0, "no document has arm, unfilled and oracle all scored")
     value = float(gain_of_sums(units.sum(axis=0), aggregate))
     if np.isnan(value):
-        return _undefined(len(units), "oracle equals unfilled")
+        return undefined(len(units), "oracle equals unfilled")
     if len(units) < 2:
-        return Estimate(value, *NOT_DEFINED, len(units), "one unit has no interval")
+        return Estimate(value, n=len(units), reason="one unit has no interval")
     gains = gain_of_sums(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
     return Estimate(value, *percentile_interval(gains), len(units), n_degenerate=int(np.isnan(gains).sum()))
 
@@ -297,10 +298,10 @@ def estimate(
     """Return a measure of columns without NaN, with its percentile interval; rows of a cluster are drawn together."""
     n = len(columns[0])
     if n < 3:
-        return _undefined(n, "fewer than three cells")
+        return undefined(n, "fewer than three cells")
     value = float(measure(np.ones((1, n)), *columns)[0])
     if np.isnan(value):
-        return _undefined(n, "a variable does not vary")
+        return undefined(n, "a variable does not vary")
     resampled = measure(draw_cells(n, n_resamples, seed, clusters), *columns)
     return Estimate(value, *percentile_interval(resampled), n, n_degenerate=int(np.isnan(resampled).sum()))
 

@@ -64,11 +64,7 @@ def simulate_ratios(rng, accuracies, n_documents=100):
     made = Simulated()
     for ratio, accuracy in accuracies.items():
         n_blanks = np.full(n_documents, round(100 * ratio))
-        matched = {
-            "mlm": rng.binomial(n_blanks, accuracy),
-            "unfilled": 0 * n_blanks,
-            "oracle": n_blanks,
-        }
+        matched = {"mlm": rng.binomial(n_blanks, accuracy), "unfilled": 0 * n_blanks, "oracle": n_blanks}
         for arm, right in matched.items():
             document = with_ones(1 - ratio + right / 100 + rng.normal(0, 1e-3, n_documents))
             fills = np.stack([right, n_blanks], axis=1)
@@ -79,10 +75,7 @@ def simulate_ratios(rng, accuracies, n_documents=100):
 
 @pytest.mark.parametrize(
     ("accuracies", "verdict"),
-    [
-        ({0.15: 0.5, 0.5: 0.4, 1.0: 0.2}, "supported"),
-        ({0.15: 0.3, 0.5: 0.3, 1.0: 0.4}, "explained"),
-    ],
+    [({0.15: 0.5, 0.5: 0.4, 1.0: 0.2}, "supported"), ({0.15: 0.3, 0.5: 0.3, 1.0: 0.4}, "explained")],
     ids=["filling gets worse", "only copying does"],
 )
 def test_ratio_claim_tells_filling_from_copying(accuracies, verdict):

@@ -35,10 +35,7 @@ def test_difference_by_hand():
 def test_it_is_the_paired_bootstrap_of_the_stored_statistics():
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 10, (2, 40))
-    row = pick(
-        compare([matched("mlm", first), matched("infill", second)], 300),
-        "both contexts",
-    )
+    row = pick(compare([matched("mlm", first), matched("infill", second)], 300), "both contexts")
     rows = [np.stack([m, np.full(40, 10.0)], axis=1) for m in (first, second)]
     made = paired_bootstrap(*rows, ratio_of_sums, 300)
     assert (row["value"], row["low"], row["high"], row["p"]) == (made.difference, made.low, made.high, made.p)

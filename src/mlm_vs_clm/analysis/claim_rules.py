@@ -107,11 +107,7 @@ def describe_cell(cell: dict) -> str:
 
 
 def compare(
-    first: UnitStatistics,
-    second: UnitStatistics,
-    aggregate: Aggregate,
-    study: Study,
-    same_blanks: bool,
+    first: UnitStatistics, second: UnitStatistics, aggregate: Aggregate, study: Study, same_blanks: bool
 ) -> Found:
     """Return first minus second; `reason` says where there are too few units or scores do not vary."""
     pair, drawn = (first.values, second.values, aggregate), (study.seed, first.clusters)

@@ -25,12 +25,7 @@ COLUMNS = (
 ROLES = ("reported", "matched", "partly matched")
 KEYS = ("id", "statement", "source", "family", "rule", "measures", "mixed")
 MAIN = "main"  # in the rules: the main cell of the study
-OF_STATE = {
-    "holds": "supported",
-    "gone": "contradicted",
-    "unclear": "inconclusive",
-    "missing": "not tested",
-}
+OF_STATE = {"holds": "supported", "gone": "contradicted", "unclear": "inconclusive", "missing": "not tested"}
 IN_WORDS = {"holds": "for", "gone": "against", "unclear": "undecided", "missing": "missing"}
 OF_MATCHED = OF_STATE | {"gone": "explained"}  # the verdict where what was reported holds
 

@@ -17,7 +17,6 @@ from ..fill.baselines import BOUNDS
 from ..stats import (
     ALPHA,
     FEWEST_CELLS,
-    NOT_DEFINED,
     Estimate,
     correlations,
     equivalence,
@@ -25,6 +24,7 @@ from ..stats import (
     holm,
     raw_minus_partial,
     spearman,
+    undefined,
 )
 from ..tasks.outcome import UNTRAINED
 from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
@@ -69,12 +69,7 @@ def correlate_tables(
 
 
 def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
-    return {
-        "corpus": corpus,
-        "quality_metric": metric,
-        "quality_scope": scope,
-        "utility_metric": utility,
-    }
+    return {"corpus": corpus, "quality_metric": metric, "quality_scope": scope, "utility_metric": utility}
 
 
 def pair_cells(
@@ -231,11 +226,11 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
     """Return the rows of the spline against the straight line; `cells` has one row per cell, its seeds averaged."""
     quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     if reason := reason_not_fitted(quality, utility):
-        nothing = Estimate(math.nan, *NOT_DEFINED, len(quality), reason)
+        nothing = undefined(len(quality), reason)
         return [_row(name, nothing, MISSING) for name in ("spline_aic_gain", "spline_p")]
     curve = fit_curve(quality, utility)
     found = {"spline_aic_gain": curve.aic_gain, "spline_p": curve.p}
-    return [_row(name, Estimate(value, *NOT_DEFINED, len(quality))) for name, value in found.items()]
+    return [_row(name, Estimate(value, n=len(quality))) for name, value in found.items()]
 
 
 def correct_curves(rows: list[dict]) -> list[dict]:

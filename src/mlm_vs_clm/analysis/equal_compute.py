@@ -14,7 +14,7 @@ import pandas as pd
 from ..fill.axes import PACE
 from ..stats import draw_weights, gather_units, percentile_interval
 from .cells import Comparison, ScoredCell, group_by
-from .gap import MEASURES
+from .gap import MEASURES, name_comparison
 from .tables import COLUMNS
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
@@ -40,8 +40,8 @@ def compare_at_equal_compute(
     for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
         arms = pool_seeds(of_corpus)
         rows += [
-            {"corpus": corpus, "comparison": one.name, "first": one.first, "second": one.second}
-            | {"scope": scope, "metric": metric, "basis": basis}
+            {"corpus": corpus, "scope": scope, "metric": metric, "basis": basis}
+            | name_comparison(one)
             | _compare(one, basis, (scope, metric), arms, resamples)
             for one in comparisons
             for scope, metric in MEASURES
@@ -67,11 +67,7 @@ def _pool(seeds: list[ScoredCell]) -> ScoredCell:
 
 
 def _compare(
-    comparison: Comparison,
-    basis: str,
-    measure: tuple[str, str],
-    arms: dict[str, ScoredCell],
-    resamples: int,
+    comparison: Comparison, basis: str, measure: tuple[str, str], arms: dict[str, ScoredCell], resamples: int
 ) -> dict:
     absent = [arm for arm in comparison.arms if arm not in arms or measure not in arms[arm].statistics]
     if absent:

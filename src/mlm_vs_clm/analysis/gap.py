@@ -36,7 +36,15 @@ def compare_text(
     Of several seeds the value is the mean, and the interval is over documents and seeds. A comparison that cannot be
     measured is a row with value None and the reason.
     """
-    return pd.DataFrame(_list_text(cells, comparisons, resamples), columns=COLUMNS["gap"])
+    rows = [
+        {"corpus": corpus, "scope": scope, "metric": metric}
+        | name_comparison(one)
+        | _compare_text(one, made, (scope, metric), resamples)
+        for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
+        for one in comparisons
+        for scope, metric in MEASURES
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["gap"])
 
 
 def compare_utility(
@@ -46,12 +54,19 @@ def compare_utility(
 
     A comparison that cannot be measured, for want of an arm or of any model, is missing with its reason.
     """
-    return pd.DataFrame(_list_utility(cells, comparisons, resamples), columns=COLUMNS["utility_gap"])
+    rows = [
+        {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
+        | name_comparison(one)
+        | _compare_utility(one, task, made, resamples)
+        for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
+        for one in comparisons
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["utility_gap"])
 
 
 def compare_by_seed(
-    scored: Sequence[ScoredCell],
-    trained: Sequence[TrainedCell],
+    scored: Iterable[ScoredCell],
+    trained: Iterable[TrainedCell],
     comparisons: Sequence[Comparison],
     resamples: int,
 ) -> pd.DataFrame:
@@ -60,35 +75,26 @@ def compare_by_seed(
     Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
     data, over task seeds.
     """
-    rows = [
-        row | {"seed": seed}
-        for seed, cells in _split_by_seed(scored)
-        for row in _list_text(cells, comparisons, resamples)
+    tables = [
+        compare_text(cells, comparisons, resamples).assign(seed=seed) for seed, cells in _by_seed(scored)
     ]
-    rows += [
-        row | {"seed": seed, "scope": "utility"}
-        for seed, cells in _split_by_seed(trained)
-        for row in _list_utility(cells, comparisons, resamples)
+    tables += [
+        compare_utility(cells, comparisons, resamples).assign(seed=seed, scope="utility")
+        for seed, cells in _by_seed(trained)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS["runs"])
+    return pd.concat(tables or [pd.DataFrame()]).reindex(columns=COLUMNS["runs"])
 
 
-def _split_by_seed(cells: Sequence[C]) -> Iterator[tuple[int, list[C]]]:
+def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
     for of_corpus in group_by(cells, lambda one: one.cell.corpus).values():
         by_seed = group_by(of_corpus, lambda one: one.cell.seed)
         if len(by_seed) > 1:
             yield from sorted(by_seed.items())
 
 
-def _list_text(cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int) -> list[dict]:
-    return [
-        {"corpus": corpus, "comparison": one.name, "first": one.first, "second": one.second}
-        | {"scope": scope, "metric": metric}
-        | _compare_text(one, made, (scope, metric), resamples)
-        for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
-        for one in comparisons
-        for scope, metric in MEASURES
-    ]
+def name_comparison(comparison: Comparison) -> dict:
+    """Return the columns that name a comparison."""
+    return {"comparison": comparison.name, "first": comparison.first, "second": comparison.second}
 
 
 def _compare_text(
@@ -106,18 +112,6 @@ def _compare_text(
         return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
     values = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
     return values | {"n": made.n, "reason": ""}
-
-
-def _list_utility(
-    cells: Iterable[TrainedCell], comparisons: Sequence[Comparison], resamples: int
-) -> list[dict]:
-    return [
-        {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
-        | {"comparison": one.name, "first": one.first, "second": one.second}
-        | _compare_utility(one, task, made, resamples)
-        for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
-        for one in comparisons
-    ]
 
 
 def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell], resamples: int) -> dict:

@@ -8,12 +8,12 @@ import pandas as pd
 
 from ..stats import (
     FEWEST_CELLS,
-    NOT_DEFINED,
     Estimate,
     draw_weights,
     partial_spearman,
     percentile_interval,
     spearman,
+    undefined,
 )
 
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
@@ -48,7 +48,7 @@ def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, se
     defined = {corpus: values for corpus, values in found.items() if not np.isnan(values[0])}
     sizes = [len(cells[corpus]) for corpus in defined]
     if len(defined) < 2:
-        return Estimate(float("nan"), *NOT_DEFINED, sum(sizes), "fewer than two corpora with a correlation")
+        return undefined(sum(sizes), "fewer than two corpora with a correlation")
     pooled = np.average(np.stack(list(defined.values())), axis=0, weights=sizes)
     left_out = sorted(set(cells) - set(defined))
     reason = f"without {', '.join(left_out)}: not defined there" if left_out else ""
@@ -80,7 +80,7 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     }
     if len(varied) < 2:
         reason = f"fewer than two corpora with {FEWEST_CELLS} cells that vary"
-        return Estimate(float("nan"), *NOT_DEFINED, sum(map(len, cells.values())), reason)
+        return undefined(sum(map(len, cells.values())), reason)
     parts = [standardise(part).assign(corpus=corpus) for corpus, part in varied.items()]
     table = pd.concat(parts, ignore_index=True)
     model = smf.mixedlm(
@@ -92,16 +92,16 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
             fit = model.fit(reml=True, method=SEARCHES)
             low, high = (float(end) for end in fit.conf_int().loc["quality"])
     except (np.linalg.LinAlgError, ValueError) as error:
-        return Estimate(float("nan"), *NOT_DEFINED, len(table), f"the model could not be fitted: {error}")
+        return undefined(len(table), f"the model could not be fitted: {error}")
     return describe_fit(fit, low, high, len(table))
 
 
 def describe_fit(fit, low: float, high: float, n: int) -> Estimate:
     """Return the slope of a fitted model, or why there is none."""
     if not fit.converged:
-        return Estimate(float("nan"), *NOT_DEFINED, n, "the model did not converge")
+        return undefined(n, "the model did not converge")
     if np.isnan([low, high]).any():
-        return Estimate(float("nan"), *NOT_DEFINED, n, "the model is singular: its slope has no interval")
+        return undefined(n, "the model is singular: its slope has no interval")
     variances = {
         "slopes of corpora": float(fit.cov_re.iloc[0, 0]),
         "levels of strategies": float(fit.vcomp[0]),

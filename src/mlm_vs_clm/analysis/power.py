@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..stats import ALPHA, NOT_DEFINED, Estimate
+from ..stats import ALPHA, Estimate, undefined
 
 INTERVAL_IN_ERRORS = 2 * 1.959964  # the width of a 95 % interval in standard errors
 
@@ -30,7 +30,7 @@ def count_cells_needed(one: Estimate, bound: float) -> tuple[Estimate, bool]:
     on Fisher's scale (atanh). The estimate is NaN, with its reason, where no number of cells decides.
     """
     if np.isnan([one.low, one.high]).any():
-        return Estimate(math.nan, *NOT_DEFINED, one.n, one.reason or "no interval"), False
+        return undefined(one.n, one.reason or "no interval"), False
     value, low, high, limit = np.arctanh(np.clip([one.value, one.low, one.high, bound], -0.9999, 0.9999))
     is_inside = bool(abs(value) < limit)
     if is_inside:
@@ -40,6 +40,6 @@ def count_cells_needed(one: Estimate, bound: float) -> tuple[Estimate, bool]:
         arms = [inner / (abs(value) - limit) if abs(value) > limit else math.inf]
     if not np.isfinite(max(arms)):
         reason = "no number of cells decides: the estimate lies on the bound"
-        return Estimate(math.nan, *NOT_DEFINED, one.n, reason), is_inside
+        return undefined(one.n, reason), is_inside
     needed = math.ceil(round(3 + (one.n - 3) * max(arms) ** 2, 6))
-    return Estimate(needed, *NOT_DEFINED, one.n), is_inside
+    return Estimate(needed, n=one.n), is_inside
