@@ -33,37 +33,37 @@ METRICS = {
 STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
 
 
-def tidy_fakes(corpora=("abstracts",), **choices) -> dict[str, pd.DataFrame]:
+def tidy_fakes(corpora=("abstracts",)) -> dict[str, pd.DataFrame]:
     """Return every table as the report reads it."""
-    tables = fake_tables(corpora, **choices)
+    tables = fake_tables(corpora)
     return {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
 
 
-def fake_tables(corpora=tuple(CORPORA), seeds=(0,)) -> dict[str, pd.DataFrame]:
-    """Return every table for a full grid, with one cell missing for a reason."""
+def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
+    """Return every table for a full grid of one seed, with one cell missing for a reason."""
     rng = np.random.default_rng(7)
-    keys = ["corpus", "arm", "strategy", "ratio", "seed"]
-    grid = [(corpus, arm, *masking) for corpus in corpora for arm in ARMS for masking in MASKINGS]
-    cells = [dict(zip(keys, (*cell, seed), strict=True)) for cell in grid for seed in seeds]
+    cells = [
+        {"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio, "seed": 0}
+        for corpus in corpora
+        for arm in ARMS
+        for strategy, ratio in MASKINGS
+    ]
     gap = [row for corpus in corpora for row in gap_rows(corpus)]
+    utilities = [row for cell in cells for row in utility_rows(rng, cell)]
     tables = {
         "study": [STUDY],
         "scores": [row for cell in cells for row in score_rows(rng, cell)],
-        "downstream": [
-            *reference_rows(corpora, seeds),
-            *(r for cell in cells for r in utility_rows(rng, cell)),
-        ],
+        "downstream": [row for corpus in corpora for row in reference_rows(corpus)] + utilities,
         "gap": gap,
         "utility_gap": [utility_gap_row(row) for row in gap if row["metric"] == "exact_match"],
-        "runs": [
-            {k: v for k, v in row.items() if k != "p"} | {"seed": seed} for row in gap for seed in (0, 1)
-        ],
+        "runs": [row | {"seed": seed} for row in gap for seed in (0, 1)],
         "ledger": [ledger_row(cell) for cell in cells],
         "equal_compute": [one for row in gap for one in equal_rows(row)],
         "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
         "training": training_rows(),
     }
-    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    made = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    return made | {"runs": made["runs"].drop(columns="p")}
 
 
 def score_rows(rng, cell):
@@ -91,12 +91,10 @@ def fake_score(rng, cell, scope, metric):
     return 100 * value if metric == "bleu" else value
 
 
-def reference_rows(corpora, seeds):
-    for corpus in corpora:
-        for name, value in {"real": 0.74, "majority": 0.3, "shuffled": 0.35}.items():
-            for seed in seeds:
-                place = {"corpus": corpus, "strategy": None, "ratio": None, "seed": seed}
-                yield utility_row(place, name, main_metric(corpus), value)
+def reference_rows(corpus):
+    place = {"corpus": corpus, "strategy": None, "ratio": None, "seed": 0}
+    for name, value in {"real": 0.74, "majority": 0.3, "shuffled": 0.35}.items():
+        yield utility_row(place, name, main_metric(corpus), value)
 
 
 def utility_rows(rng, cell):
@@ -111,13 +109,8 @@ def utility_rows(rng, cell):
 
 
 def utility_row(place, trained_on, metric, value):
-    names = {
-        "task": CORPORA[place["corpus"]],
-        "trained_on": trained_on,
-        "share": place["ratio"],
-        "metric": metric,
-    }
-    return place | names | interval(value, 0.03) | {"n": 200, "artifact": f"fake-{trained_on}"}
+    names = {"task": CORPORA[place["corpus"]], "trained_on": trained_on, "metric": metric, "artifact": "fake"}
+    return place | names | interval(value, 0.03) | {"share": place["ratio"], "n": 200}
 
 
 def main_metric(corpus):
@@ -126,13 +119,9 @@ def main_metric(corpus):
 
 def ledger_row(cell):
     _, cost, order = ARMS[cell["arm"]]
-    context = {"context": "both", "length": "known", "order": order}
+    context = {"context": "both", "length": "known", "order": order, "documents": 150}
     context["method"] = "masked" if cell["arm"] in ("mlm", "mlm_parallel") else cell["arm"]
-    counts = {
-        "documents": 150,
-        "blanks": int(18_000 * cell["ratio"]),
-        "tokens_filled": int(24_000 * cell["ratio"]),
-    }
+    counts = {"blanks": int(18_000 * cell["ratio"]), "tokens_filled": int(24_000 * cell["ratio"])}
     counts |= {"passes": int(cost * 100), "token_forwards": int(cost * 150 * 128)}
     counts |= {"flops": cost * 150 * 128 * 4.5e7 * (0.2 + cell["ratio"])}
     place = {"seconds": cost * 0.7, "peak_memory_mb": 900.0, "device": "cpu", "precision": "float32"}
@@ -145,15 +134,10 @@ def gap_rows(corpus):
             absent = comparison.first == "mlm_left" and corpus == "speeches"
             scale = 10 if metric == "bleu" else 0.1
             value = np.nan if absent else scale * GAPS[comparison.name]
-            names = {
-                "corpus": corpus,
-                "comparison": comparison.name,
-                "first": comparison.first,
-                "second": comparison.second,
-            }
+            names = {"corpus": corpus, "comparison": comparison.name, "scope": scope, "metric": metric}
+            names |= {"first": comparison.first, "second": comparison.second}
             numbers = interval(value, 0.15 * scale) | {"p": value * 0 + 0.01, "n": value * 0 + 150}
-            reason = "not run: mlm_left" if absent else None
-            yield names | {"scope": scope, "metric": metric} | numbers | {"reason": reason}
+            yield names | numbers | {"reason": "not run: mlm_left" if absent else None}
 
 
 def utility_gap_row(row):
@@ -179,23 +163,23 @@ def correlation_rows(corpus):
             names = {"corpus": corpus, "quality_metric": metric, "quality_scope": scope, "n_cells": 42}
             names |= {"utility_metric": main_metric(corpus), "statistic": statistic, "bound": 0.5}
             numbers = dict.fromkeys(("value", "low", "high"), np.nan) if absent else interval(0.31, 0.35)
-            told = {"decision": "", "reason": "share is constant over the cells"} if absent else {}
-            yield names | numbers | {"decision": "inconclusive", "reason": None} | told
+            missing = {"decision": "", "reason": "share is constant over the cells"} if absent else {}
+            yield names | numbers | {"decision": "inconclusive", "reason": None} | missing
 
 
 def training_rows():
     about = {"model": "minilm", "initialisation": "fake encoder", "corpora": "abstracts+plots+speeches"}
-    return [
-        about
-        | {"objective": objective, "step": i * 25, "tokens_seen": i * 40_000, "tokens_predicted": i * 20_000}
-        | {
-            "train_loss": 5 + 4 * np.exp(-i / 3),
-            "dev_loss": 5.1 + 4 * np.exp(-i / 3) if i % 2 == 0 else np.nan,
-        }
-        | {"flops": i * 1e12, "tokens_per_second": 1780.0, "artifact": f"fake-{objective}"}
-        for objective in ("mlm", "clm", "seq2seq")
-        for i in range(11)
-    ]
+    for objective in ("mlm", "clm", "seq2seq"):
+        for i in range(11):
+            loss, names = 5 + 4 * np.exp(-i / 3), {"objective": objective, "artifact": f"fake-{objective}"}
+            counts = {
+                "step": i * 25,
+                "tokens_seen": i * 40_000,
+                "tokens_predicted": i * 20_000,
+                "flops": i * 1e12,
+            }
+            losses = {"train_loss": loss, "dev_loss": loss + 0.1 if i % 2 == 0 else np.nan}
+            yield about | names | counts | losses | {"tokens_per_second": 1780.0}
 
 
 def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
@@ -215,12 +199,12 @@ def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
 def fake_cards(corpora=tuple(CORPORA)) -> list[dict]:
     sizes = {"documents": 150, "words": 12_000}
     labels = {"pretrain": {f"label {i}": i for i in range(12)}, "test": {"label 3": 1}}
-    about = {
-        "files": ["fake.csv"],
-        "splits": dict.fromkeys(("pretrain", "generate", "test"), sizes),
+    about = {"files": ["fake.csv"], "splits": dict.fromkeys(("pretrain", "generate", "test"), sizes)}
+    about |= {
         "labels": labels,
+        "entities": {"pretrain": {}, "test": {}},
+        "dropped": {"duplicate": 3, "empty": 1},
     }
-    about |= {"entities": {"pretrain": {}, "test": {}}, "dropped": {"duplicate": 3, "empty": 1}}
     about |= {"licence": "invented", "differs_from_the_paper": "invented for a test"}
     return [{"name": corpus} | about for corpus in corpora]
 

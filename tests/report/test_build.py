@@ -29,11 +29,6 @@ def test_the_report_loads_no_network_and_draws_only_when_asked():
     assert made.stdout.strip() == "[]"
 
 
-def test_the_fake_tables_are_the_same_each_time():
-    first, second = fake_tables(), fake_tables()
-    assert all(table.equals(second[name]) for name, table in first.items())
-
-
 def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):
     shuffled = {name: table.sample(frac=1, random_state=3) for name, table in fake_tables(ONE).items()}
     assert read_files(make_report(shuffled, tmp_path)) == read_files(report)

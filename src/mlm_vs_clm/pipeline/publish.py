@@ -35,7 +35,7 @@ def name_folder(scale: str, track: str) -> str:
 
 
 def publish(report: Path, results: str, name: str) -> None:
-    """Copy a report to `results/<name>`, touching only files that changed, and say where to look."""
+    """Copy a report to `results/<name>`, touching only files that changed, and print where it is."""
     target = Path(results) / name
     try:
         wanted = {
@@ -81,7 +81,7 @@ def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], Bl
 
 
 def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
-    """Return what README and docs/results.md say of the matched study, by marker."""
+    """Return the blocks on the matched study, by marker."""
     study = read_study(tables)
     return {
         "answer": describe_answer(tables, claims),
@@ -94,21 +94,21 @@ def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
 
 
 def describe_pretrained(tables: Tables, claims: pd.DataFrame) -> Blocks:
-    """Return what they say of the study with pretrained checkpoints: its answer, what training brought, its rows."""
-    told = f"{describe_answer(tables, claims)}\n- {describe_claim(claims, 'C4')}"
-    return {"pretrained": f"{told}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
+    """Return the block on pretrained checkpoints: its answer, the claim on training, all arms."""
+    text = f"{describe_answer(tables, claims)}\n- {describe_claim(claims, 'C4')}"
+    return {"pretrained": f"{text}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
 
 
 def describe_seeds(tables: Tables, claims: pd.DataFrame) -> Blocks:
-    """Return what they say of the matched comparison over several training seeds: its answer, and every seed."""
+    """Return the blocks on several training seeds: how sure the answer is, and every seed."""
     known = describe_comparison(tables["gap"], SAME_LENGTHS)
     n_seeds = tables["runs"]["seed"].nunique()
     sure = f"Over {n_seeds} training seeds, with intervals over documents and seeds. {known}"
     answer = describe_answer(tables, claims.iloc[:0])
-    told = f"{answer}\n- {describe_claim(claims, 'C1')}\n\n"
+    text = f"{answer}\n- {describe_claim(claims, 'C1')}\n\n"
     return {
         "sure": f"{sure} {describe_utility_gap(tables['utility_gap'])}",
-        "runs": told + "\n".join(show_tables("runs", tables)),
+        "runs": text + "\n".join(show_tables("runs", tables)),
     }
 
 
@@ -122,8 +122,8 @@ BLOCKS = {  # by folder of results
 def describe_findings(tables: Tables) -> str:
     """Return the main comparison in words, a paragraph per corpus."""
     study = read_study(tables)
-    told = [
+    text = [
         "\n".join([f"**{summary.corpus}**", *(f"- {sentence}" for sentence in summary.sentences)])
         for summary in summarise_corpora(tables, study)
     ]
-    return "\n\n".join([*told, describe_main_cell(tables["scores"], study)])
+    return "\n\n".join([*text, describe_main_cell(tables["scores"], study)])

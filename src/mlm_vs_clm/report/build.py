@@ -105,7 +105,7 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
 
 
 def read_study(rows: Rows) -> Study:
-    """Return what captions and commands say of a study; raises StudyError where the table `study` has no row."""
+    """Return what captions and commands name of a study; raises StudyError where the table `study` has no row."""
     main, study = tidy.main_cell(rows), rows["study"].iloc[0]
     track = "" if study["track"] == "matched" else f" track={study['track']}"
     return Study(f"{study['scale']}{track}", main)
@@ -151,8 +151,8 @@ def make_section(rows: Rows, study: Study, id: str, title: str, folder: Path) ->
     empty = sorted(name for name in sources - OPTIONAL if rows[name].empty)
     missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
     names, describe = SENTENCES.get(id, ((), lambda study: ()))
-    told = describe(*(rows[name] for name in names), study)
-    return page.Section(id, title, drawings, built, missing, told)
+    words = describe(*(rows[name] for name in names), study)
+    return page.Section(id, title, drawings, built, missing, words)
 
 
 def draw(name: str, rows: Rows, folder: Path | None = None) -> list[drawing.Drawing]:

@@ -95,12 +95,12 @@ def decision_table(found: CorrelationLookup, command: str) -> Table:
                 (*enter_place(corpus, quality), *sides, DASH if corpus == OVERALL else warning, sensitivity)
             )
     bounds = sorted({row.bound for row in found.found.values() if pd.notna(row.bound)})
-    told = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
+    in_force = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
     return Table(
         name="correlation_decisions",
         title="Does better text make better training data? Decisions and their sensitivity",
         caption=(
-            f"{RULE} {told}The warning, {DRIVES}, says that the masked share correlates with quality and with utility by 0.5 or "
+            f"{RULE} {in_force}The warning, {DRIVES}, says that the masked share correlates with quality and with utility by 0.5 or "
             "more, and that holding it fixed brings the correlation's interval to include 0 or more than halves it."
         ),
         header=(
@@ -213,9 +213,9 @@ def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality
     if decision == MISSING:
         return "–"
     needed = found.get(corpus, quality, "cells_needed")
-    told = describe_cells(needed) if decision == UNDECIDED else describe_bound(row)
+    change = describe_cells(needed) if decision == UNDECIDED else describe_bound(row)
     changed = describe_left_out(found.left_out(corpus, quality), corpus, decision)
-    return "; ".join(filter(None, [told, changed]))
+    return "; ".join(filter(None, [change, changed]))
 
 
 def describe_cells(row: Any) -> str:
@@ -263,7 +263,7 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
         axis.set_title(style.name_measure(*quality))
         axis.set_xlabel("Spearman with utility")
     add_legend(figure, SERIES)
-    told = [
+    clauses = [
         f"{name}, {style.name_measure(*quality)} {row.value:.2f}, {decision_of(row)}"
         for name, rows in lines.items()
         for quality, (row, _) in zip(found.qualities, rows, strict=True)
@@ -277,7 +277,7 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
                 f"{FILLED} An interval wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
                 "one that crosses its edge decides nothing. The last rows leave one corpus out of all together."
             ),
-            alt=f"Interval plots. {'; '.join(told)}.",
+            alt=f"Interval plots. {'; '.join(clauses)}.",
             figure=figure,
         )
     ]

@@ -46,7 +46,7 @@ CAPTIONS = {
     "utility_gap": "A task model is trained on the text of either arm and tested on the same real units. "
     f"{SIGN}: means over task seeds, with 95 % bootstrap intervals over units (authors where they repeat) and task seeds.",
     "runs": "Each seed draws other blanks and other words; where the grid retrains (track=runs), it also trains the language "
-    f"models anew. {SIGN}. Intervals are those of one seed: over documents, as training data over test units and task seeds. "
+    f"models again. {SIGN}. Intervals are those of one seed: over documents, as training data over test units and task seeds. "
     "The standard deviation is between the seeds.",
     "equal_compute": f"{SIGN}, paired, with 95 % bootstrap intervals. At equal compute one arm takes the FLOPs of the other: its "
     "score is read off the line between the runs of its method, at other orders or paces, with the nearest FLOPs below and "

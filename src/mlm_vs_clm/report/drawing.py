@@ -69,7 +69,7 @@ def panels(n_rows: int, n_columns: int, height: float = 2.7, **shared: Any) -> t
 
 
 def each_panel(axes: np.ndarray, rows: Iterable, columns: Iterable) -> Iterator[tuple[Axes, Any, Any]]:
-    """Yield the axes of every panel with what its row and its column stand for."""
+    """Yield the axes of every panel with its row and its column."""
     columns = list(columns)
     for line, row in zip(axes, rows, strict=True):
         for axis, column in zip(line, columns, strict=True):
@@ -175,17 +175,17 @@ def mark_empty_panel(axes: Axes) -> None:
 
 
 def describe_values(cells: pd.DataFrame, by: Sequence[str], sign: str = "") -> str:
-    """Return "abstracts mlm 0.21, ...", the alternative text of every figure; `sign` "+" writes that of gains, too."""
+    """Return "abstracts mlm 0.21, ...", the alternative text of every figure; `sign` "+" also writes the sign of positive values."""
     cells = cells.sort_values([*by], kind="stable")
     digits = style.digits_of(cells)
     names = cells[[*by]].astype(object)
     if "metric" in names:
         names["metric"] = names["metric"].map(style.name_metric)
-    told = []
+    clauses = []
     for name, value, places in zip(names.itertuples(index=False), cells["value"], digits, strict=True):
         text = f"{value:{sign}.{places}f}" if pd.notna(value) else "missing"
-        told.append(" ".join([*map(str, name), text]))
-    return ", ".join(told)
+        clauses.append(" ".join([*map(str, name), text]))
+    return ", ".join(clauses)
 
 
 def style_context() -> AbstractContextManager:

@@ -36,7 +36,7 @@ def write_page(path: Path, **content: Any) -> None:
 
 
 def replace_section(path: Path, section: Section) -> None:
-    """Write one section of a page anew, which has only tables and sentences; a page without it stays as it is."""
+    """Replace one section of a page, which has only tables and sentences; a page without it is not changed."""
     begin, end = f'<section id="{section.id}">\n', "</section>\n"
     before, found, rest = path.read_text(encoding="utf-8").partition(begin)
     if found:

@@ -157,7 +157,7 @@ def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
         fixed = FIXED[style.kind_of(metric)]
         cells = over_seeds(rows[(rows["metric"] == metric) & ~rows["arm"].isin(fixed)], CELL)
         measures = [(scope, metric) for scope in ordered(cells["scope"], style.SCOPES)]
-        told = describe_values(study.at_main(cells), ["corpus", "scope", "arm"])
+        values = describe_values(study.at_main(cells), ["corpus", "scope", "arm"])
         drawings.append(
             Drawing(
                 name=f"quality_by_ratio_{metric}",
@@ -167,7 +167,7 @@ def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
                     f"Left out, fixed by definition: {', '.join(sorted(fixed))}. "
                     "Compare lines within a panel: at document scope, copied words raise every line at a low ratio."
                 ),
-                alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {study.main[1]:g}: {told}.",
+                alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {study.main[1]:g}: {values}.",
                 figure=draw_over_ratios(cells, measures),
             )
         )

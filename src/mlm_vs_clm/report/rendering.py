@@ -1,4 +1,4 @@
-"""From a table to Markdown: a missing entry carries a letter, and its reason stands below."""
+"""From a table to Markdown: a missing entry has a letter, and its reason is below."""
 
 from string import ascii_lowercase
 

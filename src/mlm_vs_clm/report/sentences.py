@@ -66,10 +66,10 @@ def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
     rows = list(utility_gap[utility_gap["comparison"] == SAME_LENGTHS].itertuples(index=False))
     if not rows:
         return ""
-    told = "; ".join(
+    clauses = "; ".join(
         f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
     )
-    return f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {told}."
+    return f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
 
 
 def describe_paired(row: Any, digits: int) -> str:
@@ -83,10 +83,10 @@ def count_verdicts(claims: pd.DataFrame) -> str:
     """Return how many claims got which verdict."""
     overall = claims[claims["corpus"] == OVERALL]
     ids = {verdict: sorted(overall.loc[overall["verdict"] == verdict, "claim"]) for verdict in VERDICTS}
-    told = "; ".join(
+    clauses = "; ".join(
         f"{len(found)} {verdict} ({', '.join(found)})" for verdict, found in ids.items() if found
     )
-    return f"**Of {len(overall)} claims**: {told}." if told else ""
+    return f"**Of {len(overall)} claims**: {clauses}." if clauses else ""
 
 
 def describe_claim(claims: pd.DataFrame, claim: str) -> str:
@@ -154,8 +154,8 @@ def describe_documents(scores: pd.DataFrame) -> str:
     if "unfilled" not in cells:
         return "BLEU of the text without the blanks: missing."
     arms = [arm for arm in ordered(cells, style.ARMS) if arm not in BASELINES]
-    told = ", ".join(f"{arm} {cells[arm].value:.1f}" for arm in arms) or "no arm has one"
-    return f"BLEU of the text without the blanks: {enter(cells['unfilled'], 1).text}; of the filled text: {told}."
+    clauses = ", ".join(f"{arm} {cells[arm].value:.1f}" for arm in arms) or "no arm has one"
+    return f"BLEU of the text without the blanks: {enter(cells['unfilled'], 1).text}; of the filled text: {clauses}."
 
 
 def describe_utility(downstream: pd.DataFrame, utility_gap: pd.DataFrame, study: Study) -> str:
@@ -180,13 +180,9 @@ def describe_correlation(correlation: pd.DataFrame) -> str:
     """Return the rank correlation of quality and utility with its decision, one clause per quality metric."""
     clauses = []
     for row in correlation[correlation["statistic"] == "spearman"].itertuples(index=False):
+        estimate = f"{enter(row, 2).text}, {decision_of(row)} at ±{row.bound:g}"
         name = f"{style.name_metric(row.quality_metric)} ({style.name_scope(row.quality_scope)})"
-        told = (
-            f"{enter(row, 2).text}, {decision_of(row)} at ±{row.bound:g}"
-            if pd.notna(row.value)
-            else "missing"
-        )
-        clauses.append(f"{name} {told}")
+        clauses.append(f"{name} {estimate if pd.notna(row.value) else 'missing'}")
     return f"Rank correlation with utility over cells: {'; '.join(clauses)}." if clauses else ""
 
 
@@ -233,14 +229,16 @@ def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
     """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass."""
     whole = equal[(equal["basis"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
     whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
-    told = []
+    clauses = []
     for comparison in ordered(whole["comparison"], WORDS):
         rows = whole[whole["comparison"] == comparison]
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
-        told.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
-    told += describe_one_pass(ledger) if told else []
+        clauses.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
+    clauses += describe_one_pass(ledger) if clauses else []
     return (
-        f"FLOPs per document, masked relative to causal, over the corpora: {'; '.join(told)}." if told else ""
+        f"FLOPs per document, masked relative to causal, over the corpora: {'; '.join(clauses)}."
+        if clauses
+        else ""
     )
 
 
@@ -265,7 +263,7 @@ def describe_equal_compute(equal: pd.DataFrame) -> str:
     rows = equal[(equal["metric"] == "exact_match") & (equal["basis"] != BASES[0]) & equal["value"].notna()]
     if rows.empty:
         return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
-    told = []
+    clauses = []
     for comparison in ordered(rows["comparison"], WORDS):
         for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
             made = list(
@@ -273,7 +271,7 @@ def describe_equal_compute(equal: pd.DataFrame) -> str:
             )
             values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in made)
             if made:
-                told.append(
+                clauses.append(
                     f"{made[0].first} - {made[0].second} at the FLOPs of {getattr(made[0], whose)}: {values}"
                 )
-    return f"Difference in exact match [95 % interval] at equal compute: {'. '.join(told)}."
+    return f"Difference in exact match [95 % interval] at equal compute: {'. '.join(clauses)}."

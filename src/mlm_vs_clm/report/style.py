@@ -89,7 +89,7 @@ MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_ma
 
 @dataclass(frozen=True)
 class Study:
-    """What captions and commands say of a study: its scale as on the command line, and the masking of its main cell."""
+    """What captions and commands name of a study: its scale as on the command line, and the masking of its main cell."""
 
     scale: str
     main: tuple[str, float]
@@ -179,7 +179,7 @@ def kind_of(metric: str) -> str:
 
 
 def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the (scope, metric) that stands for each scope: BERTScore of documents, exact match of fills, if measured."""
+    """Return the main (scope, metric) of each scope: BERTScore of documents, exact match of fills, if measured."""
     known = scores.dropna(subset="value")
     found = []
     for scope in ordered(known["scope"], SCOPES):

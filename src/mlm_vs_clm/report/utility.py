@@ -111,7 +111,7 @@ def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> Table:
         scores[(scores["scope"] == scope) & (scores["metric"] == metric)] for scope, metric in HEADLINE
     ]
     utility = pd.concat([main[main["strategy"].isna()], study.at_main(main)])
-    told = ", ".join(
+    metrics = ", ".join(
         f"{style.name_metric(metric)} on {corpus}" for corpus, metric in main_metrics(main).items()
     )
     rows = pd.concat([*qualities, utility.rename(columns={"trained_on": "arm"}).assign(metric="utility")])
@@ -119,7 +119,7 @@ def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> Table:
     return Table(
         name="headline",
         title="All arms at the main cell",
-        caption=f"{study.describe_main()}. Utility as training data is {told or 'missing'}. {INTERVALS}",
+        caption=f"{study.describe_main()}. Utility as training data is {metrics or 'missing'}. {INTERVALS}",
         header=["corpus", "arm", *(style.name_measure(*measure) for measure in HEADLINE), "utility"],
         rows=cross(rows[rows["arm"] != "oracle"], ["corpus", "arm"], "metric", columns, dash_for_references),
         command=command_for_cells("score", study.scale, scores),
@@ -174,7 +174,7 @@ def draw_quality_against_utility(
     lines = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
     looks = style.looks(ordered(cells["arm"], style.ARMS))
     counts = cells.groupby(["corpus", "scope"]).size().items()
-    told = [f"{corpus}, {style.name_scope(scope)}: {n} cells" for (corpus, scope), n in counts]
+    clauses = [f"{corpus}, {style.name_scope(scope)}: {n} cells" for (corpus, scope), n in counts]
     return [
         Drawing(
             name="quality_against_utility",
@@ -184,7 +184,7 @@ def draw_quality_against_utility(
                 "the original. Lines are the references: training on real text, on shuffled labels, and the majority answer. "
                 "Thin bars are 95 % intervals. The masking ratio moves both axes, so read the partial correlation too."
             ),
-            alt=f"Scatter plots of utility against quality. {'; '.join(told)}.",
+            alt=f"Scatter plots of utility against quality. {'; '.join(clauses)}.",
             figure=draw_scatter(cells, downstream, "arm", looks, lines, draw_references),
         )
     ]
@@ -194,14 +194,14 @@ def draw_shapes(
     scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.DataFrame, study: Study
 ) -> list[Drawing]:
     """Return one figure: a point per cell by strategy, with a line and a spline; corpora across, scopes down."""
-    found, parts, told = CorrelationLookup(correlation), [], []
+    found, parts, clauses = CorrelationLookup(correlation), [], []
     for corpus in ordered(downstream["corpus"]):
         for scope, metric in style.main_qualities(scores):
             paired = pair_cells(scores, downstream, corpus, scope, metric).dropna(
                 subset=["quality", "utility"]
             )
             decision = decision_of(found.get(corpus, (scope, metric), "spline_p"))
-            told.append(f"{corpus}, {style.name_measure(scope, metric)}: the spline {decision}")
+            clauses.append(f"{corpus}, {style.name_measure(scope, metric)}: the spline {decision}")
             names = {"corpus": corpus, "scope": scope, "metric": metric, "value": paired["quality"]}
             parts.append(paired.assign(**names, **NO_INTERVALS))
     cells = pd.concat(parts) if parts else pd.DataFrame()
@@ -216,7 +216,7 @@ def draw_shapes(
                 "Each point is a cell. Higher is a better task model; further right is closer to the original. Shaded areas are "
                 "95 % intervals of the spline, which depends on few points where cells are few."
             ),
-            alt=f"Scatter plots of utility against quality with fitted curves. {'; '.join(told)}.",
+            alt=f"Scatter plots of utility against quality with fitted curves. {'; '.join(clauses)}.",
             figure=draw_scatter(cells, downstream, "strategy", looks, FITS, draw_fits),
         )
     ]
