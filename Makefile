@@ -43,8 +43,9 @@ smoke: data ## the same path on a few documents, into outputs/smoke
 test: $(READY) ## run the fast tests (no network, no GPU); the slow ones: ARGS='-m slow'
 	@$(PY) -m pytest -m "not slow" $(ARGS)
 
-check: $(READY) ## lint and formatting
+check: $(READY) ## lint, formatting, import contracts and types
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/lint-imports && $(VENV)/bin/mypy
 
 notebooks: $(READY) ## execute the notebooks on results/SCALE
 	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm notebooks $(ARGS)

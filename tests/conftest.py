@@ -11,10 +11,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Keep the tests that read the finished study in one process, so that it is made once."""
+    """Keep the tests of a file in one process, and all that read the finished study, so that fixtures are made once."""
     for item in items:
-        if {"toy", "finished"} & set(item.fixturenames):
-            item.add_marker(pytest.mark.xdist_group("study"))
+        group = "study" if {"toy", "finished"} & set(item.fixturenames) else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

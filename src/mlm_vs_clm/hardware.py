@@ -11,6 +11,8 @@ from pathlib import Path
 
 from .errors import StudyError
 
+DTYPES = {"bf16": "bfloat16", "fp32": "float32"}  # torch's name of each precision
+
 
 def choose_device(wish: str) -> str:
     """Return `cuda` or `cpu`; StudyError if a GPU is asked for and there is none."""
@@ -31,7 +33,7 @@ def choose_precision(wish: str, device: str) -> str:
     """Return `bf16` or `fp32`; `auto` takes bf16 where the hardware multiplies in it."""
     if wish == "auto":
         return "bf16" if _has_bf16(device) else "fp32"
-    if wish not in ("bf16", "fp32"):
+    if wish not in DTYPES:
         raise StudyError(f"precision={wish} is unknown: choose auto, bf16 or fp32")
     return wish
 

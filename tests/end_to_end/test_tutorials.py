@@ -1,5 +1,6 @@
 """The tutorials as written: their code blocks run, in order, in a copy of the source tree, with tiny models."""
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from tiny_studies import write_corpus
 from mlm_vs_clm.models.starts import start_from_scratch
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TINY = "model=tiny scale.training.token_budget=1200 scale.resamples=20 scale.task_seeds.genres=1 scale.window_words=64"
 SMALL = "scoring.metrics=[bleu] scoring.encoder={root}/encoder scoring.layer=2 precision=fp32 workers=1"
@@ -28,9 +30,8 @@ def blocks(tutorial, language):
 def tree(tmp_path, tokenizer):
     """Return a copy of what a clone holds, with a tiny encoder, and `python` that runs experiments with tiny models."""
     for name in ("conf", "docs", "experiments", "src", "tests"):
-        shutil.copytree(
-            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-        )
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
     start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
@@ -59,8 +60,6 @@ def run_all(tree, commands, overrides=""):
 
 def write_texts(folder):
     """Write the toy corpus as the tutorial asks: a .txt a text, and a table of labels."""
-    import json
-
     folder.mkdir()
     write_corpus(folder / "corpus.jsonl", 60)
     rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]

@@ -59,7 +59,7 @@ def start_from_checkpoint(
     return model.eval(), tokenizer, Note(kind, bool(new), getattr(model.config, "_commit_hash", None))
 
 
-def start_from_encoder(folder: Path, seed: int) -> BertForMaskedLM:
+def start_from_encoder(folder: Path | str, seed: int) -> BertForMaskedLM:
     """Return a BERT-class encoder with a new language-modelling head tied to its embeddings.
 
     The head is drawn from `seed`; dropout is off, as every example is seen about once.

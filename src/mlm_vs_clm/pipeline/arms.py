@@ -5,7 +5,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ..blanks import BlankedText, FilledText, put_together, set_apart
 from ..corpora import load_split
@@ -16,8 +15,8 @@ from ..fill.baselines import BASELINES, WordCounts
 from ..fill.ledger import Ledger
 from ..fill.recasing import Recaser, writes_capitals
 from ..fill.sampling import Sampling
+from ..hardware import DTYPES
 
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Written = tuple[list[FilledText], Ledger]
 WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
 
@@ -67,7 +66,7 @@ def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: 
     if not is_anew:
         return recase.fill(blanked, filled)
     text = recase.text(filled.text)
-    fills = [text[slice(*filled.spans[w])] if filled.spans[w] else "" for w in blanked.blanks]
+    fills = [text[slice(*span)] if (span := filled.spans[w]) else "" for w in blanked.blanks]
     return FilledText(filled.id, text, fills, filled.spans)
 
 
@@ -81,9 +80,11 @@ def _writes_anew(arm: dict, tokenizer) -> bool:
 
 @lru_cache(maxsize=3)
 def _model(folder: Path, kind: str, precision: str, device: str):
+    import torch
+
     from ..models.checkpoints import load_model
 
-    return load_model(folder, kind, DTYPES[precision]).to(device)
+    return load_model(folder, kind, getattr(torch, DTYPES[precision])).to(device)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=3)

@@ -1,4 +1,4 @@
-"""A result is a folder named after what made it, and it appears whole or not at all."""
+"""A result is a folder named after what made it; it appears whole or not at all."""
 
 import hashlib
 import json
@@ -24,13 +24,15 @@ ADVICE = "set store=<folder>"
 LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
 
 
-# Settings that say where something lies; beside its sha256 they say no more than its name.
+# Settings that are paths; beside a sha256 only the last part of the path counts.
 PLACES = ("path", "source", "encoder")
 
 
 def _identity(settings: dict) -> dict:
-    """Return what of the settings is in an id: content that has a hash is the same wherever its folder stands."""
-    known = {key: _identity(value) if isinstance(value, dict) else value for key, value in settings.items()}
+    """Return the part of the settings in an id: content with a hash is the same wherever its folder is."""
+    known: dict = {
+        key: _identity(value) if isinstance(value, dict) else value for key, value in settings.items()
+    }
     if not known.get("sha256"):
         return known
     return known | {key: Path(known[key]).name for key in PLACES if known.get(key)}
@@ -47,7 +49,7 @@ class Recipe:
 
     @cached_property
     def id(self) -> str:
-        """Return the name that these contents earn: equal recipes share it, unequal ones never do."""
+        """Return the hash of these contents: equal recipes share it, unequal ones do not."""
         parts = {
             "stage": self.stage,
             "version": self.version,
@@ -62,7 +64,7 @@ Make = Callable[[dict, dict[str, Path], Path, "Runtime"], dict | None]
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where and how fast work is done: nothing here may change a result, so none of it is in an id."""
+    """Where and how fast work is done: nothing here changes a result, so none of it is in an id."""
 
     data_dir: str = "data"
     device: str = "cpu"  # or "auto": a stage that needs one chooses it
@@ -82,17 +84,17 @@ class Store:
         self._checked: set[Path] = set()
 
     def path(self, recipe: Recipe) -> Path:
-        """Return where the result of this recipe stands once it is made."""
+        """Return the folder of the result of this recipe, made or not."""
         return self.root / recipe.stage / recipe.id
 
     def has(self, recipe: Recipe) -> bool:
-        """Tell whether the result is stored and undamaged."""
+        """Return whether the result is stored and undamaged."""
         return self._is_whole(self.path(recipe))
 
     def ensure(self, recipe: Recipe) -> Path:
-        """Return the folder of the result; make it, and first what it needs, if it is not stored.
+        """Return the folder of the result; if it is not stored, make what it needs and then the result.
 
-        Several processes may ask for one result: one makes it, the others wait. Raises StudyError when the
+        Of several processes that ask for one result, one makes it and the others wait. Raises StudyError when the
         folder cannot be written.
         """
         if self.has(recipe):
@@ -149,7 +151,7 @@ class Store:
 
 
 def _clear_unfinished(partial: Path) -> None:
-    """Empty the folder of a killed run, but for the checkpoint that a stage may go on from."""
+    """Empty the folder of a killed run, except for the checkpoint from which a stage may resume."""
     partial.mkdir(parents=True, exist_ok=True)
     for path in partial.iterdir():
         if path.is_dir() and path.name != CHECKPOINT:

@@ -1,18 +1,18 @@
-"""How fast blanks are filled, against the loop that people write, side by side in one process.
+"""How fast blanks are filled, against a plain fill-mask loop, in one process.
 
-Two ways take turns on the same documents; a ratio is the median over rounds, so that a machine that slows down
-slows both. The last lines are JSON objects, one a ratio.
+Both ways take turns on the same documents, and a ratio is the median over rounds, so that a machine that slows down
+slows both. The last lines are JSON objects, one per ratio.
 """
 
 import argparse
 import json
+import math
 import platform
 import statistics
 import time
-from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from ..files import read_lines, write_atomically
 from ..fill import BlankedText, fill_causal, fill_masked
 from ..fill.rows import to_rows
 from ..fill.vocabulary import slot_bias
-from ..hardware import reuse_freed_memory
+from ..hardware import DTYPES, reuse_freed_memory
 from ..models.checkpoints import load_tokenizer
 from ..models.kernels.linear import prepacked_products
 from ..models.sizes import count_parameters
@@ -35,27 +35,26 @@ from ..models.starts import as_kind
 from ..report.build import show_bench
 
 WORDS, SHARE = 254, 0.3
-BATCH, GPU_BATCH = 4096, 131072  # sub-words a batch
-GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that tells the peak
-CPU = ("cpu family", "model")  # what /proc/cpuinfo tells of a generation
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+BATCH, GPU_BATCH = 4096, 131072  # tokens per batch
+GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that measures the peak
+CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
+T = TypeVar("T")
 
 
 def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
-    """Return `n` documents of `words` one-piece words each, `share` of them blank."""
-    pieces = [p for p in tokenizer.get_vocab() if p.isascii() and p.isalpha() and len(p) > 2]
-    pieces.sort()
+    """Return `n` documents of `words` words of one token each, a `share` of them blank."""
+    tokens = sorted(t for t in tokenizer.get_vocab() if t.isascii() and t.isalpha() and len(t) > 2)
     made = []
     for number in range(n):
         rng = np.random.default_rng(number)
-        text = " ".join(rng.choice(pieces, size=words))
+        text = " ".join(rng.choice(tokens, size=words))
         blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
         made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
     return made
 
 
 def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:
-    """Fill from left to right as the fill-mask pipeline invites: a text, a pass, one mask, and again."""
+    """Fill from left to right with the fill-mask pipeline: one text, one mask, one pass at a time."""
     filled = []
     for row in to_rows(texts, tokenizer, 512):
         ids = list(row.ids)
@@ -71,7 +70,7 @@ def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) 
 
 @torch.inference_mode()
 def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[int]]:
-    """Fill each blank by running `generate` anew on all that stands to its left."""
+    """Fill each blank by running `generate` on all that is to its left."""
     filled = []
     for row in to_rows(texts, tokenizer, 512):
         ids = list(row.ids)
@@ -85,27 +84,27 @@ def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[in
     return filled
 
 
-def seconds_of(run: Callable[[], object]) -> tuple[float, object]:
-    """Return how long a call took, and what it returned."""
+def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
+    """Return the seconds that a call took, and what it returned."""
     started = time.perf_counter()
-    result = run()
+    result = run(*arguments, **settings)
     return time.perf_counter() - started, result
 
 
 @torch.inference_mode()
 def matrix_peaks(dtype: torch.dtype) -> tuple[float, float]:
-    """Return the FLOP/s of a product of the model's kind of size: with weights laid out once, and as torch's `@`."""
+    """Return the FLOP/s of a product of the size of the model's: with prepacked weights, and with torch's own."""
     rows, layer = torch.randn(4096, 1536, dtype=dtype), torch.nn.Linear(1536, 1536, bias=False, dtype=dtype)
     flops, other = 2 * 4096 * 1536 * 1536, layer.weight.clone()
     with prepacked_products(layer):
-        ours = max(flops / seconds_of(lambda: layer(rows))[0] for _ in range(15))
-    return ours, max(flops / seconds_of(lambda: rows @ other)[0] for _ in range(15))
+        ours = max(flops / timed(layer, rows)[0] for _ in range(15))
+    return ours, max(flops / timed(torch.matmul, rows, other)[0] for _ in range(15))
 
 
 def model_flops(model, ledger, tokens: int) -> float:
-    """Return the FLOPs of a network as it is defined over the texts of `tokens` sub-words.
+    """Return the FLOPs of a network as it is defined, over texts of `tokens` tokens.
 
-    Every layer at every sub-word with its attention products, the output layer at the slots: what model FLOPs
+    All layers with their attention products at every token, the output layer at the slots: what model FLOPs
     utilisation divides by the peak (Chowdhery et al., 2022).
     """
     config, sizes = model.config, count_parameters(model)
@@ -120,39 +119,15 @@ def computed_flops(model, ledger, tokens: int) -> float:
 
 
 def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:
-    """Compare with the pipeline loop in fp32, one at a time and in 16 passes, and with the machine's peak."""
+    """Compare with the pipeline loop in fp32, one token per pass and in 16 passes, and with the machine's peak."""
     pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
-    bias = slot_bias(tokenizer, model.config.vocab_size)
-    dtype = DTYPES[precision]
-    taken = defaultdict(list)
-    for number in range(rounds):
-        few = texts[2 * number : 2 * number + 2]
-        spent, looped = seconds_of(lambda few=few: fill_by_loop(pipe, tokenizer, few, bias))
-        taken["loop"].append(sum(map(len, looped)) / spent)
-        model.to(dtype)
-        peaks = [matrix_peaks(dtype)]
-        spent, filled = seconds_of(lambda: fill_passes(model, tokenizer, texts, 1))
-        taken["one"].append(filled[1].tokens_filled / spent)
-        peaks.append(matrix_peaks(dtype))
-        laid_out, plain = map(max, zip(*peaks, strict=True))
-        taken["laid_out"].append(laid_out / 1e9)
-        taken["plain"].append(plain / 1e9)
-        reached, computed = (
-            count(model, filled[1], WORDS + 2) / spent for count in (model_flops, computed_flops)
-        )
-        taken["share"].append(reached / max(laid_out, plain))
-        taken["computed"].append(computed / max(laid_out, plain))
-        taken["share_of_plain"].append(reached / plain)
-        taken["same"].append(_same(tokenizer, looped, filled[0][2 * number : 2 * number + 2]))
-        spent, filled = seconds_of(
-            lambda: fill_passes(model, tokenizer, texts, -(-len(texts[0].blanks) // 16))
-        )
-        taken["sixteen"].append(filled[1].tokens_filled / spent)
-        model.float()
+    dtype = getattr(torch, DTYPES[precision])
+    table = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
+    taken = {name: list(table[name]) for name in table}
     n = sum(len(text.blanks) for text in texts) * rounds
     print(f"{precision}: {np.mean(taken['same']):.4f} of the fills equal those of the fp32 loop")
     print(
-        f"{precision}: {statistics.median(taken['share_of_plain']):.3f} of what torch's own product reaches"
+        f"{precision}: {statistics.median(taken['share_of_plain']):.3f} of the speed of torch's own product"
     )
     return [
         result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
@@ -160,42 +135,69 @@ def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, r
         share(f"peak_share_{precision}", taken["share"], "model FLOPs, of the best matrix product's", n),
         share(f"computed_share_{precision}", taken["computed"], "FLOPs computed, of the best product's", n),
         result(
-            f"product_{precision}", taken["laid_out"], taken["plain"], "GFLOP/s, theirs torch's own", n=15
+            f"product_{precision}", taken["prepacked"], taken["plain"], "GFLOP/s, theirs torch's own", n=15
         ),
     ]
 
 
+def _take_round(
+    pipe, tokenizer, texts: list[BlankedText], first: int, dtype: torch.dtype
+) -> dict[str, float]:
+    """Return the speeds of one round; the loop fills two of the texts, from `first` on."""
+    model, few = pipe.model, slice(first, first + 2)
+    bias = slot_bias(tokenizer, model.config.vocab_size)
+    loop_seconds, looped = timed(fill_by_loop, pipe, tokenizer, texts[few], bias)
+    model.to(dtype)
+    before = matrix_peaks(dtype)
+    seconds, (filled, ledger) = timed(fill_passes, model, tokenizer, texts, 1)
+    prepacked, plain = map(max, zip(before, matrix_peaks(dtype), strict=True))
+    per_pass = math.ceil(len(texts[0].blanks) / 16)
+    seconds_of_16, (_, ledger_of_16) = timed(fill_passes, model, tokenizer, texts, per_pass)
+    reached, computed = (f(model, ledger, WORDS + 2) / seconds for f in (model_flops, computed_flops))
+    model.float()
+    return {
+        "loop": sum(map(len, looped)) / loop_seconds,
+        "one": ledger.tokens_filled / seconds,
+        "sixteen": ledger_of_16.tokens_filled / seconds_of_16,
+        "prepacked": prepacked / 1e9,
+        "plain": plain / 1e9,
+        "share": reached / max(prepacked, plain),
+        "computed": computed / max(prepacked, plain),
+        "share_of_plain": reached / plain,
+        "same": _same(tokenizer, looped, filled[few]),
+    }
+
+
 def fill_passes(model, tokenizer, texts: list[BlankedText], per_pass: int, batch_tokens: int = BATCH):
-    """Fill from left to right, `per_pass` sub-words in each pass."""
-    pace = {"order": "left_to_right", "per_pass": per_pass}
-    return fill_masked(model, tokenizer, texts, **pace, batch_tokens=batch_tokens)
+    """Fill from left to right, `per_pass` tokens in each pass."""
+    return fill_masked(
+        model, tokenizer, texts, order="left_to_right", per_pass=per_pass, batch_tokens=batch_tokens
+    )
 
 
 def _same(tokenizer, looped: list[list[int]], filled) -> float:
-    """Return the share of slots in which the two ways chose the same sub-word."""
-    same = []
-    for ids, made in zip(looped, filled, strict=True):
-        same += [
-            tokenizer.convert_tokens_to_ids(fill) == token
-            for token, fill in zip(ids, made.fills, strict=True)
-        ]
-    return float(np.mean(same))
+    """Return the share of slots in which both ways chose the same token."""
+    chosen = [tokenizer.convert_tokens_to_ids(fill) for made in filled for fill in made.fills]
+    return float(np.mean(np.equal(chosen, sum(looped, []))))
 
 
 def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> dict:
-    """Compare forced filling with a cache against `generate` run anew for every blank."""
+    """Compare filling with a cache against `generate` run again for every blank."""
     ours, theirs = [], []
     for number in range(rounds):
-        spent, made = seconds_of(lambda n=number: fill_by_generate(model, tokenizer, texts[n : n + 1]))
-        theirs.append(sum(map(len, made)) / spent)
-        spent, filled = seconds_of(lambda: fill_causal(model, tokenizer, texts))
-        ours.append(filled[1].tokens_filled / spent)
+        seconds, made = timed(fill_by_generate, model, tokenizer, texts[number : number + 1])
+        theirs.append(sum(map(len, made)) / seconds)
+        seconds, (_, ledger) = timed(fill_causal, model, tokenizer, texts)
+        ours.append(ledger.tokens_filled / seconds)
     return result("causal_fill", ours, theirs, "blanks/s", sum(len(t.blanks) for t in texts) * rounds)
 
 
 def measure_growth(model, tokenizer) -> list[dict]:
-    """Return how the time grows from 1x to 4x as many documents, and as many blanks, over what linear growth gives."""
-    fill = lambda texts: seconds_of(lambda: fill_masked(model, tokenizer, texts, batch_tokens=BATCH))[0]  # noqa: E731
+    """Return the growth of the time with 4 times the documents, and the blanks, over linear growth."""
+
+    def fill(texts: list[BlankedText]) -> float:
+        return timed(fill_masked, model, tokenizer, texts, batch_tokens=BATCH)[0]
+
     rows = []
     few, many = (write_documents(tokenizer, n, WORDS // 2, 0.05) for n in (16, 64))
     dense = write_documents(tokenizer, 16, WORDS // 2, 0.2)
@@ -216,28 +218,34 @@ def measure_growth(model, tokenizer) -> list[dict]:
 
 
 def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[dict]:
-    """Return how many sub-words a GPU reads a second in bf16, 16 passes a document, and the share of its own peak."""
+    """Return how many tokens a GPU reads per second in bf16, in 16 passes per document, and the share of its peak."""
     model = model.to(device, torch.bfloat16)
-    per_pass, n = -(-len(texts[0].blanks) // 16), sum(len(text.blanks) for text in texts)
-    run = partial(fill_passes, model, tokenizer, texts, per_pass, batch_tokens=GPU_BATCH)
-    run()
-    spent, (_, ledger) = seconds_of(run)
+    per_pass, n = math.ceil(len(texts[0].blanks) / 16), sum(len(text.blanks) for text in texts)
+    fill_passes(model, tokenizer, texts, per_pass, GPU_BATCH)
+    seconds, (_, ledger) = timed(fill_passes, model, tokenizer, texts, per_pass, GPU_BATCH)
     rows = torch.randn(GPU_WIDTH, GPU_WIDTH, dtype=torch.bfloat16, device=device)
 
-    def multiply():
+    def multiply() -> float:
         return (rows @ rows)[0, 0].item()  # the number arrives when the product is made
 
-    peak = max(2 * GPU_WIDTH**3 / seconds_of(multiply)[0] for _ in range(10))
+    peak = max(2 * GPU_WIDTH**3 / timed(multiply)[0] for _ in range(10))
     where = {"n": n, "device": name_device(device), "threads": None}
-    speed, reached = (work / spent for work in (ledger.token_forwards, model_flops(model, ledger, WORDS + 2)))
-    told = {"name": "gpu_fill_bf16", "ratio": None, "ours": round(speed), "theirs": None}
-    told |= {"unit": "sub-words read/s"}
+    speed, reached = (
+        work / seconds for work in (ledger.token_forwards, model_flops(model, ledger, WORDS + 2))
+    )
+    read = {
+        "name": "gpu_fill_bf16",
+        "ratio": None,
+        "ours": round(speed),
+        "theirs": None,
+        "unit": "tokens read/s",
+    }
     shared = share("gpu_peak_share_bf16", [reached / peak], "model FLOPs, of the GPU's product's", n)
-    return [line | where for line in (told, shared)]
+    return [read | where, shared | where]
 
 
 def name_device(device: str) -> str:
-    """Return a device's kind and the name that its maker gave it."""
+    """Return the kind of a device and its product name."""
     own = torch.cuda.get_device_name(device) if device.startswith("cuda") else name_processor()
     return f"{device.partition(':')[0]} ({own})"
 
@@ -250,30 +258,30 @@ def result(name: str, ours: list[float], theirs: list[float], unit: str, n: int)
 
 
 def share(name: str, shares: list[float], unit: str, n: int) -> dict:
-    """Return one line of the benchmark that is no comparison: the median of the shares."""
-    told = {"name": name, "ratio": round(statistics.median(shares), 3)}
-    return told | {"ours": None, "theirs": None, "unit": unit, "n": n}
+    """Return one line of the benchmark without a comparison: the median of the shares."""
+    ratio = round(statistics.median(shares), 3)
+    return {"name": name, "ratio": ratio, "ours": None, "theirs": None, "unit": unit, "n": n}
 
 
 def save_rows(rows: list[dict], path: Path) -> None:
-    """Write the lines for the report, each with where it was measured; no date, so that equal lines are equal bytes."""
+    """Write the lines for the report, each with its device; without a date, so that equal lines are equal bytes."""
     place = {"device": name_device("cpu"), "threads": torch.get_num_threads()}
-    told = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
+    lines = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "".join(json.dumps(row) + "\n" for row in told))
+    write_atomically(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def name_processor() -> str:
-    """Return the processor's name, family and model as Linux tells them, else the machine's kind.
+    """Return the processor's name, family and model on Linux, else the kind of machine.
 
-    A rented processor's name may be its maker's alone, and two generations of it differ twofold in speed.
+    The name of a rented processor may be its maker's alone, and two generations differ twofold in speed.
     """
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    found = [told.get("model name", ""), *(f"{name} {told[name]}" for name in CPU if name in told)]
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    found = [entries.get("model name", ""), *(f"{name} {entries[name]}" for name in CPU if name in entries)]
     return ", ".join(filter(None, found)) or platform.machine()
 
 
@@ -294,7 +302,7 @@ def run(chosen: argparse.Namespace) -> None:
     tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
     texts = write_documents(tokenizer, chosen.documents)
     print(
-        f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} sub-words, {SHARE:.0%} blank"
+        f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} tokens, {SHARE:.0%} blank"
     )
     if not torch.cuda.is_available():
         print("no GPU found; GPU benchmark skipped")

@@ -92,7 +92,9 @@ def compose(overrides: list[str], composed: DictConfig | None = None) -> Config:
 
 def to_config(raw: DictConfig) -> Config:
     """Turn what Hydra composed into typed settings; a missing value or wrong type raises."""
-    return OmegaConf.to_object(raw)
+    config = OmegaConf.to_object(raw)
+    assert isinstance(config, Config)
+    return config
 
 
 def command(run: Callable[[Job], None]) -> Callable[[], None]:

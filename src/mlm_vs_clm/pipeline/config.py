@@ -128,7 +128,7 @@ class ArmConfig:
         return set_settings(self, LATER_AXES)
 
 
-def set_settings(config: object, later: tuple[str, ...]) -> dict:
+def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
     defaults = {each.name: each.default for each in fields(config)}
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}

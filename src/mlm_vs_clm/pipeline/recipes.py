@@ -258,7 +258,12 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
 
 def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
     """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
-    settings = {"scale": config.scale.name, "model": config.model.name, "examples": shown, "rules": rules}
+    settings: dict = {
+        "scale": config.scale.name,
+        "model": config.model.name,
+        "examples": shown,
+        "rules": rules,
+    }
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
     settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
     for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):

@@ -11,6 +11,7 @@ from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
 from ..files import write_lines, write_table
 from ..fill.baselines import BOUNDS
+from ..hardware import DTYPES
 from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Metric, Resources, make_metrics, normalise
 from ..stats import bootstrap, gather_units, normalised_gain, point
 from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
@@ -35,7 +36,7 @@ def score_cell(
     """Write `statistics.jsonl` (one line per metric and scope, one row per document) and `scores.csv`."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    precision = {"bf16": "bfloat16", "fp32": "float32"}[settings["precision"]]
+    precision = DTYPES[settings["precision"]]
     name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
     metrics = _open_metrics(str(encoder), name, settings["layer"], precision, str(nltk_root), device)
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})

@@ -62,7 +62,7 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
     from ..models.sources import save_start, start_from_checkpoint
 
     source = locate(settings["source"], data_dir)
-    if "sha256" in settings and hash_of(source) != settings["sha256"]:
+    if "sha256" in settings and hash_of(Path(source)) != settings["sha256"]:
         raise StudyError(f"{source} changed while it was read: run the same command again")
     named = {key: settings[key] for key in ("kind", "seed", "revision", "opening") if key in settings}
     save_start(*start_from_checkpoint(source, **named), folder)
@@ -83,14 +83,16 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
     tokenizer = load_tokenizer(inputs["start"])
     model = load_start(inputs["start"], kind, tokenizer)
-    fitting = {"micro_batch_documents": runtime.micro_batch_documents}
-    fitting |= {"checkpoint_seconds": runtime.checkpoint_seconds}
-    training = Training(**settings["training"], **fitting)
+    training = Training(
+        **settings["training"],
+        micro_batch_documents=runtime.micro_batch_documents,
+        checkpoint_seconds=runtime.checkpoint_seconds,
+    )
     texts = [(corpus, d.text) for corpus, path in corpora.items() for d in load_split(path, "pretrain")]
     each = training.dev_documents // len(corpora)
-    dev = [d.text for path in corpora.values() for d in load_split(path, "dev")[:each]]
+    dev_texts = [d.text for path in corpora.values() for d in load_split(path, "dev")[:each]]
     subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
-    documents, dev = subwords([text for _, text in texts]), subwords(dev)
+    documents, dev = subwords([text for _, text in texts]), subwords(dev_texts)
     device = choose_device(runtime.device)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
     with training_threads(device, runtime.threads), advise_if_full("training", advice):

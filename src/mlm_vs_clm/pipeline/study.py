@@ -33,7 +33,10 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     grid = config.scale.grid
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
     choose_model = cache(lambda corpus, arm: choose(corpus=corpus, arm=arm).model)
-    corpora, models, bounds, rest = {}, {}, {}, {}
+    corpora: dict[str, Recipe] = {}
+    models: dict[str, Recipe] = {}
+    bounds: dict[str, Recipe] = {}
+    rest: dict[str, Recipe] = {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         corpora[f"corpus/{corpus_name}"] = recipes.corpus(corpus)

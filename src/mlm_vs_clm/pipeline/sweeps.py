@@ -45,7 +45,8 @@ class Outcomes(Callback):
 
     def on_multirun_end(self, config: DictConfig, **kwargs) -> None:
         """List what failed, and end with exit code 1."""
-        failures = [json.loads(path.read_text()) for path in sorted(self.failures.glob("*.json"))]
+        files = sorted(self.failures.glob("*.json")) if self.failures else []
+        failures = [json.loads(file.read_text()) for file in files]
         if failures:
             sys.exit(format_failures(failures))
 
