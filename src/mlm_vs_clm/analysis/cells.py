@@ -71,7 +71,7 @@ class ScoredCell:
 class TrainedCell:
     """What a task model answered after training on an arm's text (or on a control, which `cell.arm` then names).
 
-    `units` are the rows of units.jsonl: one per task seed and test unit. `reason` says why no seed has a model.
+    `units` are the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model.
     """
 
     cell: Cell

@@ -34,7 +34,7 @@ Measured = Iterator[tuple[dict, "Found"]]
 class Found:
     """A difference that speaks to a claim where it is positive, with its 95 % interval.
 
-    `effect` is NaN where it could not be measured; `reason` says why, or why its interval cannot be relied on.
+    `effect` is NaN where it could not be measured; `reason` explains that, or an interval that cannot be relied on.
     `p` is NaN where nothing was drawn: a count, or an interval against a bound.
     """
 
@@ -93,7 +93,7 @@ def compare_cells(test: dict, cells: list[dict], corpus: str, study: Study) -> F
 
 
 def find_aggregate(metric: str) -> Aggregate:
-    """Return what turns summed statistics into the score; raises StudyError for a metric without a paired test."""
+    """Return the function from summed statistics to the score; raises StudyError for a metric without a paired test."""
     name = metric.removesuffix(GAIN)
     if name not in AGGREGATES:
         raise StudyError(f"the claims name the metric {metric}: choose one of {', '.join(AGGREGATES)}")
@@ -109,7 +109,7 @@ def describe_cell(cell: dict) -> str:
 def compare(
     first: UnitStatistics, second: UnitStatistics, aggregate: Aggregate, study: Study, same_blanks: bool
 ) -> Found:
-    """Return first minus second; `reason` says where there are too few units or scores do not vary."""
+    """Return first minus second; `reason` explains too few units and scores that do not vary."""
     pair, drawn = (first.values, second.values, aggregate), (study.seed, first.clusters)
     made = paired_bootstrap(*pair, study.resamples, *drawn)
     evidence = tuple(dict.fromkeys(first.evidence + second.evidence))
@@ -239,7 +239,7 @@ def judge_no_correlation(test: dict, found: Found, p: float) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of claim: the table that names its corpora, how it is measured, and what an interval says."""
+    """A kind of claim: the table that names its corpora, how it is measured, and how an interval is judged."""
 
     table: str
     measure: Callable[[dict, str, Study], Measured]

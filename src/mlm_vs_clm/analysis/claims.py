@@ -32,7 +32,7 @@ OF_MATCHED = OF_STATE | {"gone": "explained"}  # the verdict where what was repo
 
 @dataclass(frozen=True)
 class Tested:
-    """One comparison of a claim on one corpus: what was asked, found (p corrected), and what that says."""
+    """One comparison of a claim on one corpus: what was asked, what was found (p corrected), and its state."""
 
     claim: dict
     corpus: str
@@ -59,7 +59,7 @@ def load_rules(path: Path, main: tuple[str, float]) -> list[dict]:
 
 
 def _resolve_main(rule: dict, main: tuple[str, float]) -> dict:
-    """Return a claim with the main cell's strategy and ratio where it, or an arm of a comparison, says `cells: main`."""
+    """Return a claim with the main cell's strategy and ratio where it, or an arm of a comparison, has `cells: main`."""
     cell = dict(zip(("strategy", "ratio"), main, strict=True))
     resolved = rule | ({"cells": cell} if rule.get("cells") == MAIN else {})
     if "comparisons" not in rule:
@@ -171,9 +171,9 @@ def _decide_corpus(claim: dict, corpus: str, tests: list[Tested]) -> dict:
 
 
 def _combine(states: list[str], mixed: str) -> str:
-    """Return what the comparisons of a role say together.
+    """Return the state of all comparisons of a role.
 
-    Those that are missing say nothing; but where a claim asserts each of them, it does not hold without them.
+    Missing ones do not count; but a claim that asserts each of them does not hold without them.
     """
     made = set(states) - {"missing"}
     if made == {"holds"} and mixed == "gone" and "missing" in states:

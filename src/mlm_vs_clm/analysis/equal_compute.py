@@ -34,7 +34,7 @@ def compare_at_equal_compute(
 
     At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
     two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
-    Where they lie on one side, the row has no value and says so. The seeds of an arm are pooled.
+    Where both lie on one side, the row has no value and a reason. The seeds of an arm are pooled.
     """
     rows = []
     for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
@@ -87,7 +87,7 @@ def _compare(
 
 
 def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:
-    """Return the runs of a method, weighted, that stand for it at these FLOPs per document; or why there are none."""
+    """Return the runs between which the score of a method is interpolated, with weights, or why there are none."""
     family = sorted(
         (one for one in cells if one.method == moved.method and one.flops > 0),
         key=lambda one: (one.flops, one.cell.arm != moved.cell.arm, one.cell.arm),

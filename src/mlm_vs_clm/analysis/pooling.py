@@ -1,4 +1,4 @@
-"""What all corpora say together: a pooled rank correlation, each corpus left out, and a mixed model."""
+"""All corpora together: a pooled rank correlation, each corpus left out, and a mixed model."""
 
 import warnings
 from collections.abc import Callable

@@ -26,7 +26,7 @@ def smallest_detectable_correlation(low: float, high: float, n: int) -> float:
 def count_cells_needed(one: Estimate, bound: float) -> tuple[Estimate, bool]:
     """Return how many cells would decide, were the estimate to stay and its interval to narrow as 1 / sqrt(n - 3).
 
-    The second value tells whether they would decide for a coefficient inside +-bound. Arms of the interval are measured
+    The second value is true where they would decide for a coefficient inside +-bound. Arms of the interval are measured
     on Fisher's scale (atanh). The estimate is NaN, with its reason, where no number of cells decides.
     """
     if np.isnan([one.low, one.high]).any():

@@ -117,7 +117,7 @@ def read_table(name: str, folder: Path) -> pd.DataFrame:
 
 
 def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, str]:
-    """Return the results folder that a notebook reads, and a line that says which one it is.
+    """Return the results folder that a notebook reads, and a line that names it.
 
     `MLM_VS_CLM_RESULTS` names a folder, `MLM_VS_CLM_SCALE` a scale in `results` (laptop unless set); without
     that scale the first folder that is present is read. Raises StudyError where there is none.

@@ -201,7 +201,7 @@ def compare_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
 
 
 def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
-    """Return what the page says about how its numbers were made."""
+    """Return what the page shows of how its numbers were made."""
     starts = sorted(set(tables["training"].get("initialisation", [])))
     scale, track = settings["scale"], settings.get("track")
     return {

@@ -55,7 +55,7 @@ def _given(task: str, corpus: Path) -> dict[str, list[dict]]:
 def _evaluate(
     settings: dict, train: list[Document], splits: dict[str, list[Document]], given: dict[str, list[dict]]
 ) -> list[Outcome]:
-    """Return the outcome of each task seed; the floor has one, as it learns nothing that a seed could change."""
+    """Return the outcome of each task seed; `majority` has one, as it learns nothing that depends on a seed."""
     task = TASKS[settings["task"]]
     if settings["trained_on"] == "majority":
         return [task.majority(train, splits["test"], **given)]

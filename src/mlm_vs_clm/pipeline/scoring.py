@@ -16,13 +16,12 @@ from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Metric, Resources, make_m
 from ..stats import bootstrap, gather_units, normalised_gain, point
 from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
 
-SCOPES = ("document", "fills")
 COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
 
 
 @dataclass(frozen=True)
 class MetricStatistics:
-    """The statistics of a metric for every document of a cell, and how to make scores of them."""
+    """The statistics of a metric for every document of a cell, and the metric that makes scores of them."""
 
     scope: str
     name: str
@@ -42,16 +41,11 @@ def score_cell(
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author(documents)
-    rows = [score for one in measured for score in _score(one, clusters, settings["resamples"])]
+    rows = [_score(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
-    if bounds:
-        rows += [
-            _gain(one, bounds, clusters, settings["resamples"]) for one in measured if one.name in BOUNDED
-        ]
+    bounded = [one for one in measured if bounds and one.name in (*METRICS, "exact_match")]
+    rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
     write_table(folder / "scores.csv", rows, COLUMNS)
-
-
-BOUNDED = (*METRICS, "exact_match")
 
 
 def measure(
@@ -80,13 +74,13 @@ def _to_line(one: MetricStatistics) -> dict:
     return {"scope": one.scope, "metric": one.name, "rows": rows}
 
 
-def _score(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> list[dict]:
+def _score(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
     value = point(one.rows, one.metric.aggregate)
     low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
     n = len(gather_units(one.rows))
     row = {"scope": one.scope, "metric": one.name, "value": value, "low": low, "high": high, "n": n}
     reason = "" if n else "not defined for any document (an empty text, or nothing hidden)"
-    return [row | {"signature": one.metric.signature(), "reason": reason}]
+    return row | {"signature": one.metric.signature(), "reason": reason}
 
 
 def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
