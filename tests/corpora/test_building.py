@@ -61,11 +61,7 @@ def test_a_link_out_of_the_folder_is_refused_before_any_work(texts, tmp_path):
         name_own("own", str(texts), None, {}, "genres")
 
 
-BUILT_IN = {
-    "abstracts": "9b96420b908a51ff",
-    "plots": "4c640e9fff82fffb",
-    "speeches": "1fba526c96c46e65",
-}
+BUILT_IN = {"abstracts": "9b96420b908a51ff", "plots": "4c640e9fff82fffb", "speeches": "1fba526c96c46e65"}
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -17,13 +17,9 @@ def test_the_evaluate_metrics_equal_the_tables(wordnet, encoder_folder, tmp_path
     scores = [make(resources, cache_dir=str(tmp_path / "cache")) for make in (Bleu, Rouge, Meteor, BertScore)]
     together = evaluate.combine(scores)
     for start in (0, 3):
-        together.add_batch(
-            predictions=[text.upper() for text in candidates[start : start + 3]],
-            references=references[start : start + 3],
-        )
-    expected = {
-        name: point(metric.statistics(candidates, references), metric.aggregate)
-        for name, metric in make_metrics(resources).items()
-    }
+        part = slice(start, start + 3)
+        together.add_batch(predictions=[t.upper() for t in candidates[part]], references=references[part])
+    metrics = make_metrics(resources).items()
+    expected = {name: point(m.statistics(candidates, references), m.aggregate) for name, m in metrics}
     assert together.compute() == pytest.approx(expected)
     assert not [file for _, _, files in os.walk(tmp_path) for file in files]

@@ -37,14 +37,14 @@ def study(tmp_path_factory):
             rows.append(cell | {"artifact": f"score/{corpus}{arm}"})
     (root / "results" / "laptop").mkdir(parents=True)
     pd.DataFrame(rows).to_csv(root / "results" / "laptop" / "scores.csv", index=False)
-    study = {
+    about = {
         "scale": "laptop",
         "track": "matched",
+        "rules": "0",
         "main_strategy": "random",
         "main_ratio": 0.5,
-        "rules": "0",
     }
-    pd.DataFrame([study]).to_csv(root / "results" / "laptop" / "study.csv", index=False)
+    pd.DataFrame([about]).to_csv(root / "results" / "laptop" / "study.csv", index=False)
     return root / "results" / "laptop", root / "outputs"
 
 

@@ -54,7 +54,7 @@ def test_every_problem_names_its_file_and_item(key, tmp_path):
         f"5.json: it answers sheet another, the key is for sheet {key['sheet']}",
         "6.json: rater r0 is in 0.json already: keep one of the two",
         "7.json: not a ratings file: expected sheet, rater and ratings",
-        f"{folder / '8.json'}, line 2: not JSON (Expecting value): ask for the file again",
+        f"{folder / '8.json'}, line 2: not JSON (Expecting value): ask for it again",
     ]
     assert set(rows["rater"]) == {"r0"}
 

@@ -24,6 +24,7 @@ from .storage import Corpus
 from .windows import RULE as WINDOWS_RULE
 from .windows import cut
 
+Results = dict[str, ReaderResult]  # by official part
 NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
 
 
@@ -108,9 +109,8 @@ def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int)
         counted["problems given"] = len(gathered.problems)
         counted.update(f"problems whole in {problem['split']}" for problem in problems)
     names = [path.name for path in files.values()]
-    return Corpus(
-        splits, dropped, describe(gathered.source, splits, dropped, gathered.rules, names, counted), problems
-    )
+    card = describe(gathered.source, splits, dropped, gathered.rules, names, counted)
+    return Corpus(splits, dropped, card, problems)
 
 
 def gather(
@@ -122,9 +122,7 @@ def gather(
 ) -> Gathered:
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
     if not 1 <= min_words <= max_words:
-        raise StudyError(
-            f"{source.name}: windows of {min_words} to {max_words} words cannot be cut: change them"
-        )
+        raise StudyError(f"{source.name}: windows of {min_words} to {max_words} words cannot be cut")
     if set(files) != set(source.feeds):
         raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
     read = find_reader(source)
@@ -157,21 +155,17 @@ def find_reader(source: CorpusSource) -> Callable[..., ReaderResult]:
     return partial(reader.read, columns=source.columns)
 
 
-def cut_once(
-    read: dict[str, ReaderResult], by_author: bool, max_words: int, min_words: int
-) -> list[dict[str, ReaderResult]]:
+def cut_once(read: Results, by_author: bool, max_words: int, min_words: int) -> list[Results]:
     """Return what is left after each step: as read, each text once, (each author in one part), cut, each window once."""
     steps = [read, drop_repeats(_documents(read), "document")]
     if by_author and len(read) > 1:
         steps.append(drop_shared_authors(_documents(steps[-1])))
-    steps.append(
-        {part: cut(documents, max_words, min_words) for part, documents in _documents(steps[-1]).items()}
-    )
+    steps.append({part: cut(texts, max_words, min_words) for part, texts in _documents(steps[-1]).items()})
     steps.append(drop_repeats(_documents(steps[-1]), "window"))
     return steps
 
 
-def _documents(results: dict[str, ReaderResult]) -> dict[str, list[Document]]:
+def _documents(results: Results) -> dict[str, list[Document]]:
     return {part: result.documents for part, result in results.items()}
 
 

@@ -26,12 +26,8 @@ def describe(
         "differs_from_the_paper": source.differs,
         "rules": rules,
         "splits": {split: count(documents) for split, documents in splits.items()},
-        "entities": {
-            split: _tally(e.type for d in docs for e in d.entities) for split, docs in splits.items()
-        },
-        "labels": {
-            split: _tally(label for d in docs for label in d.labels) for split, docs in splits.items()
-        },
+        "entities": {s: _tally(e.type for d in docs for e in d.entities) for s, docs in splits.items()},
+        "labels": {s: _tally(label for d in docs for label in d.labels) for s, docs in splits.items()},
         "dropped": _tally(row["reason"] for row in dropped),
     }
     return card | ({"counted": dict(sorted(counted.items()))} if counted else {})

@@ -23,6 +23,9 @@ RULE = (
 
 DRAWN = ("generate", "dev", "test")
 Groups = list[list[Document]]
+Drawn = tuple[
+    list[Document], Groups, list[str]
+]  # windows, groups left, ids of other windows of the groups drawn
 T = TypeVar("T")
 
 
@@ -121,11 +124,8 @@ def drawn_from(source: CorpusSource, part: str) -> list[str]:
     return [name for name in source.feeds[part] if name in DRAWN]
 
 
-def draw(
-    groups: Groups, size: int, sizes: Sizes, needs_label: bool
-) -> tuple[list[Document], Groups, list[str]]:
-    """Return up to `size` windows, `per_group` from each of the first groups that have them; the groups left;
-    and the ids of the other windows of the groups drawn from."""
+def draw(groups: Groups, size: int, sizes: Sizes, needs_label: bool) -> Drawn:
+    """Return up to `size` windows, `per_group` from each of the first groups that have them."""
     drawn: list[Document] = []
     rest: Groups = []
     left_out: list[str] = []
@@ -140,9 +140,7 @@ def draw(
     return drawn, rest, left_out
 
 
-def draw_whole(
-    groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]
-) -> tuple[list[Document], Groups, list[str]]:
+def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> Drawn:
     """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
     windows = {
         window.origin_id: window
@@ -189,9 +187,7 @@ def check_filled(name: str, splits: dict[str, list[Document]], sizes: Sizes) -> 
         asked, found = sizes.of(split), len(splits[split])
         if found < asked:
             counts = f"asked for {asked} documents in {split}, found {found} of {sizes.min_drawn_words} words or more"
-            raise StudyError(
-                f"{name}: {counts}: lower that size or the least number of words, or give more text"
-            )
+            raise StudyError(f"{name}: {counts}: lower the size or min_drawn_words, or give more text")
     if not splits["pretrain"]:
         raise StudyError(f"{name}: no document is left for pretrain: lower the sizes or give more text")
 
@@ -227,18 +223,14 @@ def _n_candidates(source: CorpusSource, part: str, sizes: Sizes, n_groups: int) 
     return min(2 * needed, n_groups) if counts_here else n_groups
 
 
-def _keep_labels(
-    source: CorpusSource, groups: dict[str, Groups], n_candidates: dict[str, int]
-) -> dict[str, Groups]:
+def _keep_labels(source: CorpusSource, groups: dict[str, Groups], n_drawn: dict) -> dict[str, Groups]:
     """Remove all labels but the most frequent (ties by name) of those groups that are certain to be in pretrain."""
-    certain = chain.from_iterable(members[n_candidates[part] :] for part, members in groups.items())
+    certain = chain.from_iterable(members[n_drawn[part] :] for part, members in groups.items())
     labels = {window.origin_id: window.labels for window in chain.from_iterable(certain)}
     counts = Counter(chain.from_iterable(labels.values()))
     kept = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
     return {
-        part: [
-            [w.with_labels(tuple(x for x in w.labels if x in kept)) for w in windows] for windows in members
-        ]
+        part: [[w.with_labels(tuple(x for x in w.labels if x in kept)) for w in group] for group in members]
         for part, members in groups.items()
     }
 

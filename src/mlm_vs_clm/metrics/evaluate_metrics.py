@@ -23,13 +23,12 @@ class Score(evaluate.Metric):
         super().__init__(cache_dir=cache_dir, keep_in_memory=True)
 
     def _info(self) -> evaluate.MetricInfo:
+        texts = {name: datasets.Value("string") for name in ("predictions", "references")}
         return evaluate.MetricInfo(
             description="; ".join(self.names),
             citation="",
             inputs_description="predictions and references: lists of as many texts, one reference each",
-            features=datasets.Features(
-                {name: datasets.Value("string") for name in ("predictions", "references")}
-            ),
+            features=datasets.Features(texts),
         )
 
     def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:

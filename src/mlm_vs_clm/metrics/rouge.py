@@ -9,6 +9,8 @@ import numpy as np
 from ..stats import ratio_of_sums
 from .metric import Metric, mean_statistics
 
+PairScore = Callable[[str, str], float]  # of a candidate and its reference
+
 
 def make_rouge(kind: str) -> Metric:
     """Return ROUGE F1, 0-1, of a kind `rouge1`, `rouge2` or `rougeL`: words as given, no stemming.
@@ -22,9 +24,7 @@ def _signature(kind: str) -> str:
     return f"{kind}|f1|mean|stem:no|tok:space|rouge_score:{version('rouge_score')}|scale:0-1"
 
 
-def score_documents(
-    score: Callable[[str, str], float], candidates: list[str], references: list[str]
-) -> np.ndarray:
+def score_documents(score: PairScore, candidates: list[str], references: list[str]) -> np.ndarray:
     """Return rows (score, 1); 0 for an empty candidate, NaN for an empty reference."""
     pairs = zip(candidates, references, strict=True)
     return mean_statistics(score(*pair) if pair[1] else np.nan for pair in pairs)
@@ -76,7 +76,7 @@ def measure_common_subsequence(first: list[str], second: list[str]) -> int:
     return len(first) - row.bit_count()
 
 
-KINDS: dict[str, Callable[[str, str], float]] = {
+KINDS: dict[str, PairScore] = {
     "rouge1": partial(match_ngrams, "rouge1"),
     "rouge2": partial(match_ngrams, "rouge2"),
     "rougeL": match_in_order,

@@ -67,9 +67,7 @@ def _alpha(counts: np.ndarray) -> float:
     try:
         import krippendorff  # GPL-3.0, so it is required for reading ratings only
     except ModuleNotFoundError:
-        raise StudyError(
-            "agreement needs the package krippendorff: pip install 'krippendorff>=0.9'"
-        ) from None
+        raise StudyError("agreement needs krippendorff: pip install 'krippendorff>=0.9'") from None
     if (counts.sum(axis=0) > 0).sum() < 2:
         return np.nan
     domain = list(POINTS)
@@ -209,9 +207,8 @@ def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]
 def _correlate(means: pd.DataFrame, values: dict[str, Metrics], kind: tuple[str, str], note: str) -> dict:
     """Return the correlation of mean ratings with one metric, over the items that have both."""
     known = [values[artifact].get(kind, ()) for artifact in means["artifact"]]
-    scored = [
-        one[place] if place < len(one) else np.nan for one, place in zip(known, means["place"], strict=True)
-    ]
+    pairs = zip(known, means["place"], strict=True)
+    scored = [one[place] if place < len(one) else np.nan for one, place in pairs]
     found = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
     reason = "; ".join(filter(None, (found.reason, note)))
     return {"value": found.value, "low": found.low, "high": found.high, "n": found.n, "reason": reason}

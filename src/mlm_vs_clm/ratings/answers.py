@@ -29,18 +29,14 @@ def find_key(keys: Path, folder: Path) -> Path:
             sheet = answers.get("sheet") if isinstance(answers, dict) else None
             if (found := keys / f"key-{sheet}.json").is_file():
                 return found
-    raise StudyError(
-        f"no key in {keys} belongs to the ratings in {folder}: name the key-<sheet>.json with --key"
-    )
+    raise StudyError(f"no key in {keys} belongs to the ratings in {folder}: name key-<sheet>.json by --key")
 
 
 def read_key(path: Path) -> dict:
     """Return the key of a sheet; StudyError if the file does not hold one."""
     key = read_json(path)
     if not isinstance(key, dict) or not {"sheet", "questions", "items"} <= key.keys():
-        raise StudyError(
-            f"{path} is not a rating key: name the key-<sheet>.json that `make rating-sheet` wrote"
-        )
+        raise StudyError(f"{path} is not a rating key: name the key-<sheet>.json of `make rating-sheet`")
     return key
 
 
@@ -53,9 +49,7 @@ def read_json(path: Path) -> Any:
     except UnicodeDecodeError:
         raise StudyError(f"{path} is not UTF-8 text: ask the rater to save it again") from None
     except json.JSONDecodeError as error:
-        raise StudyError(
-            f"{path}, line {error.lineno}: not JSON ({error.msg}): ask for the file again"
-        ) from None
+        raise StudyError(f"{path}, line {error.lineno}: not JSON ({error.msg}): ask for it again") from None
 
 
 def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[str]]:
@@ -65,9 +59,7 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
     """
     paths = sorted(Path(folder).glob("*.json"))
     if not paths:
-        raise StudyError(
-            f"no ratings in {folder}: put the raters' JSON files there, or name RATINGS=<folder>"
-        )
+        raise StudyError(f"no ratings in {folder}: put the raters' JSON files there or set RATINGS=<folder>")
     rows, problems, notes = [], [], []
     owners: dict[str, str] = {}
     for path in paths:

@@ -52,9 +52,7 @@ def draw_sheet(
         generated = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
         n_documents = min(map(len, generated.values()))
         if n_documents < texts:
-            raise StudyError(
-                f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts to {n_documents}"
-            )
+            raise StudyError(f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts")
         for turn, place in enumerate(rng.permutation(n_documents)[:texts]):
             for number, cell in enumerate(arms.itertuples()):
                 block, filled = (number + turn) % len(arms), generated[cell.arm][place]
@@ -63,9 +61,7 @@ def draw_sheet(
     return sorted(shuffled, key=lambda item: item.block)
 
 
-def choose_cells(
-    results: Path, arms: tuple[str, ...], ratio: float, seed: int, strategy: str
-) -> pd.DataFrame:
+def choose_cells(results: Path, arms: tuple, ratio: float, seed: int, strategy: str) -> pd.DataFrame:
     """Return one row (corpus, arm, artifact) per cell of this strategy, ratio and seed, arms in the given order.
 
     Raises StudyError where there are no results, or no such cell.
@@ -78,9 +74,7 @@ def choose_cells(
     chosen = scores[np.isclose(scores["ratio"], ratio) & (scores["seed"] == seed)]
     if chosen.empty:
         ratios = ", ".join(f"{each:g}" for each in sorted(scores["ratio"].unique()))
-        raise StudyError(
-            f"{path} has no {strategy} cell at ratio {ratio} and seed {seed}: its ratios are {ratios}"
-        )
+        raise StudyError(f"{path} has no {strategy} cell at {ratio} and seed {seed}: its ratios are {ratios}")
     cells = chosen.loc[chosen["arm"].isin(arms), ["corpus", "arm", "artifact"]].drop_duplicates()
     return cells.sort_values(["corpus", "arm"], key=lambda c: c.map(arms.index) if c.name == "arm" else c)
 
@@ -107,9 +101,7 @@ def render_sheet(sheet: str, named: dict[str, Item]) -> str:
     """Return the page: ids and texts, questions and anchors, and nothing that names an arm."""
     loader = PackageLoader("mlm_vs_clm.ratings")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    texts = [
-        {"item": id, "block": item.block, "text": " ".join(item.text.split())} for id, item in named.items()
-    ]
+    texts = [{"item": id, "block": it.block, "text": " ".join(it.text.split())} for id, it in named.items()]
     return environment.get_template("sheet.html").render(sheet=sheet, texts=texts, questions=QUESTIONS)
 
 

@@ -12,6 +12,7 @@ from .outcome import UNTRAINED, Measure, Outcome, divide, draw_training_set, fin
 
 PENALTY = 3.0
 N_THRESHOLDS = 101
+Answers = tuple[np.ndarray, np.ndarray]  # under one threshold, and under one per genre
 SMALLEST = np.finfo(float).tiny
 
 
@@ -65,25 +66,23 @@ def mark_labels(documents: list[Document], genres: list[str]) -> np.ndarray:
     return np.array(rows, dtype=int).reshape(len(documents), len(genres))
 
 
-def estimate_probabilities(
-    train: np.ndarray, labels: np.ndarray, others: list[np.ndarray]
-) -> list[np.ndarray]:
+def estimate_probabilities(train: np.ndarray, labels: np.ndarray, sets: list[np.ndarray]) -> list[np.ndarray]:
     """Return for each set of vectors the probability of each genre, shape (n documents, n genres)."""
     from sklearn.linear_model import LogisticRegression
 
-    probabilities = [np.empty((len(vectors), labels.shape[1])) for vectors in others]
+    probabilities = [np.empty((len(vectors), labels.shape[1])) for vectors in sets]
     for genre, column in enumerate(labels.T):
         if column.min() == column.max():
             for table in probabilities:
                 table[:, genre] = column[0]
             continue
         model = LogisticRegression(C=PENALTY, max_iter=500).fit(train, column)
-        for table, vectors in zip(probabilities, others, strict=True):
+        for table, vectors in zip(probabilities, sets, strict=True):
             table[:, genre] = model.predict_proba(vectors)[:, 1]
     return probabilities
 
 
-def decide(dev: np.ndarray, test: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def decide(dev: np.ndarray, test: np.ndarray, labels: np.ndarray) -> Answers:
     """Return test answers under one threshold, and under one per genre; each has the best F1 on `dev`."""
     one = choose_threshold(dev, labels)
     each = [choose_threshold(dev[:, [genre]], labels[:, [genre]]) for genre in range(labels.shape[1])]
@@ -103,7 +102,7 @@ def choose_threshold(probabilities: np.ndarray, labels: np.ndarray) -> float:
     return float(candidates[int(np.argmax(2 * tp / (n_answers + labels.sum())))])
 
 
-def answer_constant(labels: np.ndarray, n_test: int) -> tuple[np.ndarray, np.ndarray]:
+def answer_constant(labels: np.ndarray, n_test: int) -> Answers:
     """Return the best constant answers for micro- and for macro-F1, each shape (n test, n genres)."""
     order = np.argsort(-labels.sum(axis=0), kind="stable") if len(labels) else np.arange(0)
     sets = [np.isin(np.arange(labels.shape[1]), order[:n]).astype(int) for n in range(1, len(order) + 1)]
@@ -116,9 +115,7 @@ def answer_constant(labels: np.ndarray, n_test: int) -> tuple[np.ndarray, np.nda
     return best[0], best[1]
 
 
-def make_outcome(
-    answers: tuple[np.ndarray, np.ndarray], test: list[Document], skipped: dict, notes: tuple
-) -> Outcome:
+def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: tuple) -> Outcome:
     """Return the Outcome of answers under one threshold and under one per genre, each (n test, n genres)."""
     genres = list_genres(test)
     columns = tuple(f"{kind} {genre}" for kind in ("gold", "micro", "macro") for genre in genres)

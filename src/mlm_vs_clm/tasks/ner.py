@@ -146,9 +146,7 @@ def move_entities(document: Document, rng: np.random.Generator) -> Document:
     return replace(document, entities=tuple(moved))
 
 
-def make_outcome(
-    answers: list[set[WordSpan]], test: list[Document], skipped: Counter, notes: tuple[str, ...]
-) -> Outcome:
+def make_outcome(answers: list[set[WordSpan]], test: list[Document], skipped: dict, notes: tuple) -> Outcome:
     """Return the Outcome of the spans found in each test document, with counts for each type of the test set."""
     tags, left_out = tag_documents(test)
     gold = [list_spans(row) for row in tags]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import Generator
 
 from ..documents import Document
 
@@ -47,15 +48,13 @@ class Outcome:
         return {name: float(measure(self.statistics, once)[0]) for name, measure in self.measures.items()}
 
 
-def draw_cluster_weights(
-    clusters: Sequence[Hashable], n_resamples: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Return how often each unit is drawn in each bootstrap resample of clusters, shape (n resamples, n units)."""
+def draw_cluster_weights(clusters: Sequence[Hashable], resamples: int, rng: Generator) -> np.ndarray:
+    """Return how often each unit is drawn in each bootstrap resample of clusters, shape (resamples, n units)."""
     names = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     cluster_of = np.array([names[cluster] for cluster in clusters], dtype=int)
-    drawn = rng.integers(max(len(names), 1), size=(n_resamples, len(names)))
+    drawn = rng.integers(max(len(names), 1), size=(resamples, len(names)))
     counts = [np.bincount(row, minlength=len(names)) for row in drawn]
-    return np.array(counts, dtype=float).reshape(n_resamples, -1)[:, cluster_of]
+    return np.array(counts, dtype=float).reshape(resamples, -1)[:, cluster_of]
 
 
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:

@@ -86,9 +86,7 @@ def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, proble
     if absent:
         number, id = absent[0]
         count = f"{len(absent)} such ids"
-        raise StudyError(
-            f"{path}:{number}: {id} {problem} in {other_path} ({count}): give both files complete"
-        )
+        raise StudyError(f"{path}:{number}: {id} {problem} in {other_path} ({count}): give both in full")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -108,7 +108,5 @@ def find_day(document: Document) -> float:
     try:
         return float(datetime.date.fromisoformat(document.date).toordinal())
     except ValueError as error:
-        message = (
-            f"document {document.id}: its date is not of the form 2013-06-14; correct it or leave it empty"
-        )
+        message = f"document {document.id}: its date is not of the form 2013-06-14; correct or delete it"
         raise StudyError(message) from error

@@ -42,7 +42,5 @@ def audit_copying(original: str, text: str) -> dict[str, float]:
     before, after = ([word.lower() for word in split_words(side)] for side in (original, text))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
-    return {
-        "share_kept": kept / len(before) if before else float("nan"),
-        "longest_copied_run": float(longest),
-    }
+    share = kept / len(before) if before else float("nan")
+    return {"share_kept": share, "longest_copied_run": float(longest)}

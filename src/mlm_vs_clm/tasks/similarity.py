@@ -99,9 +99,7 @@ def vectorize(spaces: tuple[Space, ...], texts: tuple[str, ...]) -> tuple[Vector
     return tuple(views)
 
 
-def measure_similarities(
-    spaces: tuple[Space, ...], texts: tuple[str, ...], problems: list[Problem]
-) -> np.ndarray:
+def measure_similarities(spaces: tuple[Space, ...], texts: tuple, problems: list[Problem]) -> np.ndarray:
     """Return the similarities of each problem, shape (n problems, 3 per view)."""
     return np.hstack([measure_in_view(view, problems) for view in vectorize(spaces, texts)])
 

@@ -76,9 +76,7 @@ def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Docu
     return [replace(document, author=train[i].author) for document, i in zip(train, order, strict=True)]
 
 
-def choose_test_problems(
-    test: list[Document], given: list[dict] | None
-) -> tuple[list[Problem], dict[str, int]]:
+def choose_test_problems(test: list[Document], given: list[dict] | None) -> tuple[list[Problem], dict]:
     """Return the given problems, else some that depend on the test documents alone, and what was skipped."""
     if given:
         return place_problems(given, test), {}
@@ -93,9 +91,7 @@ def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]
 
 
 @lru_cache(maxsize=2)
-def measure_test(
-    spaces: tuple["Space", ...], test: tuple[Document, ...], asked: tuple[Problem, ...]
-) -> np.ndarray:
+def measure_test(spaces: tuple["Space", ...], test: tuple[Document, ...], asked: tuple) -> np.ndarray:
     """Return the similarities of the test problems, computed once per process."""
     from .similarity import measure_similarities
 

@@ -46,11 +46,8 @@ def describe_neighbour(lower: list[str], kinds: list[tuple[str, ...]], place: in
         return [f"{step}end"]
     if abs(step) > 1:
         return [f"{step}w={lower[there]}"]
-    return [
-        f"{step}w={lower[there]}",
-        f"{step}e3={lower[there][-3:]}",
-        *(f"{step}c={k}" for k in kinds[there]),
-    ]
+    clusters = [f"{step}c={kind}" for kind in kinds[there]]
+    return [f"{step}w={lower[there]}", f"{step}e3={lower[there][-3:]}", *clusters]
 
 
 def mark_brackets(words: list[str]) -> list[int]:

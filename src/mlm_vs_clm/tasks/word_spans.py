@@ -70,11 +70,8 @@ def vote_on_names(words: list[str], spans: set[WordSpan]) -> dict[tuple[str, ...
         votes[tuple(word.lower() for word in words[first:after])][kind] += 1
         if is_abbreviation(words, after):
             votes[(words[after + 1].lower(),)][kind] += 1
-    return {
-        name: counts.most_common(1)[0][0]
-        for name, counts in votes.items()
-        if len("".join(name)) >= MIN_LETTERS
-    }
+    votes = {name: counts for name, counts in votes.items() if len("".join(name)) >= MIN_LETTERS}
+    return {name: counts.most_common(1)[0][0] for name, counts in votes.items()}
 
 
 def is_abbreviation(words: list[str], place: int) -> bool:

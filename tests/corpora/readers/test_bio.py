@@ -12,11 +12,8 @@ def test_bio_joins_tokens_and_keeps_entities_at_their_offsets(tmp_path):
     put(tmp_path, "train.conll", BIO + "\n-DOCSTART- O\n\nwe O\nuse O\nzinc I-Chemical\n")
     put(tmp_path, "test.conll", BIO.replace(" ", "\t").replace("\n", "\r\n"))
     result = bio.read(tmp_path)
-    assert [document.text for document in result.documents] == [
-        "Naloxone reverses\nhigh blood",
-        "Naloxone reverses\nhigh blood",
-        "we use zinc",
-    ]
+    same = "Naloxone reverses\nhigh blood"
+    assert [document.text for document in result.documents] == [same, same, "we use zinc"]
     assert result.documents[0].entities == (Entity(0, 8, "Chemical"), Entity(18, 28, "Disease"))
     assert result.documents[2].entities == (Entity(7, 11, "Chemical"),)
     assert result.parts == {"test-0": "test", "train-0": "train", "train-1": "train"}

@@ -27,12 +27,7 @@ ANN = (
     "\n"
     "T6\tADE 35 42\tno rash\n"
 )
-FOUND = (
-    Entity(5, 12, "Drug"),
-    Entity(13, 18, "Strength"),
-    Entity(13, 24, "Dosage"),
-    Entity(35, 42, "ADE"),
-)
+FOUND = (Entity(5, 12, "Drug"), Entity(13, 18, "Strength"), Entity(13, 24, "Dosage"), Entity(35, 42, "ADE"))
 
 
 def put_pair(folder, name, text, ann):
@@ -99,9 +94,9 @@ BAD = {
     "T1\tDrug 5 11\taspirin": "a.ann, line 2: the text at offsets 5-11",
     "T1\tDrug 5 99\taspirin": "a.ann, line 2: offsets 5-99 fall outside",
     "T1\tDrug 12 5\taspirin": "a.ann, line 2: offsets 12-5",
-    "T1 Drug 5 12 aspirin": "a.ann, line 2: no annotation",
-    "T1\tDrug 5\taspirin": "a.ann, line 2: no annotation",
-    f"{SECRET} ": "a.ann, line 2: no annotation",
+    "T1 Drug 5 12 aspirin": "a.ann, line 2: not an annotation",
+    "T1\tDrug 5\taspirin": "a.ann, line 2: not an annotation",
+    f"{SECRET} ": "a.ann, line 2: not an annotation",
 }
 
 

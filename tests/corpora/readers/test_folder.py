@@ -23,11 +23,8 @@ def test_folder_mistakes(tmp_path):
         put(tmp_path, f"{name}.txt", SECRET)
     put(tmp_path, "labels.csv", "id,labels\na,x\na,y\nc,z\n")
     _, mistakes = collect(folder.read, tmp_path)
-    assert [mistake.split(":")[0] for mistake in mistakes] == [
-        "labels.csv, line 3",
-        "labels.csv, line 4",
-        "b.txt",
-    ]
+    places = [mistake.split(":")[0] for mistake in mistakes]
+    assert places == ["labels.csv, line 3", "labels.csv, line 4", "b.txt"]
     put(tmp_path, "more.csv", "id\n")
     with pytest.raises(StudyError, match="holds 2 tables"):
         folder.read(tmp_path)

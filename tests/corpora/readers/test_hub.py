@@ -8,9 +8,8 @@ from mlm_vs_clm.errors import StudyError
 
 
 def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
-    features = datasets.Features(
-        {"body": datasets.Value("string"), "topic": datasets.ClassLabel(names=["a", "b"])}
-    )
+    topic = datasets.ClassLabel(names=["a", "b"])
+    features = datasets.Features({"body": datasets.Value("string"), "topic": topic})
     parts = {
         key: datasets.Dataset.from_dict({"body": [f"{key} one.", f"{key} two."], "topic": [0, 1]}, features)
         for key in ("train", "validation", "test")

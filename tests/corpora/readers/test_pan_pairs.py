@@ -30,16 +30,11 @@ TRUTH = [
 ]
 
 
-@pytest.mark.parametrize(
-    "names", [("pairs.jsonl", "truth.jsonl"), ("pan20-small.jsonl", "pan20-small-truth.jsonl")]
-)
+@pytest.mark.parametrize("names", [("pairs.jsonl", "truth.jsonl"), ("pan20.jsonl", "pan20-truth.jsonl")])
 def test_pairs_with_authors_fandoms_and_repeated_texts(tmp_path, names):
     result = pan_pairs.read(write_pairs(tmp_path / "x", PAIRS, TRUTH, names))
-    assert [(d.id, d.author, d.labels) for d in result.documents] == [
-        ("p1-a", "7", ("A",)),
-        ("p1-b", "7", ("B",)),
-        ("p2-b", "8", ("C",)),
-    ]
+    found = [(d.id, d.author, *d.labels) for d in result.documents]
+    assert found == [("p1-a", "7", "A"), ("p1-b", "7", "B"), ("p2-b", "8", "C")]
     assert result.problems[1] == GivenProblem("p2", ("p1-a",), "p2-b", False)
     assert result.counted["answers to absent problems (not used)"] == 1
 

@@ -27,10 +27,8 @@ def test_mpst_keeps_tags_newlines_and_official_split(tmp_path):
 
 
 def test_mpst_mistakes_name_the_line_on_which_the_row_begins(tmp_path):
-    rows = (
-        f'tt04,T,"{SECRET}\r\n{SECRET}",cult,dev2,imdb\r\ntt05,T,{SECRET}\r\ntt01,T,{SECRET},,train,imdb\r\n'
-    )
-    rows += f'tt06,T,"{SECRET}" bad,cult,train,imdb\r\ntt07,T,x,cult,train,imdb\r\n'
+    rows = f'tt04,T,"{SECRET}\r\n{SECRET}",cult,dev2,imdb\r\ntt05,T,{SECRET}\r\n'
+    rows += f'tt01,T,{SECRET},,train,imdb\r\ntt06,T,"{SECRET}" bad,cult,train,imdb\r\ntt07,T,x,cult,train,imdb\r\n'
     result, mistakes = collect(tables.read_mpst, put(tmp_path, "mpst_full_data.csv", MPST + rows))
     assert [mistake.split(":")[0] for mistake in mistakes] == ["line 7", "line 9", "line 10", "line 11"]
     assert "split is none of" in mistakes[0] and "3 cells where the head has 6" in mistakes[1]
@@ -39,10 +37,8 @@ def test_mpst_mistakes_name_the_line_on_which_the_row_begins(tmp_path):
 
 
 def test_an_open_quote_is_told_by_the_row_that_opens_it(tmp_path):
-    path = put(
-        tmp_path, "m.csv", HEAD + f'tt1,T,x,,train,\ntt2,T,"{SECRET},,train,\n' + "tt3,T,x,,train,\n" * 3
-    )
-    _, mistakes = collect(tables.read_mpst, path)
+    rows = f'tt1,T,x,,train,\ntt2,T,"{SECRET},,train,\n' + "tt3,T,x,,train,\n" * 3
+    _, mistakes = collect(tables.read_mpst, put(tmp_path, "m.csv", HEAD + rows))
     assert mistakes == ["line 3: a bad or open quote in the row: correct it"]
 
 

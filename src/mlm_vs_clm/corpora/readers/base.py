@@ -93,9 +93,7 @@ def check_offsets(entity: Entity, text: str, where: str) -> None:
     """Raise StudyError unless an entity's offsets lie inside its text; `where` names file and document."""
     if not 0 <= entity.start < entity.end <= len(text):
         offsets = f"entity offsets {entity.start}-{entity.end}"
-        raise StudyError(
-            f"{where}: {offsets} fall outside the text of {len(text)} characters: correct the file"
-        )
+        raise StudyError(f"{where}: {offsets} fall outside the text of {len(text)} characters: correct it")
 
 
 def name_documents(paths: list[str]) -> dict[str, str]:
@@ -103,13 +101,9 @@ def name_documents(paths: list[str]) -> dict[str, str]:
 
     Raises StudyError where even these are not unique.
     """
-    last = [path.rpartition("/")[2] for path in paths]
-    are_unique = len(set(last)) == len(last)
-    ids = {
-        path: name if are_unique else path.replace("/", "_") for path, name in zip(paths, last, strict=True)
-    }
-    if len(set(ids.values())) < len(paths):
-        raise StudyError(
-            "two files would get the same id, as their paths differ in / and _ alone: rename one"
-        )
-    return ids
+    ids = [path.rpartition("/")[2] for path in paths]
+    if len(set(ids)) < len(ids):
+        ids = [path.replace("/", "_") for path in paths]
+    if len(set(ids)) < len(ids):
+        raise StudyError("two files would get the same id, as their paths differ in / and _ only: rename")
+    return dict(zip(paths, ids, strict=True))

@@ -62,9 +62,7 @@ def _read_documents(files: Files, name: str, result: ReaderResult) -> Iterator[l
 def _read_token(line: str, where: str) -> tuple[str, str]:
     columns = [column.strip() for column in line.split("\t" if "\t" in line else None)]
     if len(columns) < 2 or not columns[0] or not TAG.fullmatch(columns[-1]):
-        raise StudyError(
-            f"{where}: no token with a tag (O, B-Type, I-Type) in its last column: correct the line"
-        )
+        raise StudyError(f"{where}: no token with a tag (O, B-Type, I-Type) in the last column: correct it")
     return columns[0], columns[-1]
 
 

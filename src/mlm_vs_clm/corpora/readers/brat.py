@@ -54,9 +54,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
         result.attempt(_read_document, files, name, ids[name[: -len(".txt")]], result)
     for name in files.ending(".ann"):
         if name[: -len(".ann")] not in ids:
-            result.on_mistake(
-                StudyError(f"{files.where(name)}: its .txt is missing: add it or remove the .ann")
-            )
+            result.on_mistake(StudyError(f"{files.where(name)}: its .txt is missing: add it or remove this"))
     return result
 
 
@@ -93,13 +91,9 @@ def _read_line(line: str, where: str, counted: Counter) -> TextBoundAnnotation |
     columns = line.split("\t", 2)
     found = PLACE.fullmatch(columns[1]) if line[0] == "T" and len(columns) == 3 else None
     if not found:
-        raise StudyError(
-            f"{where}: no annotation that brat knows (T1<tab>Type start end<tab>text): correct it"
-        )
-    pieces = (piece.split() for piece in found[2].split(";"))
-    return TextBoundAnnotation(
-        where, found[1], tuple((int(start), int(end)) for start, end in pieces), columns[2]
-    )
+        raise StudyError(f"{where}: not an annotation of brat (T1<tab>Type start end<tab>text): correct it")
+    pieces = tuple((int(start), int(end)) for start, end in map(str.split, found[2].split(";")))
+    return TextBoundAnnotation(where, found[1], pieces, columns[2])
 
 
 def choose_view(raw: str, annotations: list[TextBoundAnnotation]) -> str:
@@ -116,13 +110,9 @@ def place(annotation: TextBoundAnnotation, view: str, id: str, result: ReaderRes
     """Return the entity in the plain text, or None where it lies in pieces; StudyError where offsets are wrong."""
     first, last = annotation.pieces[0][0], annotation.pieces[-1][1]
     if not _are_inside(annotation, view):
-        raise StudyError(
-            f"{annotation.where}: offsets {first}-{last} fall outside the text: correct the line"
-        )
+        raise StudyError(f"{annotation.where}: offsets {first}-{last} fall outside the text: correct them")
     if not _holds(annotation, view):
-        raise StudyError(
-            f"{annotation.where}: the text at offsets {first}-{last} is not the line's own: correct it"
-        )
+        raise StudyError(f"{annotation.where}: the text at offsets {first}-{last} differs: correct the line")
     gaps = [view[end:start] for (_, end), (start, _) in pairwise(annotation.pieces)]
     if any(gap.strip() for gap in gaps):
         result.drop(id, "discontinuous entity")

@@ -36,9 +36,7 @@ class Files:
         try:
             return self._read_bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise StudyError(
-                f"{self.where(name)}: not UTF-8 at byte {error.start}: save it as UTF-8"
-            ) from None
+            raise StudyError(f"{self.where(name)}: not UTF-8 at byte {error.start}: convert it") from None
 
     def read_plain(self, name: str) -> str:
         """Return a file's text without byte-order mark, each line end a line feed."""
@@ -56,9 +54,7 @@ class Files:
         try:
             return self.zip.read(name)
         except (RuntimeError, zipfile.BadZipFile, NotImplementedError):
-            raise StudyError(
-                f"{self.where(name)}: locked or damaged in the zip: unpack it yourself"
-            ) from None
+            raise StudyError(f"{self.where(name)}: locked or damaged in the zip: unpack it") from None
 
 
 def plain(text: str) -> str:
@@ -105,8 +101,6 @@ def _zip_names(archive: zipfile.ZipFile, path: Path) -> Iterator[str]:
         name = PurePosixPath(info.filename)
         is_link = stat.S_ISLNK(info.external_attr >> 16)
         if name.is_absolute() or ".." in name.parts or "\\" in info.filename or is_link:
-            raise StudyError(
-                f"{path} holds a member or link that leaves the zip: do not use it, or repack it"
-            )
+            raise StudyError(f"{path} holds a member or link that leaves the zip: repack it")
         if not info.is_dir() and not is_hidden(info.filename):
             yield info.filename

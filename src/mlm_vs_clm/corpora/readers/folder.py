@@ -14,6 +14,8 @@ RULE = (
     "them, labels parted by commas, semicolons or bars"
 )
 
+Rows = dict[str, dict[str, str]]  # of the table of labels, by document id
+
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read every .txt below a folder (or in a zip), with the table that names files in its column `id`.
@@ -35,17 +37,15 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     return result
 
 
-def _read_labels(
-    files: Files, table: str, ids: set[str], result: ReaderResult, columns: Columns
-) -> dict[str, dict[str, str]]:
+def _read_labels(files: Files, table: str, ids: set[str], result: ReaderResult, columns: Columns) -> Rows:
     """Return the row of each document's id, with its official split checked."""
-    rows: dict[str, dict[str, str]] = {}
+    rows: Rows = {}
     for number, row in read_rows(files, table, ("id",), columns, result.on_mistake):
         result.attempt(_keep_row, row, files.where(table, number), ids, rows)
     return rows
 
 
-def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: dict[str, dict[str, str]]) -> None:
+def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: Rows) -> None:
     id = row["id"].strip().removesuffix(".txt")
     if id not in ids:
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
@@ -54,9 +54,7 @@ def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: dict[str, di
     rows[id] = row | {"part": part_of_value(row.get("split"), where)}
 
 
-def _read_document(
-    files: Files, name: str, id: str, rows: dict[str, dict[str, str]] | None, result: ReaderResult
-) -> None:
+def _read_document(files: Files, name: str, id: str, rows: Rows | None, result: ReaderResult) -> None:
     row = {} if rows is None else rows.get(id)
     if row is None:
         raise StudyError(f"{files.where(name)}: no row for it in the table of labels: add one")

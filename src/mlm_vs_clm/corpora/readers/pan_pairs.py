@@ -59,9 +59,7 @@ def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
     answers[row["id"]] = {"same": row["same"], "authors": [str(author) for author in authors]}
 
 
-def _read_pair(
-    line: str, where: str, answers: dict[str, dict], met: set[str], part: str, texts: Texts
-) -> None:
+def _read_pair(line: str, where: str, answers: dict[str, dict], met: set, part: str, texts: Texts) -> None:
     row = parse(line, where)
     id, pair = row.get("id"), row.get("pair")
     if not isinstance(id, str) or not isinstance(pair, list) or [type(text) for text in pair] != [str, str]:

@@ -99,9 +99,7 @@ def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
     """Return (first line, cells) of every row up to the first bad quote, and that row's line (0 if none is bad)."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     rows, number = [], 1
-    csv.field_size_limit(
-        LONGEST_CELL
-    )  # else Python's reader takes a cell as long as a book for an open quote
+    csv.field_size_limit(LONGEST_CELL)  # else a cell as long as a book is read as an open quote
     try:
         for cells in reader:
             rows += [(number, cells)] if cells else []
@@ -117,7 +115,5 @@ def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, whe
     for ours in dict.fromkeys([*needed, *columns]):
         theirs = columns.get(ours, ours)
         if theirs not in head:
-            raise StudyError(
-                f"{where}: no column {theirs}: name the one that holds it (corpus.columns.{ours}=...)"
-            )
+            raise StudyError(f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...)")
     return {ours: head.index(columns.get(ours, ours)) for ours in NAMES if columns.get(ours, ours) in head}
