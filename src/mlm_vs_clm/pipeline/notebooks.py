@@ -1,4 +1,4 @@
-"""Run every notebook from top to bottom on one folder of results; the executed copies go beside the artifacts."""
+"""Run every notebook from top to bottom on one folder of results, and write the executed copies beside the artifacts."""
 
 import argparse
 from pathlib import Path

@@ -223,7 +223,7 @@ def draw_heat_maps(scores: pd.DataFrame, study: Study) -> list[Drawing]:
                 title=f"{style.name_metric(metric)} by strategy and arm, {style.name_scope(scope)}",
                 caption=(
                     "Rows are the strategy and the ratio asked for, columns are arms; the number is the score, the shade "
-                    "repeats it. Cells marked × were not run; the table by strategy has the reasons and the intervals."
+                    "repeats it. Cells marked × are missing; the table by strategy has the reasons and the intervals."
                 ),
                 alt=f"Heat map. {describe_values(cells, ['corpus', 'strategy', 'ratio', 'arm'])}.",
                 figure=draw_heat_map(cells, metric),
