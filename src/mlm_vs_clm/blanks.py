@@ -1,16 +1,17 @@
-"""A text with blanks, before any tokenizer: what is masked, what was written into it, where each word stands."""
+"""A text with blanks, before any tokenizer: what is masked, what fills it, and where each word is."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .documents import find_words
 from .errors import StudyError
 
-Span = tuple[int, int]
+CharSpan = tuple[int, int]  # character offsets, end exclusive
 
 
 class DocumentError(StudyError):
-    """One document that cannot be filled, where the others can; `id` says which."""
+    """One document that cannot be filled, where the others can; `id` names it."""
 
     def __init__(self, id: str, problem: str):
         super().__init__(f"document {id}: {problem}")
@@ -22,13 +23,13 @@ class Corruption:
     """The words of a document (character offsets) and which of them are blanks (word indices)."""
 
     id: str
-    words: list[tuple[int, int]]
+    words: list[CharSpan]
     blanks: list[int]
     n_eligible: int
 
     @property
     def share(self) -> float:
-        """Return the share of all words that is hidden in fact."""
+        """Return the masked share of all words."""
         return len(self.blanks) / len(self.words) if self.words else 0.0
 
 
@@ -36,20 +37,20 @@ class Corruption:
 class BlankedText:
     """A text, the character offsets of its words, and which words are blanks.
 
-    `counts` says how many sub-words each blank takes where its length is known; None: as many as the original.
-    Raises DocumentError unless words and blanks are in order, apart from each other and inside the text.
+    `counts` has the number of tokens of each blank where the length is known; None: as many as the original.
+    Raises DocumentError unless words and blanks are in order, do not overlap and lie inside the text.
     """
 
     id: str
     text: str
-    words: list[Span]
+    words: list[CharSpan]
     blanks: list[int]
     counts: list[int] | None = None
 
     def __post_init__(self):
         if self.counts is not None and [n >= 1 for n in self.counts] != [True] * len(self.blanks):
             raise DocumentError(
-                self.id, f"{len(self.blanks)} blanks need as many counts of sub-words, each 1 or more"
+                self.id, f"{len(self.blanks)} blanks need as many token counts, each 1 or more"
             )
         cursor = 0
         for start, end in self.words:
@@ -60,48 +61,44 @@ class BlankedText:
                     self.id, f"the word at {start}:{end} is empty or runs past the text's {len(self.text)}"
                 )
             cursor = end
-        numbers = [-1, *self.blanks, len(self.words)]
-        if any(after <= before for before, after in zip(numbers, numbers[1:], strict=False)):
+        if any(after <= before for before, after in pairwise([-1, *self.blanks, len(self.words)])):
             raise DocumentError(
                 self.id, f"blanks are word numbers, each once, in order, below {len(self.words)}"
             )
 
     def kept_words(self) -> list[int]:
-        """Return the indices of the words that stay."""
-        hidden = set(self.blanks)
-        return [i for i in range(len(self.words)) if i not in hidden]
+        """Return the indices of the words that are not blank."""
+        masked = set(self.blanks)
+        return [i for i in range(len(self.words)) if i not in masked]
 
     def originals(self) -> list[str]:
-        """Return the words that the blanks hide."""
+        """Return the masked words."""
         return [self.text[slice(*self.words[i])] for i in self.blanks]
 
 
 @dataclass(frozen=True)
 class FilledText:
-    """What an arm wrote: the text, the fill of each blank, and where each word stands in it (None: nowhere)."""
+    """A generated text, the fill of each blank, and the characters of each word in the text (None: missing)."""
 
     id: str
     text: str
     fills: list[str]
-    spans: list[Span | None]
+    spans: list[CharSpan | None]
 
 
-def runs_of_blanks(text: BlankedText) -> list[list[int]]:
-    """Return the blanks (word numbers) in runs of neighbours, with nothing but space between them."""
-    runs: list[list[int]] = []
+def group_adjacent_blanks(text: BlankedText) -> list[list[int]]:
+    """Return the blanks (word numbers), grouped where nothing but space separates them."""
+    groups: list[list[int]] = []
     for blank in text.blanks:
-        if runs and not text.text[text.words[runs[-1][-1]][1] : text.words[blank][0]].strip():
-            runs[-1].append(blank)
+        if groups and not text.text[text.words[groups[-1][-1]][1] : text.words[blank][0]].strip():
+            groups[-1].append(blank)
         else:
-            runs.append([blank])
-    return runs
+            groups.append([blank])
+    return groups
 
 
-def put_together(blanked: BlankedText, fills: list[str]) -> FilledText:
-    """Write the fills into the blanks; every character outside them stays as it was.
-
-    An empty fill leaves its word without a place in the new text.
-    """
+def assemble_text(blanked: BlankedText, fills: list[str]) -> FilledText:
+    """Put the fills into the blanks; every other character is kept, and a word with an empty fill has no span."""
     pieces, spans, place, cursor = [], [], 0, 0
     fill_of = dict(zip(blanked.blanks, fills, strict=True))
     for number, (start, end) in enumerate(blanked.words):
@@ -114,23 +111,30 @@ def put_together(blanked: BlankedText, fills: list[str]) -> FilledText:
     return FilledText(blanked.id, "".join(pieces), list(fills), spans)
 
 
-def find_marks(text: str, mark: str) -> list[Span]:
-    """Return where a mark stands in a text, from left to right."""
-    if not mark.strip():
-        raise StudyError('blanks: a mark such as "___" must have characters other than space')
-    spans, start = [], text.find(mark)
+def leave_unfilled(blanked: BlankedText) -> FilledText:
+    """Return the text without its blanks."""
+    return assemble_text(blanked, [""] * len(blanked.blanks))
+
+
+def find_markers(text: str, marker: str) -> list[CharSpan]:
+    """Return where a blank marker such as "___" occurs in a text, from left to right."""
+    if not marker.strip():
+        raise StudyError('blanks: a marker such as "___" must have characters other than space')
+    spans, start = [], text.find(marker)
     while start >= 0:
-        spans.append((start, start + len(mark)))
-        start = text.find(mark, start + len(mark))
+        spans.append((start, start + len(marker)))
+        start = text.find(marker, start + len(marker))
     return spans
 
 
-def blank_out(id: str, text: str, blanks: list[Span], counts: list[int] | None = None) -> BlankedText:
-    """Return the text with those characters as blanks, each one word, and the words that `find_words` sees elsewhere.
+def blank_out(id: str, text: str, blanks: list[CharSpan], counts: list[int] | None = None) -> BlankedText:
+    """Return the text with those characters as blanks, one word each, and `find_words` between them.
 
-    Raises DocumentError unless blanks are in order, apart, inside the text, and free of space at both ends.
+    Raises DocumentError unless the blanks are in order, do not overlap, lie inside the text and neither begin nor end
+    with a space.
     """
-    words, numbers, cursor = [], [], 0
+    words: list[CharSpan] = []
+    numbers, cursor = [], 0
     for start, end in blanks:
         if not cursor <= start < end <= len(text):
             raise DocumentError(
@@ -147,23 +151,23 @@ def blank_out(id: str, text: str, blanks: list[Span], counts: list[int] | None =
     return BlankedText(id, text, words + _words_between(text, cursor, len(text)), numbers, counts)
 
 
-def _words_between(text: str, start: int, end: int) -> list[Span]:
+def _words_between(text: str, start: int, end: int) -> list[CharSpan]:
     return [(start + first, start + last) for first, last in find_words(text[start:end])]
 
 
-def set_apart(blanked: BlankedText, filled: FilledText) -> FilledText:
-    """Put a space where a fill would run into a letter or digit beside it, as a word put for a mark does.
+def insert_missing_spaces(blanked: BlankedText, filled: FilledText) -> FilledText:
+    """Insert a space where a fill touches a letter or digit, as a word put for punctuation does.
 
-    The spaces stand outside the spans; all other characters stay as they are.
+    The spaces are outside the spans; all other characters are kept.
     """
     text, gaps = filled.text, set()
-    for start, end in (filled.spans[word] for word in blanked.blanks if filled.spans[word]):
+    for start, end in (span for word in blanked.blanks if (span := filled.spans[word])):
         if start and text[start - 1].isalnum() and text[start].isalnum():
             gaps.add(start)
         if text[end - 1].isalnum() and text[end : end + 1].isalnum():
             gaps.add(end)
     places = sorted(gaps)
-    cuts = [0, *places, len(text)]
-    apart = " ".join(text[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
-    spans = [span and tuple(place + bisect_right(places, span[0]) for place in span) for span in filled.spans]
-    return FilledText(filled.id, apart, filled.fills, spans)
+    spaced = " ".join(text[a:b] for a, b in pairwise([0, *places, len(text)]))
+    shifts = [bisect_right(places, span[0]) if span else 0 for span in filled.spans]
+    spans = [span and (span[0] + n, span[1] + n) for span, n in zip(filled.spans, shifts, strict=True)]
+    return FilledText(filled.id, spaced, filled.fills, spans)

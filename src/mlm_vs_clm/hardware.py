@@ -1,4 +1,6 @@
-"""What the machine offers: a device, and whether it multiplies in bf16."""
+"""What the machine offers: device, precision, threads and memory. torch and scipy are imported when first needed."""
+
+from __future__ import annotations
 
 import ctypes
 import os
@@ -8,10 +10,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import StudyError
 
-DTYPES = {"bf16": "bfloat16", "fp32": "float32"}  # torch's name of each precision
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = {"fp32": "float32", "bf16": "bfloat16"}  # setting `precision` -> torch's name
 
 
 def choose_device(wish: str) -> str:
@@ -30,7 +36,7 @@ def choose_device(wish: str) -> str:
 
 
 def choose_precision(wish: str, device: str) -> str:
-    """Return `bf16` or `fp32`; `auto` takes bf16 where the hardware multiplies in it."""
+    """Return `bf16` or `fp32`; `auto` is bf16 where the hardware multiplies in it."""
     if wish == "auto":
         return "bf16" if _has_bf16(device) else "fp32"
     if wish not in DTYPES:
@@ -38,14 +44,11 @@ def choose_precision(wish: str, device: str) -> str:
     return wish
 
 
-def peak_memory_mb(device: str) -> float:
-    """Return the most memory this process has held (MB of main memory, or of the GPU)."""
-    if device.startswith("cuda"):
-        import torch
+def torch_dtype(precision: str) -> torch.dtype:
+    """Return torch's type of a precision (a key of DTYPES)."""
+    import torch
 
-        return round(torch.cuda.max_memory_allocated() / 2**20, 1)
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+    return getattr(torch, DTYPES[precision])
 
 
 def _has_bf16(device: str) -> bool:
@@ -58,9 +61,9 @@ def _has_bf16(device: str) -> bool:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep numpy's and scipy's linear algebra to one thread; torch's own threads are not touched.
+    """Keep numpy's and scipy's linear algebra to one thread; torch's own threads do not change.
 
-    Sums then have the same parts wherever they run, and processes side by side do not wait for each other's threads
+    Sums then have the same parts wherever they run, and parallel processes do not wait for each other's threads
     (a cell of a task took up to 7 times as long).
     """
     import scipy.linalg  # noqa: F401  # loads scipy's own copy of the routines, which would else escape the limit
@@ -68,6 +71,20 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+@contextmanager
+def training_threads(device: str, threads: int) -> Iterator[None]:
+    """Train with one thread on the CPU unless `threads` is more: their number changes the last bits of a model."""
+    import torch
+
+    before = torch.get_num_threads()
+    if device == "cpu":
+        torch.set_num_threads(threads or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 MALLOC = {
@@ -79,10 +96,10 @@ MALLOC = {
 
 
 def reuse_freed_memory() -> None:
-    """Let this process reuse the large blocks it frees (numbers of glibc's malloc.h; nothing elsewhere).
+    """Let this process reuse the large blocks it frees (numbers of glibc's malloc.h; no effect elsewhere).
 
-    By default each is mapped anew, which costs a third of the time of a training step and of a pass. What oneDNN
-    keeps for every shape of product it has met is limited, too, as texts of every length make new ones: 300 MB else.
+    By default each block is mapped anew, which costs a third of the time of a training step and of a pass. The cache
+    of oneDNN is limited too: texts of many lengths would fill it with 300 MB.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
     if platform.libc_ver()[0] == "glibc":
@@ -91,24 +108,24 @@ def reuse_freed_memory() -> None:
 
 
 def return_freed_memory() -> None:
-    """Hand freed pages back to the system, which would otherwise keep counting as this process's own."""
+    """Return freed pages to the system, which would otherwise still count them as this process's own."""
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)
 
 
 class MemoryKeeper:
-    """Hands freed pages back when a process has grown by `slack_mb`, for repeated work of changing size.
+    """Returns freed pages when a process has grown by `slack_mb`, for repeated work of changing size.
 
-    Batches of changing length leave gaps that would double the memory, but to hand everything back after every step
-    costs a quarter of the step, as it has to be mapped again.
+    Batches of changing length leave gaps that would double the memory; returning everything after each step would
+    cost a quarter of the step, as it has to be mapped again.
     """
 
     def __init__(self, slack_mb: float = 150):
         self.slack_mb = slack_mb
         self.usual: float | None = None
 
-    def look(self) -> None:
-        """Compare with what the process held after the first look since it last handed memory back."""
+    def release_if_grown(self) -> None:
+        """Compare with what the process held at the first call since memory was last returned."""
         held = resident_memory_mb()
         if self.usual is None:
             self.usual = held
@@ -129,44 +146,35 @@ def resident_memory_mb() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
+def peak_memory_mb(device: str) -> float:
+    """Return the most memory this process has held (MB of main memory, or of the GPU)."""
+    if device.startswith("cuda"):
+        import torch
+
+        return round(torch.cuda.max_memory_allocated() / 2**20, 1)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
 @contextmanager
-def advise_if_full(work: str, advice: str) -> Iterator[None]:
-    """Raise StudyError with this advice where the memory of the GPU, or the machine, is too small for the work."""
+def explain_out_of_memory(work: str, advice: str) -> Iterator[None]:
+    """Raise StudyError with this advice where the memory of the GPU, or of the machine, is too small for the work."""
     import torch
 
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        raise _told(work, advice) from error
-    except RuntimeError as error:
-        if "not enough memory" not in str(error) and "out of memory" not in str(error):
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        is_full = not isinstance(error, RuntimeError) or isinstance(error, torch.OutOfMemoryError)
+        if not is_full and "not enough memory" not in str(error) and "out of memory" not in str(error):
             raise
-        raise _told(work, advice) from error
+        raise StudyError(
+            f"out of memory while {work}: {advice}, and run the same command again; finished cells are kept"
+        ) from error
 
 
 def advise_smaller_steps(documents: int) -> str:
-    """Say which settings make a training step of this many documents at once fit; they change no result's name."""
+    """Return which settings make a training step of this many documents at once fit into memory."""
     return (
-        f"set scale.training.micro_batch_documents below {documents} "
-        "(results do not change), or workers=1 if other jobs use the same device"
+        f"set scale.training.micro_batch_documents below {documents} (results do not change), or workers=1 if other "
+        "jobs use the same device"
     )
-
-
-def _told(work: str, advice: str) -> StudyError:
-    return StudyError(
-        f"out of memory while {work}: {advice}, and run the same command again; finished cells are kept"
-    )
-
-
-@contextmanager
-def training_threads(device: str, threads: int) -> Iterator[None]:
-    """Train with one thread on the CPU unless `threads` says more: their number changes the last bits of a model."""
-    import torch
-
-    before = torch.get_num_threads()
-    if device == "cpu":
-        torch.set_num_threads(threads or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,24 +1,24 @@
-"""Which words of a document are hidden: one decision, shared by every arm."""
+"""Which words of a document are masked: one decision, shared by every arm."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from .blanks import Corruption
+from .blanks import CharSpan, Corruption
 from .documents import Document, Entity, find_words
 from .errors import StudyError
 
-Eligible = Callable[[Document, list[tuple[int, int]]], list[int]]
+Eligible = Callable[[Document, list[CharSpan]], list[int]]
 Pick = Callable[[int, int, np.random.Generator], list[int]]
 MEAN_RUN = 3
 
 
-def every_word(document: Document, words: list[tuple[int, int]]) -> list[int]:
-    """Any word may be hidden."""
+def every_word(document: Document, words: list[CharSpan]) -> list[int]:
+    """Any word may be masked."""
     return list(range(len(words)))
 
 
-def stopwords(document: Document, words: list[tuple[int, int]]) -> list[int]:
+def stopwords(document: Document, words: list[CharSpan]) -> list[int]:
     """Words of scikit-learn's English list, which has 318 function words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -27,21 +27,21 @@ def stopwords(document: Document, words: list[tuple[int, int]]) -> list[int]:
     ]
 
 
-def punctuation(document: Document, words: list[tuple[int, int]]) -> list[int]:
-    """Marks, but for one between two letters or digits (3.5, patient's, e-mail), which belongs to its word."""
-    return [i for i, word in enumerate(words) if _is_free_mark(document.text, *word)]
+def punctuation(document: Document, words: list[CharSpan]) -> list[int]:
+    """Punctuation, except between two letters or digits (3.5, patient's, e-mail), where it belongs to its word."""
+    return [i for i, word in enumerate(words) if _is_free_punctuation(document.text, *word)]
 
 
-def entities(document: Document, words: list[tuple[int, int]]) -> list[int]:
+def entities(document: Document, words: list[CharSpan]) -> list[int]:
     """Words that touch a labelled span of the document."""
     return [i for i, word in enumerate(words) if any(_overlap(word, entity) for entity in document.entities)]
 
 
-def content_words(document: Document, words: list[tuple[int, int]]) -> list[int]:
-    """What stopwords and marks leave: the words that carry the matter."""
+def content_words(document: Document, words: list[CharSpan]) -> list[int]:
+    """All words but stopwords and punctuation."""
     left_out = {
         *stopwords(document, words),
-        *(i for i, (s, e) in enumerate(words) if _is_mark(document.text[s:e])),
+        *(i for i, (start, end) in enumerate(words) if _is_punctuation(document.text[start:end])),
     }
     return [i for i in range(len(words)) if i not in left_out]
 
@@ -56,15 +56,15 @@ STRATEGIES: dict[str, Eligible] = {
 }
 
 
-def pick_singly(n_eligible: int, n_hidden: int, rng: np.random.Generator) -> list[int]:
-    """Return places among the eligible words, each as likely as any other."""
-    return [int(place) for place in rng.choice(n_eligible, size=n_hidden, replace=False)] if n_hidden else []
+def pick_singly(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
+    """Return places among the eligible words, each with the same probability."""
+    return [int(place) for place in rng.choice(n_eligible, size=n_masked, replace=False)] if n_masked else []
 
 
-def pick_runs(n_eligible: int, n_hidden: int, rng: np.random.Generator) -> list[int]:
-    """Return places in runs with a kept word between two, of geometric length (mean MEAN_RUN where there is room)."""
-    n_kept = n_eligible - n_hidden
-    lengths = _draw_lengths(n_hidden, rng)
+def pick_runs(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
+    """Return places in runs separated by kept words, of geometric length (mean MEAN_RUN where enough are kept)."""
+    n_kept = n_eligible - n_masked
+    lengths = _draw_lengths(n_masked, rng)
     n_runs = min(len(lengths), n_kept + 1)
     merged = [sum(lengths[first::n_runs]) for first in range(n_runs)]
     kept_before = sorted(rng.choice(n_kept + 1, size=n_runs, replace=False).tolist())
@@ -72,11 +72,11 @@ def pick_runs(n_eligible: int, n_hidden: int, rng: np.random.Generator) -> list[
     return [start + step for start, length in zip(starts, merged, strict=True) for step in range(length)]
 
 
-PICKS: dict[str, Pick] = dict.fromkeys(STRATEGIES, pick_singly) | {"spans": pick_runs}
+PICKS: dict[str, Pick] = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pick_runs}
 
 
-def hide_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
-    """Choose the blanks of a document: `ratio` of the words that the strategy may hide, rounded to a count.
+def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
+    """Choose the blanks of a document: `ratio` of the words that the strategy may mask, rounded to a count.
 
     Raises StudyError for a ratio outside [0, 1], an unknown strategy, or an entity outside the text.
     """
@@ -84,8 +84,8 @@ def hide_words(document: Document, strategy: str, ratio: float, rng: np.random.G
     check_entities(document)
     words = find_words(document.text)
     eligible = STRATEGIES[strategy](document, words)
-    n_hidden = int(np.floor(ratio * len(eligible) + 0.5))
-    chosen = PICKS[strategy](len(eligible), n_hidden, rng)
+    n_masked = int(np.floor(ratio * len(eligible) + 0.5))
+    chosen = PICKS[strategy](len(eligible), n_masked, rng)
     return Corruption(document.id, words, sorted(eligible[i] for i in chosen), len(eligible))
 
 
@@ -93,8 +93,13 @@ def check_masking(strategy: str, ratio: float) -> None:
     """Raise StudyError for settings that no document could satisfy."""
     if strategy not in STRATEGIES:
         raise StudyError(f"masking.strategy={strategy} is unknown: choose one of {', '.join(STRATEGIES)}")
+    check_ratio("masking.ratio", ratio)
+
+
+def check_ratio(name: str, ratio: float) -> None:
+    """Raise StudyError for a ratio outside [0, 1]."""
     if not 0 <= ratio <= 1:
-        raise StudyError(f"masking.ratio={ratio} is not a share: choose a number from 0 to 1")
+        raise StudyError(f"{name}={ratio} must be between 0 and 1")
 
 
 def check_entities(document: Document) -> None:
@@ -129,16 +134,14 @@ def _draw_lengths(total: int, rng: np.random.Generator) -> list[int]:
     return lengths
 
 
-def _is_mark(word: str) -> bool:
+def _is_punctuation(word: str) -> bool:
     return len(word) == 1 and not word.isalnum()
 
 
-def _is_free_mark(text: str, start: int, end: int) -> bool:
-    if not _is_mark(text[start:end]):
-        return False
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (before.isalnum() and after.isalnum())
+def _is_free_punctuation(text: str, start: int, end: int) -> bool:
+    between_letters = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
+    return _is_punctuation(text[start:end]) and not between_letters
 
 
-def _overlap(word: tuple[int, int], entity: Entity) -> bool:
+def _overlap(word: CharSpan, entity: Entity) -> bool:
     return word[0] < entity.end and entity.start < word[1]

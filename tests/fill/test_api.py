@@ -3,7 +3,7 @@
 import pytest
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from mlm_vs_clm.blanks import blank_out, find_marks, put_together
+from mlm_vs_clm.blanks import assemble_text, blank_out, find_markers
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import (
@@ -17,7 +17,7 @@ from mlm_vs_clm.fill import (
     fill_infill,
     fill_masked,
     fill_seq2seq,
-    fill_what_fits,
+    fill_skipping_failures,
 )
 
 
@@ -88,15 +88,15 @@ def test_marks_are_blanks_without_an_original(start, tokenizer):
     assert other.texts == filled.texts
     free = fill([text], "___", start, tokenizer, length="free", order="confidence")
     assert len(free.fills[0]) == 3 and all(free.fills[0])
-    with pytest.raises(StudyError, match="no original to count"):
+    with pytest.raises(StudyError, match="has no known length"):
         fill([text], "___", start, tokenizer)
 
 
 def test_marks_by_hand():
-    assert find_marks("a ___ b ____", "___") == [(2, 5), (8, 11)]
-    assert find_marks("nothing", "___") == [] and find_marks("", "___") == []
-    with pytest.raises(StudyError, match="a mark such as"):
-        find_marks("a  b", " ")
+    assert find_markers("a ___ b ____", "___") == [(2, 5), (8, 11)]
+    assert find_markers("nothing", "___") == [] and find_markers("", "___") == []
+    with pytest.raises(StudyError, match="a marker such as"):
+        find_markers("a  b", " ")
 
 
 def test_a_blank_may_hold_several_words_or_part_of_one():
@@ -152,21 +152,21 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
         for text in given:
             if text.id in ("2", "3", "8"):
                 raise DocumentError(text.id, "too long")
-        return [put_together(text, [text.id]) for text in given], Ledger(
+        return [assemble_text(text, [text.id]) for text in given], Ledger(
             documents=len(given), passes=len(given)
         )
 
-    filled, ledger, skipped = fill_what_fits(write, texts)
+    filled, ledger, skipped = fill_skipping_failures(write, texts)
     assert [one.id for one in filled] == ["0", "1", "4", "5", "6", "7"]
     assert ledger == Ledger(documents=6, passes=6)
     assert skipped == {i: f"document {i}: too long" for i in ("2", "3", "8")}
-    assert fill_what_fits(write, []) == ([], Ledger(), {})
+    assert fill_skipping_failures(write, []) == ([], Ledger(), {})
 
     def refuse(given):
         raise StudyError("order=up is unknown")
 
     with pytest.raises(StudyError, match="order=up"):
-        fill_what_fits(refuse, texts)
+        fill_skipping_failures(refuse, texts)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
         ({"source": "kept"}, "a masked model has no axis source: it has context, length, max_length, order"),
         ({"colour": "red"}, "no axis colour"),
         ({"temperature": -1}, "sampling"),
-        ({"top_k": 5}, "temperature=0 draws nothing"),
+        ({"top_k": 5}, "need temperature > 0"),
         ({"on_error": "hide"}, "on_error=hide is unknown: choose raise or skip"),
         ({"ids": ["a"]}, "ids: 6 texts need as many different ids"),
         ({"ids": ["a"] * 6}, "as many different ids, these are 1"),
@@ -197,7 +197,7 @@ def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer,
         fill(texts, chosen, causal_model, tokenizer, context="leaky")
     with pytest.raises(StudyError, match="decoded greedily"):
         fill(texts, chosen, seq2seq_model, tokenizer, temperature=0.5)
-    with pytest.raises(StudyError, match="BertModel writes no text"):
+    with pytest.raises(StudyError, match="BertModel is not a language model"):
         fill(texts, chosen, causal_model.bert, tokenizer)
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny_models import ids_shown
 
-from mlm_vs_clm.blanks import put_together
+from mlm_vs_clm.blanks import assemble_text
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
@@ -22,7 +22,7 @@ from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
 from mlm_vs_clm.fill.rows import to_rows
-from mlm_vs_clm.masking import hide_words
+from mlm_vs_clm.masking import mask_words
 
 
 def blank(text, blanks, id="d"):
@@ -32,7 +32,7 @@ def blank(text, blanks, id="d"):
 @pytest.fixture(scope="module")
 def blanked(texts):
     """Random halves, no blanks, all blanks, neighbours, odd characters and odd spaces."""
-    corruptions = [hide_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
+    corruptions = [mask_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
     odd = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  spaces! "
     return [
         *(blank(t, c.blanks, c.id) for t, c in zip(texts, corruptions, strict=True)),
@@ -244,19 +244,19 @@ def test_baselines_by_hand():
 def test_recasing_by_hand():
     recase = Recaser(["He saw Dr. Smith in Paris.", "Then Smith left. He hid.", "We saw smith"])
     text = blank("Then xxx met xxx. xxx ran.", [1, 3, 5])
-    made = put_together(text, ["smith", "paris", "he"])
+    made = assemble_text(text, ["smith", "paris", "he"])
     assert recase.fill(text, made).text == "Then Smith met Paris. He ran."
     assert recase.text("in paris he hid. then") == "In Paris he hid. Then"
 
 
 def test_a_word_put_for_a_mark_is_set_apart_from_its_neighbours():
-    from mlm_vs_clm.blanks import set_apart
+    from mlm_vs_clm.blanks import insert_missing_spaces
 
     text = blank("Well, it is 3.5 (mg)!", [1, 5, 7, 9])
-    made = set_apart(text, put_together(text, ["the", "of", ",", "and"]))
+    made = insert_missing_spaces(text, assemble_text(text, ["the", "of", ",", "and"]))
     assert made.text == "Well the it is 3 of 5 ,mg and!"
     assert [made.text[slice(*made.spans[w])] for w in text.blanks] == ["the", "of", ",", "and"]
     adjacent = blank("3.5%", [0, 1, 2, 3])
-    assert set_apart(adjacent, put_together(adjacent, ["a", "b", "c", ""])).text == "a b c"
+    assert insert_missing_spaces(adjacent, assemble_text(adjacent, ["a", "b", "c", ""])).text == "a b c"
     kept = blank("a-b, c", [0])
-    assert set_apart(kept, put_together(kept, ["x"])).text == "x-b, c"
+    assert insert_missing_spaces(kept, assemble_text(kept, ["x"])).text == "x-b, c"

@@ -17,14 +17,14 @@ from mlm_vs_clm.fill.rows import to_rows
 from mlm_vs_clm.fill.sampling import Sampling
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.fill.walking import make_cache
-from mlm_vs_clm.masking import hide_words
+from mlm_vs_clm.masking import mask_words
 from mlm_vs_clm.models.objectives import (
     IGNORE,
     OBJECTIVES,
     OPENING,
-    Marks,
     Noise,
-    Subwords,
+    TargetTokens,
+    TokenizedDocument,
     lay_out_answers,
 )
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
@@ -42,7 +42,7 @@ def blank(text, blanks, id="d"):
 @pytest.fixture(scope="module")
 def blanked(texts):
     """Random halves, no blanks, all blanks, neighbours, odd characters, nothing at all."""
-    corruptions = [hide_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
+    corruptions = [mask_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
     odd = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  spaces! "
     return [
         *(blank(t, c.blanks, c.id) for t, c in zip(texts, corruptions, strict=True)),
@@ -64,10 +64,10 @@ def test_objective_by_hand(monkeypatch):
     """[CLS] un ##able to go [SEP] with `##able` and `go` and `to` hidden: three words, so three answers."""
     from mlm_vs_clm.models import objectives
 
-    document = Subwords(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
+    document = TokenizedDocument(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
     hidden = np.array([False, False, True, True, True, False])
-    monkeypatch.setattr(objectives, "_hide", lambda *_: hidden)
-    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), None)
+    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: hidden)
+    made = OBJECTIVES["infill"].make_example(document, TOKENS, TargetTokens(MASK, 100), None)
     assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, RIGHT, 11, RIGHT, 12, RIGHT, 13]
     assert made["position_ids"].tolist() == [0, 1, 2, 3, 4, 5, 1, 2, 2, 3, 3, 4]
     assert made["labels"].tolist() == [*[IGNORE] * 6, 11, IGNORE, 12, IGNORE, 13, IGNORE]
@@ -77,7 +77,7 @@ def test_objective_by_hand(monkeypatch):
 def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit, texts, tokenizer):
     for number, document in enumerate(tokenize(texts, tokenizer, 64)):
         noise = Noise(0.5, unit, 0.8, 0.1)
-        made = OBJECTIVES["infill"].make_example(document, noise, Marks(MASK, 400), keyed_rng(number))
+        made = OBJECTIVES["infill"].make_example(document, noise, TargetTokens(MASK, 400), keyed_rng(number))
         n, predicted = len(document.ids), made["labels"] != IGNORE
         hidden = np.flatnonzero(made["input_ids"][:n] == MASK)
         assert (made["position_ids"][predicted] + 1).tolist() == hidden.tolist()
@@ -87,15 +87,17 @@ def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit
 
 def test_it_hides_what_the_masked_objective_hides(texts, tokenizer):
     document = tokenize(texts, tokenizer, 64)[0]
-    masked = OBJECTIVES["mlm"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
-    infill = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 400), keyed_rng(3))
+    masked = OBJECTIVES["mlm"].make_example(document, TOKENS, TargetTokens(MASK, 400), keyed_rng(3))
+    infill = OBJECTIVES["infill"].make_example(document, TOKENS, TargetTokens(MASK, 400), keyed_rng(3))
     hidden = infill["input_ids"][: len(document.ids)] == MASK
     assert (hidden == (masked["labels"] != IGNORE)).all()
 
 
 def test_nothing_to_hide_leaves_nothing_to_predict():
-    document = Subwords(np.array([LEFT, RIGHT]), np.array([-1, -1]))
-    made = OBJECTIVES["infill"].make_example(document, TOKENS, Marks(MASK, 100), np.random.default_rng(0))
+    document = TokenizedDocument(np.array([LEFT, RIGHT]), np.array([-1, -1]))
+    made = OBJECTIVES["infill"].make_example(
+        document, TOKENS, TargetTokens(MASK, 100), np.random.default_rng(0)
+    )
     assert made["input_ids"].tolist() == [LEFT, RIGHT] and (made["labels"] == IGNORE).all()
 
 
@@ -244,7 +246,7 @@ def test_the_right_side_decides_once_learned(tokenizer):
     for step in range(150):
         examples = [
             OBJECTIVES["infill"].make_example(
-                d, noise, Marks(tokenizer.mask_token_id, 400), keyed_rng(step, i)
+                d, noise, TargetTokens(tokenizer.mask_token_id, 400), keyed_rng(step, i)
             )
             for i, d in enumerate(documents)
         ]

@@ -9,10 +9,10 @@ import torch
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import BlankedText, Sampling, fill, fill_causal, fill_infill, fill_masked
-from mlm_vs_clm.fill.free_length import goes_on
+from mlm_vs_clm.fill.free_length import continues_word
 from mlm_vs_clm.fill.orders import Pace, cosine_shares, equal_shares
 from mlm_vs_clm.fill.rows import to_rows
-from mlm_vs_clm.fill.seq2seq import _write
+from mlm_vs_clm.fill.seq2seq import _generate
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 
 FILLERS = [fill_causal, fill_infill]
@@ -41,7 +41,7 @@ def wordy(causal_model, tokenizer):
     model = deepcopy(causal_model)
     bias = slot_bias(tokenizer, model.config.vocab_size)
     with torch.no_grad():
-        model.cls.predictions.bias += 0.05 * goes_on(tokenizer, bias)
+        model.cls.predictions.bias += 0.05 * continues_word(tokenizer, bias)
     return model
 
 
@@ -67,7 +67,7 @@ def test_free_length_equals_a_loop_without_a_cache(wordy, tokenizer, blanked, at
     """The rule, written plainly: look at the likeliest of all sub-words; go on if it goes on the word."""
     wordy.set_attn_implementation(attention)
     bias = slot_bias(tokenizer, wordy.config.vocab_size)
-    going, lengths = goes_on(tokenizer, bias), set()
+    going, lengths = continues_word(tokenizer, bias), set()
     filled, ledger = fill_causal(wordy, tokenizer, blanked, length="free", max_length=3)
     wordy.set_attn_implementation("sdpa")
     for text, made in zip(blanked, filled, strict=True):
@@ -127,7 +127,7 @@ def test_given_counts(start, wordy, tokenizer):
 @pytest.mark.parametrize(
     ("axes", "told"),
     [
-        ({"counts": [[2]]}, "document 0: 2 blanks need as many counts"),
+        ({"counts": [[2]]}, "document 0: 2 blanks need as many token counts"),
         ({"counts": [[0, 1]]}, "each 1 or more"),
         ({"counts": [[1, 1], [1]]}, "1 texts need as many lists of counts"),
         ({"counts": [[1, 1]], "length": "one"}, "length=known"),
@@ -174,6 +174,6 @@ def test_encoder_decoder_writes_what_generate_writes(seq2seq_model, tokenizer, t
         model.decoder.cls.predictions.bias[tokenizer.sep_token_id] = 2.0
     inputs = tokenizer(texts, padding=True, return_tensors="pt")
     theirs = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=40)
-    ours = _write(model, tokenizer, texts, 40)
+    ours = _generate(model, tokenizer, texts, 40)
     assert ours == [[t for t in row if t != tokenizer.pad_token_id] for row in theirs[:, 1:].tolist()]
     assert len({len(row) for row in ours}) > 3

@@ -167,7 +167,7 @@ def test_position_limits(networks):
 def test_a_text_may_be_as_long_as_the_positions_and_no_longer(networks):
     model, tokenizer = networks["roberta"]
     assert fill(["(" * 198], [[(0, 1), (197, 198)]], model, tokenizer).n_unanswered == 0
-    with pytest.raises(DocumentError, match="document 0: 201 sub-words do not fit the model's 200"):
+    with pytest.raises(DocumentError, match="document 0: 201 tokens do not fit the model's 200"):
         fill(["(" * 199], [[(0, 1)]], model, tokenizer)
 
 
@@ -188,5 +188,5 @@ def test_checkpoints_of_another_kind_are_refused_in_one_line(networks, tmp_path)
         assert "\n" not in str(error.value) and name in str(error.value)
     with pytest.raises(StudyError, match="nowhere"):
         load_model(tmp_path / "nowhere", "masked")
-    with pytest.raises(StudyError, match="BertModel writes no text"):
+    with pytest.raises(StudyError, match="BertModel is not a language model"):
         model_kind(networks["bert"][0].bert)

@@ -9,14 +9,14 @@ import pytest
 import torch
 from tiny_models import ids_shown
 
-from mlm_vs_clm.blanks import put_together
+from mlm_vs_clm.blanks import assemble_text
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import ORDERS, BlankedText, Sampling, fill_masked
-from mlm_vs_clm.fill.lengths import LENGTHS
-from mlm_vs_clm.fill.orders import PLANS, RANKS, MaskPredict, Pace, Ranked
-from mlm_vs_clm.fill.rows import Row, to_rows
+from mlm_vs_clm.fill.lengths import choose_lengths
+from mlm_vs_clm.fill.orders import PLANS, SCORES, MaskPredict, Pace, Ranked
+from mlm_vs_clm.fill.rows import TokenRow, to_rows
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.models.kernels.trimming import trim_sizes
 from mlm_vs_clm.models.sizes import count_parameters
@@ -27,12 +27,12 @@ def blank(text, blanks, id="d"):
 
 
 def walk(order, values):
-    """Return what an order fills in each pass, when the model's judgement of slots (by number) never changes."""
+    """Return what an order fills in each pass, when the model's scores of slots (by number) never change."""
     passes = []
-    while slots := list(order.look()):
-        passes.append(order.keep([values[slot] for slot in slots]))
-        if order.needs_chances:
-            order.note(passes[-1], [values[slot] for slot in passes[-1]])
+    while slots := list(order.candidates()):
+        passes.append(order.accept([values[slot] for slot in slots]))
+        for slot in passes[-1]:
+            order.record(slot, values[slot])
     return passes
 
 
@@ -41,10 +41,10 @@ def walk(order, values):
 @pytest.mark.parametrize("n", [0, 1, 6, 7])
 def test_every_order_fills_everything(order, pace, n):
     made = ORDERS[order](n, Pace(passes=pace.passes or 2) if order == "mask_predict" else pace, keyed_rng(0))
-    expected = made.passes_left()
     passes = walk(made, [0.5] * n)
-    assert set().union(*passes) == set(range(n)) and len(passes) == expected
+    assert set().union(*passes) == set(range(n))
     if order not in ("gibbs", "mask_predict"):
+        assert len(passes) == (min(n, 1) if order == "parallel" else len(pace.sizes(n)))
         assert sum(map(len, passes)) == n
         assert order == "parallel" or max(map(len, passes), default=0) <= max(pace.sizes(n), default=0)
 
@@ -75,12 +75,12 @@ def test_ranked_orders_by_hand():
     assert walk(Ranked(4, Pace(entropy_bound=1.0), None), [-e for e in entropies]) == [[1, 2], [0], [3]]
 
 
-def test_judges_by_hand():
+def test_scores_by_hand():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.4, 0.4, 0.2], [1.0, 0.0, 0.0]]))
-    assert RANKS["confidence"](logits).tolist() == pytest.approx([0.5, 0.4, 1.0])
-    assert RANKS["margin"](logits).tolist() == pytest.approx([0.25, 0.0, 1.0], abs=1e-6)
+    assert SCORES["confidence"](logits).tolist() == pytest.approx([0.5, 0.4, 1.0])
+    assert SCORES["margin"](logits).tolist() == pytest.approx([0.25, 0.0, 1.0], abs=1e-6)
     # entropies in bits: 1.5, 1.521928 (0.8 log2 2.5 + 0.2 log2 5), 0
-    assert (RANKS["entropy"](logits) / -0.6931472).tolist() == pytest.approx([1.5, 1.521928, 0.0], abs=1e-5)
+    assert (SCORES["entropy"](logits) / -0.6931472).tolist() == pytest.approx([1.5, 1.521928, 0.0], abs=1e-5)
 
 
 def test_mask_predict_hides_the_least_likely_by_its_schedule():
@@ -93,7 +93,7 @@ def test_mask_predict_hides_the_least_likely_by_its_schedule():
     assert [len(step) for step in walk(MaskPredict(3, Pace(passes=5)), [0.5] * 3)] == [3, 2, 1, 1]
 
 
-@pytest.mark.parametrize("order", RANKS)
+@pytest.mark.parametrize("order", SCORES)
 @pytest.mark.parametrize("per_pass", [1, 2])
 def test_adaptive_orders_equal_a_slow_loop(order, per_pass, start, tokenizer, texts):
     text = blank(texts[1], [1, 2, 6, 8, 12])
@@ -105,7 +105,7 @@ def test_adaptive_orders_equal_a_slow_loop(order, per_pass, start, tokenizer, te
         with torch.no_grad():
             all_logits = start(input_ids=torch.tensor([row.ids])).logits[0]
         logits = {slot: all_logits[row.slots[slot]] + bias[row.kinds[slot]] for slot in left}
-        value = {slot: RANKS[order](logits[slot][None]).item() for slot in left}
+        value = {slot: SCORES[order](logits[slot][None]).item() for slot in left}
         for slot in sorted(left, key=lambda s: (-round(value[s], 6), s))[:per_pass]:
             row.ids[row.slots[slot]] = int(logits[slot].argmax())
             left.remove(slot)
@@ -154,11 +154,11 @@ def test_free_length_takes_the_best_mean_by_hand():
 
     def tokenize(texts, lengths):
         return [
-            Row(t.id, [0] * (2 + sum(n)), list(range(1, sum(n) + 1)), [], [])
+            TokenRow(t.id, [0] * (2 + sum(n)), list(range(1, sum(n) + 1)))
             for t, n in zip(texts, lengths, strict=True)
         ]
 
-    def judge(rows):
+    def score(rows):
         n_blanks = {"d": 2, "longer": 3}
         sizes = [len(row.slots) // n_blanks[row.id] for row in rows]
         return [
@@ -166,10 +166,10 @@ def test_free_length_takes_the_best_mean_by_hand():
             for row, size in zip(rows, sizes, strict=True)
         ]
 
-    assert LENGTHS["free"]([text], tokenize, judge, 99, 3) == [[3, 2]]
-    assert LENGTHS["free"]([text], tokenize, judge, 99, 1) == [[1, 1]]
-    # at 3 sub-words a blank the longer text takes 11 places, more than there are: length 3 is no candidate
-    assert LENGTHS["free"]([text, longer], tokenize, judge, 10, 3) == [[3, 2], [1, 2, 1]]
+    assert choose_lengths("free", [text], tokenize, score, 99, 3) == [[3, 2]]
+    assert choose_lengths("free", [text], tokenize, score, 99, 1) == [[1, 1]]
+    # at 3 tokens per blank the longer text has 11 tokens, one more than fit: length 3 is not tried
+    assert choose_lengths("free", [text, longer], tokenize, score, 10, 3) == [[3, 2], [1, 2, 1]]
 
 
 def test_free_length_depends_on_no_original(start, tokenizer):
@@ -222,7 +222,7 @@ BAD = [
     ({"order": "margin", "entropy_bound": 1.0}, "entropy_bound needs arm.order=entropy"),
     ({"order": "confidence", "threshold": 0.5, "passes": 3}, "set one of them"),
     ({"order": "mask_predict"}, "needs arm.passes"),
-    ({"order": "gibbs"}, "temperature above 0"),
+    ({"order": "gibbs"}, "needs arm.temperature > 0"),
     ({"context": "leaky", "order": "confidence"}, "context=leaky"),
     ({"context": "leaky", "length": "one"}, "context=leaky"),
     ({"context": "left", "order": "random"}, "context=left"),
@@ -286,4 +286,4 @@ def test_work_on_one_document_never_touches_another(start, tokenizer, texts):
     beside = fill_masked(
         start, tokenizer, [replace(text, id="other"), blank("", [], "e"), text], order="entropy", per_pass=2
     )[0]
-    assert beside[2] == alone and beside[1] == put_together(blank("", [], "e"), [])
+    assert beside[2] == alone and beside[1] == assemble_text(blank("", [], "e"), [])

@@ -5,30 +5,30 @@ import torch
 from tiny_models import blank
 from transformers import GenerationConfig
 
-from mlm_vs_clm.blanks import runs_of_blanks
+from mlm_vs_clm.blanks import group_adjacent_blanks
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import DocumentError, fill_seq2seq
-from mlm_vs_clm.fill.alignment import deal_answers
-from mlm_vs_clm.fill.seq2seq import _write, marked_text, read_answers, settle_answers
-from mlm_vs_clm.models.checkpoints import answer_marks
+from mlm_vs_clm.fill.alignment import split_answer
+from mlm_vs_clm.fill.seq2seq import _generate, find_answers, masked_text, settle_answers
+from mlm_vs_clm.models.checkpoints import sentinel_tokens
 
 
 def test_marks_for_runs_of_blanks_by_hand(tokenizers):
     text = blank("The old captain sailed the (small) boat.", [1, 2, 4, 6, 8])
-    assert runs_of_blanks(text) == [[1, 2], [4], [6], [8]]
-    marks = list(answer_marks(tokenizers["t5"]))
+    assert group_adjacent_blanks(text) == [[1, 2], [4], [6], [8]]
+    marks = list(sentinel_tokens(tokenizers["t5"]))
     assert marks[:2] == ["<extra_id_0>", "<extra_id_1>"] and len(marks) == 10
-    assert marked_text(text, marks) == "The <extra_id_0> sailed <extra_id_1> (<extra_id_2>) <extra_id_3>."
+    assert masked_text(text, marks) == "The <extra_id_0> sailed <extra_id_1> (<extra_id_2>) <extra_id_3>."
     made = settle_answers(text, {0: "young brave ship doctor", 1: "a", 3: ""})
     assert made.fills == ["young", "brave ship doctor", "a", "", ""]
     assert made.text == "The young brave ship doctor sailed a () ."
-    assert deal_answers("one", 2) == ["one", ""] and deal_answers("a b c", 2) == ["a", "b c"]
+    assert split_answer("one", 2) == ["one", ""] and split_answer("a b c", 2) == ["a", "b c"]
 
 
 def test_answers_are_read_behind_their_marks(tokenizers):
     tokenizer = tokenizers["t5"]
     ids = tokenizer("<extra_id_1> the boat <extra_id_0> captain <extra_id_1> again")["input_ids"]
-    assert read_answers(tokenizer, ids, list(answer_marks(tokenizer).values())) == {
+    assert find_answers(tokenizer, ids, list(sentinel_tokens(tokenizer).values())) == {
         0: "captain",
         1: "the boat",
     }
@@ -37,7 +37,7 @@ def test_answers_are_read_behind_their_marks(tokenizers):
 def test_too_many_runs_and_too_long_inputs_name_the_document(networks):
     model, tokenizer = networks["t5"]
     text = "boat, " * 30
-    with pytest.raises(DocumentError, match="document d: 30 runs of blanks, and the tokenizer has 10"):
+    with pytest.raises(DocumentError, match="document d: 30 groups of blanks, and the tokenizer has 10"):
         fill_seq2seq(
             model, tokenizer, [blank(text, list(range(0, 60, 2)))], source="sentinel", max_new_tokens=4
         )
@@ -80,7 +80,7 @@ def test_writing_is_greedy_whatever_habits_a_checkpoint_has(name, networks, text
     habits = {"no_repeat_ngram_size": 1, "forced_bos_token_id": 5, "min_length": 9, "suppress_tokens": [6]}
     model.generation_config = GenerationConfig(**(own.to_dict() | habits))
     try:
-        made = _write(model, tokenizer, texts[:1], 8)[0]
+        made = _generate(model, tokenizer, texts[:1], 8)[0]
         assert model.generation_config.no_repeat_ngram_size == 1
     finally:
         model.generation_config = own

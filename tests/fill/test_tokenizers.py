@@ -8,8 +8,7 @@ from tokenizers import pre_tokenizers
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import BlankedText, DocumentError, fill_causal
-from mlm_vs_clm.fill.pieces import Pieces
-from mlm_vs_clm.fill.rows import AFTER_SPACE, GOES_ON, NO_SPACE, SPACE_AND_MORE, to_rows
+from mlm_vs_clm.fill.rows import PieceEncoder, SlotKind, to_rows
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 
 
@@ -32,13 +31,13 @@ def test_pieces_join_to_the_sub_words_of_the_whole_text(family, tokenizers, text
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_space_is_invented_at_a_border(family, tokenizers):
     tokenizer = tokenizers[family]
-    encode = Pieces(tokenizer)
+    encode = PieceEncoder(tokenizer)
     for piece in (")", "pressure", ".", "-known"):
         names = tokenizer.convert_ids_to_tokens(encode([piece])[0])
         assert not names[0].startswith(("▁", "Ġ"))
     spaced = tokenizer.convert_ids_to_tokens(encode([" pressure"])[0])
     assert spaced[0].startswith(("▁", "Ġ"))
-    assert encode.opens == (family in ("t5", "llama"))
+    assert encode.adds_space == (family in ("t5", "llama"))
     assert encode.is_space(" ") and encode.is_space("\n") == (family == "t5") and not encode.is_space("x")
 
 
@@ -53,10 +52,18 @@ def test_tokenizer_that_is_told_to_write_a_space_does_not_at_a_border(texts):
 def test_kinds_of_slots_by_hand(tokenizers):
     text = blank("pre(fixed) better unforeseen", [0, 2, 4, 5])
     row = to_rows([text], tokenizers["roberta"], None, [[1, 2, 1, 3]])[0]
-    assert row.kinds == [NO_SPACE, NO_SPACE, GOES_ON, AFTER_SPACE, SPACE_AND_MORE, GOES_ON, GOES_ON]
+    assert row.kinds == [
+        SlotKind.NO_SPACE,
+        SlotKind.NO_SPACE,
+        SlotKind.CONTINUATION,
+        SlotKind.AFTER_SPACE,
+        SlotKind.SPACE_AND_MORE,
+        SlotKind.CONTINUATION,
+        SlotKind.CONTINUATION,
+    ]
     assert row.inside == [False, False, True, False, False, True, True]
     opened = to_rows([text], tokenizers["llama"], None, [[1, 2, 1, 3]])[0]
-    assert opened.kinds[0] == AFTER_SPACE and opened.kinds[1:] == row.kinds[1:]
+    assert opened.kinds[0] == SlotKind.AFTER_SPACE and opened.kinds[1:] == row.kinds[1:]
 
 
 @pytest.mark.parametrize("family", ["wordpiece", *FAMILIES])
@@ -69,16 +76,16 @@ def test_what_may_stand_in_a_slot(family, tokenizers):
     assert not may[:, len(names) :].any() and not may[:, tokenizer.all_special_ids].any()
     assert may.any(1).all()
     if family == "wordpiece":
-        assert not (may[GOES_ON, : len(names)] & ~signed).any()
+        assert not (may[SlotKind.CONTINUATION, : len(names)] & ~signed).any()
         assert (
-            torch.equal(may[AFTER_SPACE], may[NO_SPACE])
-            and not (may[AFTER_SPACE, : len(names)] & signed).any()
+            torch.equal(may[SlotKind.AFTER_SPACE], may[SlotKind.NO_SPACE])
+            and not (may[SlotKind.AFTER_SPACE, : len(names)] & signed).any()
         )
         return
-    assert not (may[AFTER_SPACE, : len(names)] & ~signed).any()
-    assert not (may[[GOES_ON, NO_SPACE], : len(names)] & signed).any()
+    assert not (may[SlotKind.AFTER_SPACE, : len(names)] & ~signed).any()
+    assert not (may[[SlotKind.CONTINUATION, SlotKind.NO_SPACE], : len(names)] & signed).any()
     lone = tokenizer.convert_tokens_to_ids(sign)
-    assert may[SPACE_AND_MORE, lone] and not may[:3, lone].any()
+    assert may[SlotKind.SPACE_AND_MORE, lone] and not may[:3, lone].any()
     silent = [i for i, name in enumerate(names) if not tokenizer.convert_tokens_to_string([name]).strip()]
     assert not may[:3, silent].any()
 
@@ -128,7 +135,7 @@ def test_a_text_that_starts_with_a_blank_needs_a_mark_to_open_it(length, texts):
     torch.manual_seed(3)
     model = gpt2(tokenizer).eval()
     with pytest.raises(
-        DocumentError, match="document d: it starts with a blank, and this tokenizer has no mark"
+        DocumentError, match="document d: it starts with a blank and the tokenizer has no CLS, BOS or EOS"
     ):
         fill_causal(model, tokenizer, [blank(texts[0], [0, 2])], length=length)
     filled, _ = fill_causal(model, tokenizer, [blank(texts[0], [1, 2])], length=length)

@@ -5,14 +5,14 @@ import pytest
 from mlm_vs_clm.documents import Document, Entity, find_words, split_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.masking import STRATEGIES, hide_words, pick_runs
+from mlm_vs_clm.masking import STRATEGIES, mask_words, pick_runs
 
 TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
 DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
 
 
 def hide(strategy, ratio, document=DOCUMENT, seed=0):
-    return hide_words(document, strategy, ratio, keyed_rng(seed, document.id))
+    return mask_words(document, strategy, ratio, keyed_rng(seed, document.id))
 
 
 def hidden(strategy, ratio=1.0):
@@ -54,7 +54,7 @@ def test_class_without_members_is_legal(strategy, text):
 
 @pytest.mark.parametrize("ratio", [-0.1, 1.5, float("nan")])
 def test_ratio_outside_0_to_1_is_refused(ratio):
-    with pytest.raises(StudyError, match="masking.ratio=.* from 0 to 1"):
+    with pytest.raises(StudyError, match="masking.ratio=.* must be between 0 and 1"):
         hide("random", ratio)
 
 

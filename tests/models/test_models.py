@@ -17,7 +17,7 @@ from mlm_vs_clm.models.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.models.onnx import read_distilbert, read_t5, read_weights
 from mlm_vs_clm.models.sources import (
     load_start,
-    read_note,
+    read_start_info,
     refuse_new_head,
     start_from_checkpoint,
 )
@@ -52,7 +52,7 @@ def test_every_class_is_taken_trained_saved_reloaded_and_fills(name, folders, te
     kind = NETWORKS[name][2]
     start = make(folders[name], kind, tmp_path / "start")
     tokenizer = load_tokenizer(start)
-    assert tokenizer.pad_token_id is not None and not read_note(start).has_new_head
+    assert tokenizer.pad_token_id is not None and not read_start_info(start).has_new_head
     before = load_model(folders[name], kind).state_dict()
     model = load_start(start, kind, tokenizer)
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
@@ -72,10 +72,10 @@ def test_an_encoder_without_output_layer_gets_a_new_one_by_its_seed(folders, tmp
     load_model(folders["roberta"], "masked").roberta.save_pretrained(tmp_path / "encoder")
     load_tokenizer(folders["roberta"]).save_pretrained(tmp_path / "encoder")
     drawn = [make(tmp_path / "encoder", "masked", tmp_path / str(i), seed=i // 2) for i in range(3)]
-    assert read_note(drawn[0]).has_new_head
+    assert read_start_info(drawn[0]).has_new_head
     heads = [load_model(folder, "masked").lm_head.dense.weight for folder in drawn]
     assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
-    with pytest.raises(StudyError, match="arm=mlm_general .* no output layer"):
+    with pytest.raises(StudyError, match="arm mlm_general .* no language-modelling head"):
         refuse_new_head(drawn[0], "mlm_general")
 
 
@@ -85,7 +85,7 @@ WRONG = [("gpt2", "masked"), ("bert", "causal"), ("bert", "seq2seq"), ("t5", "ca
 @pytest.mark.parametrize(("name", "kind"), WRONG)
 def test_a_checkpoint_of_another_kind_is_one_line(name, kind, folders, tmp_path):
     with pytest.raises(
-        StudyError, match=f"{name} checkpoint is no {kind} model|where a {kind} one is needed"
+        StudyError, match=f"{name} checkpoint is not a {kind} model|where a {kind} one is needed"
     ) as told:
         make(folders[name], kind, tmp_path)
     assert "\n" not in str(told.value)

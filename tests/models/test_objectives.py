@@ -8,16 +8,16 @@ from mlm_vs_clm.blanks import BlankedText
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill.rows import to_rows
-from mlm_vs_clm.fill.seq2seq import marked_text
+from mlm_vs_clm.fill.seq2seq import masked_text
 from mlm_vs_clm.models import objectives
 from mlm_vs_clm.models.objectives import (
     IGNORE,
     OBJECTIVES,
-    Marks,
     Noise,
-    Subwords,
-    check_marks,
+    TargetTokens,
+    TokenizedDocument,
     check_objective,
+    check_target_tokens,
 )
 from mlm_vs_clm.models.spans import (
     draw_poisson_spans,
@@ -26,13 +26,15 @@ from mlm_vs_clm.models.spans import (
     replace_spans,
     shuffle_sentences,
 )
-from mlm_vs_clm.models.training.batches import find_marks, tokenize
+from mlm_vs_clm.models.training.batches import find_target_tokens, tokenize
 
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
-BERT = Marks(mask=3, n_vocabulary=100, start=1)
-T5 = Marks(mask=None, n_vocabulary=100, start=0, answers=(90, 91, 92, 93))
-BART = Marks(mask=3, n_vocabulary=100, start=2)
-EIGHT = Subwords(np.array([1, 10, 11, 12, 13, 14, 15, 16, 17, 2]), np.array([-1, *range(8), -1]), (4,))
+BERT = TargetTokens(mask=3, n_vocabulary=100, start=1)
+T5 = TargetTokens(mask=-1, n_vocabulary=100, start=0, sentinels=(90, 91, 92, 93))
+BART = TargetTokens(mask=3, n_vocabulary=100, start=2)
+EIGHT = TokenizedDocument(
+    np.array([1, 10, 11, 12, 13, 14, 15, 16, 17, 2]), np.array([-1, *range(8), -1]), (4,)
+)
 
 
 def make(name, document, noise=NOISE, marks=BERT, seed=0):
@@ -48,7 +50,7 @@ def two_spans(monkeypatch):
 
 
 def test_masked_objective_by_hand():
-    document = Subwords(np.arange(10, 30), np.array([-1, *range(18), -1]))
+    document = TokenizedDocument(np.arange(10, 30), np.array([-1, *range(18), -1]))
     noise = Noise(0.5, "token", mask_share=1.0, random_share=0.0)
     made = OBJECTIVES["mlm"].make_example(document, noise, BERT, np.random.default_rng(0))
     hidden = made["labels"] != IGNORE
@@ -59,20 +61,20 @@ def test_masked_objective_by_hand():
 
 
 def test_masking_splits_80_10_10():
-    document = Subwords(np.full(10002, 7), np.array([-1, *range(10000), -1]))
-    made = OBJECTIVES["mlm"].make_example(document, NOISE, Marks(3, 1000), np.random.default_rng(0))
+    document = TokenizedDocument(np.full(10002, 7), np.array([-1, *range(10000), -1]))
+    made = OBJECTIVES["mlm"].make_example(document, NOISE, TargetTokens(3, 1000), np.random.default_rng(0))
     hidden = made["labels"] != IGNORE
     shares = [(made["input_ids"][hidden] == value).mean() for value in (3, 7)]
     assert shares == pytest.approx([0.8, 0.1], abs=0.02)
 
 
 def test_causal_objective_predicts_the_next():
-    made = make("clm", Subwords(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1])))
+    made = make("clm", TokenizedDocument(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1])))
     assert made["labels"] == [5, 6, 2, IGNORE]
 
 
 def test_kept_objective_hides_whole_words_and_leaves_no_mark():
-    document = Subwords(np.array([1, 5, 6, 7, 8, 2]), np.array([-1, 0, 0, 1, 1, -1]))
+    document = TokenizedDocument(np.array([1, 5, 6, 7, 8, 2]), np.array([-1, 0, 0, 1, 1, -1]))
     made = make("seq2seq", document, Noise(0.5, "word", 0.8, 0.1))
     assert made["input_ids"] in ([1, 5, 6, 2], [1, 7, 8, 2])
     assert made["decoder_input_ids"] == [1, 5, 6, 7, 8, 2]
@@ -81,17 +83,17 @@ def test_kept_objective_hides_whole_words_and_leaves_no_mark():
 
 def test_kept_objective_writes_from_the_start_of_each_family():
     """BERT's decoder starts with the mark that opens the text; BART's with </s> and T5's with <pad>, before the text."""
-    document = Subwords(np.array([5, 6, 9]), np.array([0, 1, -1]))
+    document = TokenizedDocument(np.array([5, 6, 9]), np.array([0, 1, -1]))
     assert make("seq2seq", document, marks=T5)["decoder_input_ids"] == [0, 5, 6, 9]
     assert make("seq2seq", document, marks=T5)["labels"] == [5, 6, 9, IGNORE]
-    opened = Subwords(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1]))
+    opened = TokenizedDocument(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1]))
     assert make("seq2seq", opened, marks=BART)["decoder_input_ids"] == [2, 1, 5, 6, 2]
     assert make("seq2seq", opened, marks=BART)["labels"] == [1, 5, 6, 2, IGNORE]
 
 
 def test_span_corruption_has_the_published_layout_of_t5(two_spans):
     """Read: 10 <0> 13 14 15 16 <1> </s>; written: <0> 11 12 <1> 17 <2> </s>."""
-    document = Subwords(np.array([10, 11, 12, 13, 14, 15, 16, 17, 9]), np.array([*range(8), -1]))
+    document = TokenizedDocument(np.array([10, 11, 12, 13, 14, 15, 16, 17, 9]), np.array([*range(8), -1]))
     made = make("span_corruption", document, marks=T5)
     assert made["input_ids"] == [10, 90, 13, 14, 15, 16, 91, 9]
     assert made["labels"] == [90, 11, 12, 91, 17, 92, 9, IGNORE]
@@ -132,7 +134,7 @@ def test_sentinel_objective_marks_the_runs_of_what_seq2seq_hides():
 
 def test_runs_beyond_the_marks_stay_in_the_text(monkeypatch):
     hidden = np.array([False, True, False, True, False, True, False, True, False, False])
-    monkeypatch.setattr(objectives, "_hide", lambda *_: hidden)
+    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: hidden)
     made = make("sentinel", EIGHT, marks=T5)
     assert made["input_ids"] == [1, 90, 11, 91, 13, 92, 15, 16, 17, 2]
     assert made["labels"] == [90, 10, 91, 12, 92, 14, 93, 2, IGNORE]
@@ -144,10 +146,10 @@ def test_training_reads_what_the_arm_will_read(family, texts, tokenizer, monkeyp
     text = "The old captain sailed the small boat."
     words = [(0, 3), (4, 7), (8, 15), (16, 22), (23, 26), (27, 32), (33, 37), (37, 38)]
     each = make_tokenizers(texts, tokenizer)[family]
-    asked = marked_text(BlankedText("d", text, words, [1, 2, 5]), [each.mask_token] * 2)
+    asked = masked_text(BlankedText("d", text, words, [1, 2, 5]), [each.mask_token] * 2)
     document = tokenize([text], each, 64)[0]
-    monkeypatch.setattr(objectives, "_hide", lambda *_: np.isin(document.word_of, [1, 2, 5]))
-    made = make("sentinel", document, marks=Marks(each.mask_token_id, len(each), each.cls_token_id))
+    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: np.isin(document.word_of, [1, 2, 5]))
+    made = make("sentinel", document, marks=TargetTokens(each.mask_token_id, len(each), each.cls_token_id))
     read = [each.decode(ids).replace(" ", "") for ids in (each(asked)["input_ids"], made["input_ids"])]
     assert read[0] == read[1]
 
@@ -216,15 +218,15 @@ def test_a_causal_model_trains_on_the_marks_that_filling_sets(texts, tokenizer):
 
 def test_marks_of_every_family(texts, tokenizer):
     networks = make_networks(make_tokenizers(texts, tokenizer))
-    made = {name: find_marks(each, model) for name, (model, each) in networks.items()}
+    made = {name: find_target_tokens(each, model) for name, (model, each) in networks.items()}
     assert made["bert"].start is None and made["bert"].mask == tokenizer.mask_token_id
-    assert made["t5"].start == 0 and len(made["t5"].answers) == 10 and made["t5"].mask is None
-    assert made["bart"].start == networks["bart"][1].eos_token_id and not made["bart"].answers
-    check_marks("span_corruption", made["t5"])
-    check_marks("clm", made["gpt2"])
+    assert made["t5"].start == 0 and len(made["t5"].sentinels) == 10 and made["t5"].mask == -1
+    assert made["bart"].start == networks["bart"][1].eos_token_id and not made["bart"].sentinels
+    check_target_tokens("span_corruption", made["t5"])
+    check_target_tokens("clm", made["gpt2"])
     for name, family in (("infill", "gpt2"), ("denoise", "t5"), ("mlm", "llama")):
         with pytest.raises(StudyError, match=f"objective {name} needs a tokenizer with a mask token"):
-            check_marks(name, made[family])
+            check_target_tokens(name, made[family])
 
 
 @pytest.mark.parametrize(
@@ -233,8 +235,8 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "mtl"}, "objective.name=mtl is unknown: choose one of mlm"),
         ({"name": "mlm", "ratio": 1.5}, "objective.ratio=1.5"),
         ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
-        ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span means nothing to objective mlm"),
-        ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences means nothing"),
+        ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
+        ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),
         ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0 is too short"),
     ],
 )

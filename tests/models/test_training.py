@@ -16,7 +16,7 @@ from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.models.sizes import hidden_states, output_layer
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 from mlm_vs_clm.models.training import loss
-from mlm_vs_clm.models.training.batches import find_marks, order_batches, pad_examples, tokenize
+from mlm_vs_clm.models.training.batches import find_target_tokens, order_batches, pad_examples, tokenize
 from mlm_vs_clm.models.training.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.models.training.loss import PredictedLoss
 
@@ -48,7 +48,7 @@ def test_seq2seq_is_of_comparable_size(start, tokenizer):
 def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer, documents):
     objective = OBJECTIVES[name]
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
-    rng, marks = np.random.default_rng(0), find_marks(tokenizer, model)
+    rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, model)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
     labels = batch.pop("labels")
     with torch.no_grad():
@@ -64,7 +64,7 @@ def test_gradients_of_the_loss_are_those_of_autograd(name, rows, start, tokenize
     monkeypatch.setattr(loss, "HEAD_ROWS", rows)
     objective = OBJECTIVES[name]
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
-    rng, marks = np.random.default_rng(0), find_marks(tokenizer, model)
+    rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, model)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
     bare = PredictedLoss(model)
     wanted = bare(**batch) * 0.25
@@ -154,7 +154,7 @@ def test_freed_memory_is_handed_back_once_a_process_has_grown(monkeypatch):
     monkeypatch.setattr(hardware, "return_freed_memory", lambda: handed_back.append(True))
     keeper, when = hardware.MemoryKeeper(), []
     for _ in range(6):
-        keeper.look()
+        keeper.release_if_grown()
         when.append(len(handed_back))
     assert when == [
         0,

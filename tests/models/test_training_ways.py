@@ -11,11 +11,11 @@ from tiny_trainings import TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.hardware import advise_if_full, advise_smaller_steps, training_threads
+from mlm_vs_clm.hardware import advise_smaller_steps, explain_out_of_memory, training_threads
 from mlm_vs_clm.models.checkpoints import load_model
 from mlm_vs_clm.models.objectives import OBJECTIVES, Noise
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
-from mlm_vs_clm.models.training.batches import find_marks, pad_examples, tokenize
+from mlm_vs_clm.models.training.batches import find_target_tokens, pad_examples, tokenize
 from mlm_vs_clm.models.training.loop import (
     best_evaluation,
     describe_stopping,
@@ -90,7 +90,7 @@ def test_every_class_learns_and_reloads(name, networks, texts, tmp_path):
     assert stored.state_dict().keys() == start.state_dict().keys()
     made = [
         OBJECTIVES[KIND_OF[kind]].make_example(
-            d, NOISE, find_marks(each, stored), keyed_rng(1, "noise", 0, i)
+            d, NOISE, find_target_tokens(each, stored), keyed_rng(1, "noise", 0, i)
         )
         for i, d in enumerate(documents[:2])
     ]
@@ -144,7 +144,9 @@ def test_early_stopping_keeps_the_best_weights(tokenizer, texts, tmp_path):
     assert len(curve) - 1 == curve["dev_loss"].idxmin() + 1
     stored, documents = load_model(tmp_path / "run", "masked"), tokenize(texts[:2], tokenizer, 64)
     made = [
-        OBJECTIVES["mlm"].make_example(d, NOISE, find_marks(tokenizer, stored), keyed_rng(1, "noise", 0, i))
+        OBJECTIVES["mlm"].make_example(
+            d, NOISE, find_target_tokens(tokenizer, stored), keyed_rng(1, "noise", 0, i)
+        )
         for i, d in enumerate(documents)
     ]
     with torch.no_grad():
@@ -165,11 +167,11 @@ def test_full_memory_is_one_line_with_the_setting_to_lower():
         torch.OutOfMemoryError("CUDA out of memory. Tried"),
         RuntimeError("not enough memory: you"),
     ):
-        with pytest.raises(StudyError) as told, advise_if_full("training", advise_smaller_steps(16)):
+        with pytest.raises(StudyError) as told, explain_out_of_memory("training", advise_smaller_steps(16)):
             raise error
         assert "set scale.training.micro_batch_documents below 16" in str(told.value)
         assert "finished cells are kept" in str(told.value) and "\n" not in str(told.value)
-    with pytest.raises(RuntimeError, match="shapes"), advise_if_full("training", "x"):
+    with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory("training", "x"):
         raise RuntimeError("shapes differ")
 
 

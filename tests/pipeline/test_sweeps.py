@@ -71,7 +71,7 @@ def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
     assert done.returncode == 1 and end[0].startswith("error: 2 jobs failed; all others finished")
     assert len(end) == 3
     for line, arm in zip(end[1:], ("unigram", "unfilled"), strict=True):
-        assert f"arm={arm}" in line and "masking.ratio=1.5 is not a share" in line
+        assert f"arm={arm}" in line and "masking.ratio=1.5 must be between 0 and 1" in line
     assert len(list((folder / "store" / "generate").glob("*/artifact.json"))) == 3
 
 

@@ -1,6 +1,6 @@
 """Labels projected to generated texts."""
 
-from mlm_vs_clm.blanks import BlankedText, FilledText, put_together
+from mlm_vs_clm.blanks import BlankedText, FilledText, assemble_text
 from mlm_vs_clm.documents import Document, Entity, find_words
 from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.tasks.projection import project
@@ -14,7 +14,7 @@ WORDS = find_words(TEXT)
 
 def fill(fills):
     """Fill the words Aspirin, high and fever."""
-    return put_together(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
+    return assemble_text(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
 
 
 def test_spans_follow_longer_and_shorter_fills():

@@ -5,7 +5,7 @@ from typing import Any
 
 _HOMES = {
     "..blanks": ("BlankedText", "DocumentError", "FilledText"),
-    ".api": ("Filled", "fill", "fill_what_fits"),
+    ".api": ("Filled", "fill", "fill_skipping_failures"),
     ".baselines": ("BASELINES", "WordCounts"),
     ".causal": ("fill_causal",),
     ".infill": ("fill_infill",),

@@ -1,11 +1,11 @@
-"""What any arm must beat, and what none can: fills that no model wrote."""
+"""Fills without a model: the lower references that an arm must beat, and the upper one it cannot."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..blanks import BlankedText, FilledText, put_together
+from ..blanks import BlankedText, FilledText, assemble_text, leave_unfilled
 from ..draws import keyed_uniform
 
 
@@ -19,7 +19,7 @@ class WordCounts:
 
 def unfilled(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
     """Leave the blanks out."""
-    return put_together(text, [""] * len(text.blanks))
+    return leave_unfilled(text)
 
 
 def unigram(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
@@ -29,13 +29,13 @@ def unigram(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
 
 
 def uniform(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
-    """Draw each fill from the distinct words of the pretrain split, all alike."""
+    """Draw each fill from the distinct words of the pretrain split with equal probability."""
     return _draw(text, counts.words, np.arange(1, len(counts.words) + 1), seed, "uniform")
 
 
 def oracle(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
-    """Write the original: what a perfect arm would."""
-    return put_together(text, text.originals())
+    """Fill in the originals, as a perfect arm would."""
+    return assemble_text(text, text.originals())
 
 
 BASELINES: dict[str, Callable[[BlankedText, WordCounts, int], FilledText]] = {
@@ -49,4 +49,4 @@ BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 
 def _draw(text: BlankedText, words: list[str], cumulative: np.ndarray, seed: int, name: str) -> FilledText:
     draws = [keyed_uniform(seed, name, text.id, blank) * cumulative[-1] for blank in range(len(text.blanks))]
-    return put_together(text, [words[i] for i in np.searchsorted(cumulative, draws, side="right")])
+    return assemble_text(text, [words[i] for i in np.searchsorted(cumulative, draws, side="right")])

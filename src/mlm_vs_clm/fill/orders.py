@@ -1,8 +1,4 @@
-"""In which order the slots of a document are filled: planned before the first pass, or chosen from what a pass shows.
-
-An order is asked for the slots of the next pass (`look`; they are hidden before it), is told how the model judges
-each of them, says which are filled (`keep`), and hears how likely the sub-words written were (`note`).
-"""
+"""In which order the slots of a document are filled: planned before the first pass, or chosen from the model's scores."""
 
 from __future__ import annotations
 
@@ -19,16 +15,18 @@ if TYPE_CHECKING:
     import torch
 
 Plan = list[list[int]]
+Scoring = Callable[["torch.Tensor"], "torch.Tensor"]
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How much is filled in a pass.
+    """How many slots are filled per pass.
 
-    `per_pass` slots (all that are left where fewer are); or, where `passes` is set, equal shares in that many passes.
+    `per_pass` slots (the last pass: what is left); or, where `passes` is set, equal shares in that many passes.
     Order confidence may fill every slot at or above `threshold`, order entropy as many as keep their summed entropy
-    (nats) within `entropy_bound`; both fill at least one. `sweeps` is for gibbs. 0 turns a setting off. `schedule` says
-    how `passes` share the slots: `equal`, or `cosine`, which fills few at first and many once much is known.
+    (nats) within `entropy_bound`; both fill at least one. `sweeps` is for gibbs. 0 turns a setting off. `schedule` is
+    how `passes` share the slots: `equal`, or `cosine`, which fills few slots at first and many at the end. Raises
+    StudyError for values out of range or that exclude each other.
     """
 
     per_pass: int = 1
@@ -48,7 +46,6 @@ class Pace:
             raise StudyError(
                 "arm.passes, arm.threshold and arm.entropy_bound: set one of them, the others to 0"
             )
-
         if self.schedule not in SCHEDULES:
             raise StudyError(f"arm.schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
         if self.schedule != "equal" and not self.passes:
@@ -64,12 +61,12 @@ class Pace:
 
 
 def equal_shares(n: int, n_passes: int) -> list[int]:
-    """Share n slots out so that passes differ by one at most, larger ones last."""
+    """Return the slots of each pass, which differ by at most one, larger passes last."""
     return [(n * (i + 1)) // n_passes - (n * i) // n_passes for i in range(n_passes)]
 
 
 def cosine_shares(n: int, n_passes: int) -> list[int]:
-    """Leave n cos(pi t / 2T) slots open after pass t of T, rounded down (Chang et al. 2022); one a pass at least."""
+    """Leave n cos(pi t / 2T) slots open after pass t of T, rounded down (Chang et al. 2022); at least one per pass."""
     open_after = [n]
     for t in range(1, n_passes):
         wanted = math.floor(n * math.cos(math.pi * t / (2 * n_passes)))
@@ -93,7 +90,7 @@ def right_to_left(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
 
 
 def shuffled(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
-    """Fill in an order drawn for the document."""
+    """Fill in a random order, drawn for the document."""
     return _cut(rng.permutation(n), pace)
 
 
@@ -102,14 +99,14 @@ def parallel(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
     return [list(range(n))] if n else []
 
 
-def spread(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
-    """Fill from left to right with the members of one pass as far apart as they can be; one a pass is plain."""
+def spaced(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+    """Fill from left to right, the slots of one pass as far apart as possible; one per pass is left to right."""
     n_passes = len(pace.sizes(n))
     return [list(range(first, n, n_passes)) for first in range(n_passes)]
 
 
 def gibbs(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
-    """Fill everything in one pass, then go through it again in `sweeps` drawn orders, hiding what is drawn anew."""
+    """Fill everything in one pass, then mask and draw it again in `sweeps` random orders."""
     sweeps = [shuffled(n, pace, rng) for _ in range(pace.sweeps)]
     return parallel(n, pace, rng) + [step for sweep in sweeps for step in sweep]
 
@@ -124,12 +121,12 @@ def _cut(order, pace: Pace) -> Plan:
 
 
 def confidence(logits: torch.Tensor) -> torch.Tensor:
-    """Return the probability of the likeliest sub-word of each row (n, vocabulary)."""
+    """Return the probability of the most likely token of each row of logits (n, vocabulary)."""
     return logits.softmax(-1).amax(-1)
 
 
 def margin(logits: torch.Tensor) -> torch.Tensor:
-    """Return by how much the likeliest sub-word of each row leads the second."""
+    """Return the difference in probability between the two most likely tokens of each row."""
     best = logits.softmax(-1).topk(2, dim=-1).values
     return best[:, 0] - best[:, 1]
 
@@ -141,110 +138,112 @@ def certainty(logits: torch.Tensor) -> torch.Tensor:
     return -torch.special.entr(logits.softmax(-1)).sum(-1)
 
 
-class Planned:
-    """Every pass is known before the first."""
+class Order:
+    """Which slots are filled when: asked for `candidates` before each pass, for those to `accept` after it.
 
-    judge = None
-    needs_chances = False
+    `score_slots` turns logits (n, vocabulary) into one score per candidate, None where accepting needs no scores. With
+    `needs_probabilities` the order is told how likely each chosen token was.
+    """
+
+    score_slots: Scoring | None = None
+    needs_probabilities = False
+
+    def candidates(self) -> list[int]:
+        """Return the slots that are masked in the next pass; none when finished."""
+        raise NotImplementedError
+
+    def accept(self, scores: list[float]) -> list[int]:
+        """Return the candidates that are filled in this pass."""
+        raise NotImplementedError
+
+    def record(self, slot: int, probability: float) -> None:
+        """Take note of how likely the chosen token was."""
+
+
+class Planned(Order):
+    """Every pass is known before the first."""
 
     def __init__(self, plan: Plan):
         self.plan = plan
 
-    def look(self) -> list[int]:
-        """Return the slots of the next pass; none when finished."""
+    def candidates(self) -> list[int]:
+        """Return the slots of the next pass."""
         return self.plan[0] if self.plan else []
 
-    def keep(self, values: list[float]) -> list[int]:
+    def accept(self, scores: list[float]) -> list[int]:
         """Fill all of them."""
         return self.plan.pop(0)
 
-    def passes_left(self) -> int:
-        """Return how many passes are still to come."""
-        return len(self.plan)
 
+class Ranked(Order):
+    """Every open slot is a candidate in every pass, and those with the best scores are filled; ties go to the first."""
 
-class Ranked:
-    """Every open slot is looked at in every pass, and the best by `judge` are filled; ties go to the first slot."""
+    def __init__(self, n: int, pace: Pace, score_slots: Scoring):
+        self.open, self.pace, self.score_slots, self.sizes = list(range(n)), pace, score_slots, pace.sizes(n)
 
-    needs_chances = False
-
-    def __init__(self, n: int, pace: Pace, judge: Callable[[torch.Tensor], torch.Tensor]):
-        self.open, self.pace, self.judge, self.sizes = list(range(n)), pace, judge, pace.sizes(n)
-
-    def look(self) -> list[int]:
+    def candidates(self) -> list[int]:
         """Return the slots that are still open."""
         return self.open
 
-    def keep(self, values: list[float]) -> list[int]:
-        """Return the best slots; values are rounded, so that the last bits of a sum decide nothing."""
-        rounded = [round(value, 6) for value in values]
+    def accept(self, scores: list[float]) -> list[int]:
+        """Return the best slots; scores are rounded, so that the last bits of a sum decide nothing."""
+        rounded = [round(score, 6) for score in scores]
         ranked = sorted(range(len(rounded)), key=lambda i: (-rounded[i], self.open[i]))
         best = ranked[: self._count([rounded[i] for i in ranked])]
         chosen = sorted(self.open[i] for i in best)
         self.open = [slot for slot in self.open if slot not in set(chosen)]
         return chosen
 
-    def passes_left(self) -> int:
-        """Return how many passes are still to come, at most."""
-        return len(self.open) if self.pace.threshold or self.pace.entropy_bound else len(self.sizes)
-
-    def _count(self, values: list[float]) -> int:
-        """Return how many of the values, best first, are filled now."""
+    def _count(self, scores: list[float]) -> int:
+        """Return how many of the scores, best first, are filled now."""
         if self.pace.threshold:
-            return max(1, sum(value >= self.pace.threshold for value in values))
+            return max(1, sum(score >= self.pace.threshold for score in scores))
         if self.pace.entropy_bound:
-            return max(1, int((np.cumsum(np.negative(values)) <= self.pace.entropy_bound).sum()))
+            return max(1, int((np.cumsum(np.negative(scores)) <= self.pace.entropy_bound).sum()))
         return self.sizes.pop(0)
 
 
-class MaskPredict:
-    """Fill everything, then hide the least likely again, fewer each time (Ghazvininejad et al. 2019).
+class MaskPredict(Order):
+    """Fill everything, then mask the least likely tokens again, fewer each time (Ghazvininejad et al. 2019).
 
-    Pass t of T (from 0) predicts floor(n (T - t) / T) slots; a slot left alone keeps the probability it was given.
+    Pass t of T (from 0) predicts floor(n (T - t) / T) slots; the others keep the probability recorded for them.
     """
 
-    judge = None
-    needs_chances = True
+    needs_probabilities = True
 
     def __init__(self, n: int, pace: Pace):
-        self.chances = [0.0] * n
+        self.probabilities = [0.0] * n
         sizes = (n * (pace.passes - t) // pace.passes for t in range(pace.passes))
         self.sizes = [size for size in sizes if size]
 
-    def look(self) -> list[int]:
-        """Return the slots whose sub-words were the least likely."""
+    def candidates(self) -> list[int]:
+        """Return the slots with the least likely tokens."""
         if not self.sizes:
             return []
-        worst = sorted(range(len(self.chances)), key=lambda slot: (round(self.chances[slot], 6), slot))
+        slots = range(len(self.probabilities))
+        worst = sorted(slots, key=lambda slot: (round(self.probabilities[slot], 6), slot))
         return sorted(worst[: self.sizes[0]])
 
-    def keep(self, values: list[float]) -> list[int]:
+    def accept(self, scores: list[float]) -> list[int]:
         """Fill all of them."""
-        slots = self.look()
+        slots = self.candidates()
         self.sizes.pop(0)
         return slots
 
-    def note(self, slots: list[int], chances: list[float]) -> None:
-        """Remember how likely each sub-word was when it was written."""
-        for slot, chance in zip(slots, chances, strict=True):
-            self.chances[slot] = chance
+    def record(self, slot: int, probability: float) -> None:
+        """Remember how likely the token was when it was chosen."""
+        self.probabilities[slot] = probability
 
-    def passes_left(self) -> int:
-        """Return how many passes are still to come."""
-        return len(self.sizes)
-
-
-Order = Planned | Ranked | MaskPredict
 
 PLANS: dict[str, Callable[[int, Pace, np.random.Generator], Plan]] = {
     "left_to_right": left_to_right,
     "right_to_left": right_to_left,
     "random": shuffled,
     "parallel": parallel,
-    "spread": spread,
+    "spread": spaced,
     "gibbs": gibbs,
 }
-RANKS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+SCORES: dict[str, Scoring] = {
     "confidence": confidence,
     "margin": margin,
     "entropy": certainty,
@@ -255,19 +254,19 @@ def _planned(make: Callable) -> Callable[[int, Pace, np.random.Generator], Order
     return lambda n, pace, rng: Planned(make(n, pace, rng))
 
 
-def _ranked(judge: Callable) -> Callable[[int, Pace, np.random.Generator], Order]:
-    return lambda n, pace, rng: Ranked(n, pace, judge)
+def _ranked(score_slots: Scoring) -> Callable[[int, Pace, np.random.Generator], Order]:
+    return lambda n, pace, rng: Ranked(n, pace, score_slots)
 
 
 ORDERS: dict[str, Callable[[int, Pace, np.random.Generator], Order]] = {
     **{name: _planned(make) for name, make in PLANS.items()},
-    **{name: _ranked(judge) for name, judge in RANKS.items()},
+    **{name: _ranked(score) for name, score in SCORES.items()},
     "mask_predict": lambda n, pace, rng: MaskPredict(n, pace),
 }
 
 
 def check_order(order: str, pace: Pace, temperature: float) -> None:
-    """Raise StudyError for an order that does not exist, or that cannot go at this pace or temperature."""
+    """Raise StudyError for an order that does not exist, or that this pace or temperature does not fit."""
     if order not in ORDERS:
         raise StudyError(f"arm.order={order} is unknown: choose one of {', '.join(ORDERS)}")
     if pace.threshold and order != "confidence":
@@ -283,4 +282,4 @@ def check_order(order: str, pace: Pace, temperature: float) -> None:
             f"arm.schedule={pace.schedule} is not supported by order mask_predict: leave it at equal"
         )
     if order == "gibbs" and temperature == 0:
-        raise StudyError("arm.order=gibbs draws again and again: give arm.temperature above 0, such as 1")
+        raise StudyError("arm.order=gibbs needs arm.temperature > 0, such as 1")

@@ -1,15 +1,20 @@
-"""Capitals for a model that writes none: a stated rule, the same for every arm, that never sees the original."""
+"""Capitals for an uncased model: one rule for every arm, which never sees the original."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ..blanks import BlankedText, FilledText, put_together
+from ..blanks import BlankedText, CharSpan, FilledText, assemble_text
 from ..documents import WORD, find_words
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 ENDS = ".!?"
 
 
 class Recaser:
-    """Writes each word as the pretrain split most often does, and starts sentences with a capital."""
+    """Spells each word as the pretrain split most often does, and starts sentences with a capital."""
 
     def __init__(self, texts: list[str]):
         seen: dict[str, Counter] = defaultdict(Counter)
@@ -25,16 +30,13 @@ class Recaser:
 
     def fill(self, blanked: BlankedText, filled: FilledText) -> FilledText:
         """Return the same text with its fills, and nothing else, in their likely case."""
-        fresh = [False] * len(filled.text)
-        for word in blanked.blanks:
-            if filled.spans[word]:
-                start, end = filled.spans[word]
-                fresh[start:end] = [True] * (end - start)
-        text = "".join(self._pieces(filled.text, [fresh[start] for start, _ in find_words(filled.text)]))
-        fills = [text[slice(*filled.spans[w])] if filled.spans[w] else "" for w in blanked.blanks]
-        return put_together(blanked, fills)
+        is_fill = [False] * len(filled.text)
+        for start, end in (span for word in blanked.blanks if (span := filled.spans[word])):
+            is_fill[start:end] = [True] * (end - start)
+        text = "".join(self._pieces(filled.text, [is_fill[start] for start, _ in find_words(filled.text)]))
+        return assemble_text(blanked, fills_of(blanked, filled, text))
 
-    def _pieces(self, text: str, change: list[bool]):
+    def _pieces(self, text: str, change: list[bool]) -> Iterator[str]:
         cursor = 0
         for ((start, end), starts), may in zip(_with_starts(text), change, strict=True):
             word = text[start:end]
@@ -49,15 +51,18 @@ class Recaser:
         return likely if len(likely) == len(word) else word
 
 
-def writes_capitals(tokenizer) -> bool:
-    """Tell whether a tokenizer keeps capitals apart from small letters."""
-    return (
-        tokenizer("A", add_special_tokens=False)["input_ids"]
-        != tokenizer("a", add_special_tokens=False)["input_ids"]
-    )
+def fills_of(blanked: BlankedText, filled: FilledText, text: str) -> list[str]:
+    """Return the fills as they are in `text`, the filled text in another case."""
+    return [text[slice(*span)] if (span := filled.spans[word]) else "" for word in blanked.blanks]
 
 
-def _with_starts(text: str):
+def is_cased(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Tell whether a tokenizer distinguishes capitals from small letters."""
+    upper, lower = (tokenizer(letter, add_special_tokens=False)["input_ids"] for letter in "Aa")
+    return upper != lower
+
+
+def _with_starts(text: str) -> Iterator[tuple[CharSpan, bool]]:
     """Yield every word's offsets and whether it opens a sentence (first, or after . ! ?)."""
     opens = True
     for match in WORD.finditer(text):

@@ -1,111 +1,195 @@
-"""A text with blanks in it, as pieces to tokenize and to put together again."""
+"""A text with blanks as tokens: pieces are encoded as they stand inside the text, and each blank gets its slots."""
 
+import json
+import re
 from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
 
+from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, DocumentError
-from .pieces import Pieces
+from ..models.checkpoints import edge_tokens
 
-AFTER_SPACE, GOES_ON, NO_SPACE, SPACE_AND_MORE = range(4)
+Lengths = list[list[int]]  # for each text, the number of tokens of each blank
+
+
+class SlotKind(IntEnum):
+    """Which tokens may fill a slot: that of the first token of a word, or of a later one."""
+
+    AFTER_SPACE = 0
+    CONTINUATION = 1
+    NO_SPACE = 2  # a first slot without a space before it
+    SPACE_AND_MORE = 3  # a first slot after a space, with more slots to come
 
 
 @dataclass
-class Row:
-    """A blanked text as sub-words `[CLS] ... [SEP]`, with the slots that its blanks take.
+class TokenRow:
+    """A blanked text as tokens `[CLS] ... [SEP]`, with the slots of its blanks.
 
-    For each slot: its place in `ids`, its blank, whether it is inside the blank (not its first slot), and its kind:
-    AFTER_SPACE, GOES_ON, NO_SPACE (a first slot without a space before it), SPACE_AND_MORE (a first slot after a
-    space with more slots to come).
+    For each slot: its place in `ids`, its blank, whether it is inside the blank (not its first slot), and its kind.
     """
 
     id: str
     ids: list[int]
-    slots: list[int]
-    blank_of: list[int]
-    inside: list[bool]
-    kinds: list[int] = field(default_factory=list)
+    slots: list[int] = field(default_factory=list)
+    blank_of: list[int] = field(default_factory=list)
+    inside: list[bool] = field(default_factory=list)
+    kinds: list[SlotKind] = field(default_factory=list)
 
     def slots_of(self, blank: int) -> list[int]:
-        """Return the slot numbers (not places) that belong to one blank."""
+        """Return the slot numbers (not places) of one blank."""
         return [number for number, owner in enumerate(self.blank_of) if owner == blank]
+
+    def mask(self, mask_id: int, slots: list[int] | None = None) -> None:
+        """Put the mask token into these slots (numbers), by default into all."""
+        for place in self.slots if slots is None else [self.slots[slot] for slot in slots]:
+            self.ids[place] = mask_id
+
+    def append_blank(self, blank: int, ids: list[int], after_space: bool) -> None:
+        """Append the slots of a blank, filled with `ids`."""
+        first = SlotKind.NO_SPACE
+        if after_space:
+            first = SlotKind.SPACE_AND_MORE if len(ids) > 1 else SlotKind.AFTER_SPACE
+        self.slots += range(len(self.ids), len(self.ids) + len(ids))
+        self.blank_of += [blank] * len(ids)
+        self.inside += [place > 0 for place in range(len(ids))]
+        self.kinds += [SlotKind.CONTINUATION if place else first for place in range(len(ids))]
+        self.ids += ids
 
 
 def to_rows(
     blanked: list[BlankedText],
     tokenizer: PreTrainedTokenizerBase,
-    max_subwords: int | None,
-    lengths: list[list[int]] | None = None,
-) -> list[Row]:
-    """Tokenize texts piece by piece, so that no sub-word reaches across the border of a blank.
+    max_tokens: int | None,
+    lengths: Lengths | None = None,
+) -> list[TokenRow]:
+    """Tokenize texts piece by piece, so that no token crosses the border of a blank.
 
-    A blank takes as many slots as `lengths` says (a count for each blank of each text), else as its text's `counts`
-    say, else as many as its original has sub-words (`length: known`), at least one. Where the count is the original's, its sub-words stand
-    in the slots, else unknown marks; the caller hides them. Raises DocumentError if a text takes more than
-    `max_subwords` (None: any number fits).
+    A blank gets as many slots as `lengths` says, else as its text's `counts` say, else as its original has tokens
+    (`length: known`), at least one. If that is the original's number, its tokens are in the slots, else unknown
+    tokens; the caller masks them. Raises DocumentError for a text of more than `max_tokens` (None: no limit).
     """
-    encode = Pieces(tokenizer)
+    encode = PieceEncoder(tokenizer)
     pieces = [_cut(text, encode) for text in blanked]
     encoded = iter(encode([piece for row in pieces for piece, _ in row]))
     unknown = unknown_id(tokenizer)
-    opening, closing = _around(tokenizer)
+    opening, closing = edge_tokens(tokenizer)
     rows = []
-    for number, (text, row) in enumerate(zip(blanked, pieces, strict=True)):
-        made, counts = Row(text.id, [*opening], [], [], []), lengths[number] if lengths else text.counts
-        for (piece, blank), ids in zip(row, encoded, strict=False):
+    for number, (text, cut) in enumerate(zip(blanked, pieces, strict=True)):
+        row, counts = TokenRow(text.id, [*opening]), lengths[number] if lengths else text.counts
+        for (piece, blank), ids in zip(cut, encoded, strict=False):
             if blank is None:
-                made.ids += ids
+                row.ids += ids
             else:
                 n_slots = counts[blank] if counts else max(1, len(ids))
-                ids = ids if len(ids) == n_slots else [unknown] * n_slots
-                _append_blank(made, blank, ids, piece.startswith(" "))
-        made.ids += closing
-        if max_subwords and len(made.ids) > max_subwords:
+                row.append_blank(
+                    blank, ids if len(ids) == n_slots else [unknown] * n_slots, piece.startswith(" ")
+                )
+        row.ids += closing
+        if max_tokens and len(row.ids) > max_tokens:
             raise DocumentError(
                 text.id,
-                f"{len(made.ids)} sub-words do not fit the model's {max_subwords}; "
+                f"{len(row.ids)} tokens do not fit the model's {max_tokens}; "
                 "cut the text shorter (corpus.window_words)",
             )
-        rows.append(made)
+        rows.append(row)
     return rows
 
 
-def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
-    """Return the marks that open and close a text: [CLS] and [SEP], else the start and the end if there are any.
-
-    A causal model needs something to go on from before the first word, so the end stands in for a missing start.
-    """
-    opening = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
-    closing = (tokenizer.sep_token_id, tokenizer.eos_token_id)
-    return tuple([mark for mark in marks if mark is not None][:1] for marks in (opening, closing))
-
-
 def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
-    """Return what stands in a slot before it is hidden; a byte-level vocabulary may have no unknown mark."""
+    """Return what stands in a slot before it is masked; a byte-level vocabulary may have no unknown token."""
     return tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
 
 
-def _append_blank(row: Row, blank: int, ids: list[int], spaced: bool) -> None:
-    row.slots += range(len(row.ids), len(row.ids) + len(ids))
-    row.blank_of += [blank] * len(ids)
-    row.inside += [place > 0 for place in range(len(ids))]
-    first = (SPACE_AND_MORE if len(ids) > 1 else AFTER_SPACE) if spaced else NO_SPACE
-    row.kinds += [GOES_ON if place else first for place in range(len(ids))]
-    row.ids += ids
+class PieceEncoder:
+    """Encodes pieces of a text one by one, each as it would be encoded inside the text.
 
-
-def _cut(blanked: BlankedText, encode: Pieces) -> list[tuple[str, int | None]]:
-    """Return pieces (text, number of the blank or None); the space before a blank goes with it.
-
-    A tokenizer that opens every text with a space gets one before the first piece.
+    Some tokenizers put a space before whatever they encode (`▁` of T5 and Llama, `Ġ` with add_prefix_space).
+    That is right at the start of a text and wrong at the border of a blank. `adds_space` is true for a tokenizer
+    that does so; a tokenizer without a Rust backend is used as it is.
     """
-    pieces, cursor, opening = [], 0, " " * encode.opens
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        self.tokenizer = tokenizer
+        self._bare = _without_added_space(tokenizer, len(tokenizer))
+        self.adds_space = self._bare is not None and self._encode_whole(["a"]) != self(["a"])
+        self._space: dict[str, bool] = {"": False, " ": True}
+
+    def __call__(self, pieces: list[str]) -> list[list[int]]:
+        """Return the token ids of each piece, without special tokens around it."""
+        if self._bare is None:
+            return self._encode_whole(pieces)
+        return [encoded.ids for encoded in self._bare.encode_batch(pieces, add_special_tokens=False)]
+
+    def is_space(self, character: str) -> bool:
+        """Tell whether a character before a word is encoded as a space is (a line break may not be)."""
+        if character not in self._space:
+            pair = self([f"{character}a", " a"]) if character.isspace() else [[0], [1]]
+            self._space[character] = pair[0] == pair[1]
+        return self._space[character]
+
+    def _encode_whole(self, pieces: list[str]) -> list[list[int]]:
+        return self.tokenizer(pieces, add_special_tokens=False)["input_ids"] if pieces else []
+
+
+def _cut(blanked: BlankedText, encode: PieceEncoder) -> list[tuple[str, int | None]]:
+    """Return pieces (text, number of the blank or None); the space before a blank goes with the blank.
+
+    A tokenizer that adds a space to every text gets one before the first piece.
+    """
+    pieces: list[tuple[str, int | None]] = []
+    cursor, opening = 0, " " * encode.adds_space
     for number, word in enumerate(blanked.blanks):
         start, end = blanked.words[word]
         before = opening + blanked.text[cursor:start]
-        spaced = encode.is_space(before[-1:])
-        pieces.append((before[:-1] if spaced else before, None))
-        pieces.append((" " * spaced + blanked.text[start:end], number))
+        after_space = encode.is_space(before[-1:])
+        pieces.append((before[:-1] if after_space else before, None))
+        pieces.append((" " * after_space + blanked.text[start:end], number))
         cursor, opening = end, ""
     pieces.append((opening + blanked.text[cursor:], None))
     return [(piece, number) for piece, number in pieces if piece]
+
+
+COLLAPSE = [
+    {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+    {"type": "Replace", "pattern": {"Regex": r"\s$"}, "content": ""},
+]
+
+
+@lru_cache(maxsize=8)
+def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> Tokenizer | None:
+    """Return the tokenizer's backend set not to add a space, or None where it never does.
+
+    A splitter that removes spaces goes too; what it did to runs of spaces is done to the text beforehand.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return None
+    described = backend.to_str()
+    if not re.search(r'"(Metaspace|Prepend|ByteLevel)"', described):
+        return None
+    parts = json.loads(described)
+    parts["pre_tokenizer"] = _bare_part(parts["pre_tokenizer"])
+    before = [_bare_part(parts["normalizer"]), *(COLLAPSE if '"WhitespaceSplit"' in described else [])]
+    before = [part for part in before if part]
+    parts["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
+    bare = Tokenizer.from_str(json.dumps(parts))
+    bare.no_truncation()
+    bare.no_padding()
+    return bare
+
+
+def _bare_part(part: dict | None) -> dict | None:
+    """Return a normalizer or splitter without what adds or removes a space; None if nothing is left."""
+    if part is None or part["type"] in ("Prepend", "WhitespaceSplit"):
+        return None
+    changed: dict[str, dict] = {
+        "Metaspace": {"prepend_scheme": "never"},
+        "ByteLevel": {"add_prefix_space": False},
+    }
+    for inner in ("normalizers", "pretokenizers"):
+        if inner in part:
+            part = part | {inner: [kept for p in part[inner] if (kept := _bare_part(p))]}
+    return part | changed.get(part["type"], {})

@@ -1,6 +1,7 @@
-"""One set of parameters as a masked model, a causal model, or both sides of an encoder-decoder."""
+"""Stored checkpoints: loading them, their kind (masked, causal, seq2seq), and the special tokens of their tokenizers."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
@@ -14,14 +15,14 @@ from transformers import (
 from transformers.models.auto import modeling_auto as hf
 
 from ..errors import StudyError
-from .sizes import HEADS
 
-AUTO_CLASSES = {
+AUTO_CLASSES: dict[str, Any] = {
     "masked": AutoModelForMaskedLM,
     "causal": AutoModelForCausalLM,
     "seq2seq": AutoModelForSeq2SeqLM,
 }
 CLASS_NAMES = {"masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}
+SENTINEL = "<extra_id_{}>"
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
@@ -40,17 +41,17 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
     except (OSError, ValueError) as error:
         raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {find_reason(error)}") from error
     check_kind(model, kind, str(folder))
-    model.config._name_or_path = ""  # or the place of the folder would be saved with what is trained from it
+    model.config._name_or_path = ""  # or the folder's path would be saved with what is trained from it
     return model.eval()
 
 
 def find_reason(error: Exception) -> str:
-    """Return the first line of what a library says, cut to 200 characters."""
+    """Return the first line of a library's message, cut to 200 characters."""
     return str(error).strip().partition("\n")[0][:200]
 
 
 def model_kind(model: PreTrainedModel) -> str:
-    """Return the kind that the class of a model says: `masked`, `causal` or `seq2seq`."""
+    """Return the kind of a model by its class: `masked`, `causal` or `seq2seq`."""
     if model.config.is_encoder_decoder:
         return "seq2seq"
     name = type(model).__name__
@@ -58,14 +59,14 @@ def model_kind(model: PreTrainedModel) -> str:
         if name in classes.values():
             return kind
     raise StudyError(
-        f"{name} writes no text: load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
+        f"{name} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
     )
 
 
 def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
     """Raise StudyError unless a model is of that kind.
 
-    A BERT-class network is causal only if its configuration says `is_decoder`; else it sees the right side too.
+    A BERT-class network is causal only if its configuration has `is_decoder`; else it sees the right side too.
     """
     found, decodes = model_kind(model), getattr(model.config, "is_decoder", None)
     if found != "seq2seq" and decodes is not None and model.config.model_type in CLASS_NAMES["masked"]:
@@ -75,15 +76,21 @@ def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
         raise StudyError(f"{name}: {about}, where a {kind} one is needed")
 
 
-HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "camembert", "gpt2", "llama", "t5", "bart"), ("lm_head",))
+def sentinel_tokens(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Return the sentinels that a T5-style tokenizer has for groups of blanks, in order, and their ids."""
+    known = tokenizer.get_vocab()
+    sentinels: dict[str, int] = {}
+    while (sentinel := SENTINEL.format(len(sentinels))) in known:
+        sentinels[sentinel] = known[sentinel]
+    return sentinels
 
 
-ANSWER_MARK = "<extra_id_{}>"
+def edge_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """Return the tokens that open and close a text: [CLS] and [SEP], else BOS and EOS if there are any.
 
-
-def answer_marks(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Return the marks that a T5-style tokenizer has for runs of blanks, in order, and their ids."""
-    known, marks = tokenizer.get_vocab(), {}
-    while (mark := ANSWER_MARK.format(len(marks))) in known:
-        marks[mark] = known[mark]
-    return marks
+    A causal model needs context before the first word, so EOS stands in for a missing BOS.
+    """
+    opening = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+    closing = (tokenizer.sep_token_id, tokenizer.eos_token_id)
+    first, last = ([token for token in tokens if token is not None][:1] for tokens in (opening, closing))
+    return first, last

@@ -1,4 +1,4 @@
-"""Weights out of int8 ONNX graphs, under the names of the modules that they were exported from."""
+"""Weights of int8 ONNX graphs, under the names of the modules they were exported from."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from transformers import (
 from ..errors import StudyError
 
 QUANTISED = "_quantized"
-# How the two ways of int8 (activations too, or tables of a float graph) name the matrix of a product.
+# How the two kinds of int8 graphs (activations too, or weights alone) name the matrix of a product.
 MATRIX_OF = {
     "MatMulInteger": lambda name: name,
     "MatMul": lambda name: name.removesuffix("_DequantizeLinear_Output") + QUANTISED,
 }
 TIED = "vocab_projector.weight"  # DistilBERT's output layer: its embeddings
-HEAD_WIDTH = 64  # of every published BERT-class network; no weight tells it
+HEAD_WIDTH = 64  # of every published BERT-class network; the weights do not show it
 EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
@@ -30,7 +30,7 @@ def read_distilbert(
 ) -> tuple[DistilBertForMaskedLM, PreTrainedTokenizerFast, list[str]]:
     """Return the DistilBERT of a folder with tagger.onnx and tokenizer.json as a masked model, and its new weights.
 
-    A tagger has no language-modelling layer: that is drawn from `seed`, and tied to the embeddings. Raises StudyError
+    A tagger has no language-modelling layer: that is drawn from `seed` and tied to the embeddings. Raises StudyError
     for the graph of another network.
     """
     weights = read_weights(folder / "tagger.onnx")
@@ -50,7 +50,7 @@ def read_distilbert(
 
 
 def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:
-    """Return the shape of a DistilBERT as its weights show it."""
+    """Return the configuration of a DistilBERT from the shapes of its weights."""
     vocabulary, width = weights["distilbert.embeddings.word_embeddings.weight"].shape
     numbers = {
         int(name.split(".")[3]) for name in weights if name.startswith("distilbert.transformer.layer.")
@@ -66,18 +66,18 @@ def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:
 
 
 def _wordpiece_tokenizer(folder: Path, config: DistilBertConfig) -> PreTrainedTokenizerFast:
-    marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **marks)
-    tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts, which is the caller's business here
+    special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **special)
+    tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts; here the caller does
     tokenizer.model_max_length = config.max_position_embeddings
     return tokenizer
 
 
 def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerFast, list[str]]:
-    """Return the T5 of a folder with encoder.onnx, decoder.onnx and tokenizer.json, dequantised; nothing of it is new.
+    """Return the T5 of a folder with encoder.onnx, decoder.onnx and tokenizer.json, dequantised; no weight is new.
 
-    The output layer and both embeddings are tensors of their own, whatever the class would tie: a checkpoint that
-    holds them apart is loaded so. Raises StudyError for graphs of another network.
+    The output layer and both embeddings stay separate tensors, whatever the class would tie, as in the graphs.
+    Raises StudyError for graphs of another network.
     """
     encoder = _rename(read_weights(folder / "encoder.onnx"), "encoder.")
     decoder = read_weights(folder / "decoder.onnx")
@@ -99,12 +99,12 @@ def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTra
 
 
 def describe_t5(weights: dict[str, torch.Tensor]) -> T5Config:
-    """Return the shape of a T5 (version 1.1: gated, output layer of its own) as its weights show it."""
+    """Return the configuration of a T5 (version 1.1: gated, untied output layer) from the shapes of its weights."""
     first = "encoder.block.0.layer."
     heads = weights[f"{first}0.SelfAttention.relative_attention_bias.weight"].shape[1]
     numbers = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.block.")}
     deeper = {int(name.split(".")[2]) for name in weights if name.startswith("decoder.block.")}
-    return T5Config(
+    return T5Config(  # type: ignore[call-arg]  # the stubs lack the settings of every configuration
         vocab_size=weights["shared.weight"].shape[0],
         d_model=weights["shared.weight"].shape[1],
         d_kv=weights[f"{first}0.SelfAttention.q.weight"].shape[0] // heads,
@@ -125,9 +125,9 @@ def _rename(weights: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Te
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Return the float32 weights of a graph: (q - zero) * scale of what is quantised, matrices as modules hold them.
+    """Return the float32 weights of a graph: (q - zero) * scale where quantised, matrices as modules hold them.
 
-    An exporter renames the matrices of products; the product's own name still says which module it belongs to.
+    An exporter renames the matrices of products; the product's own name still has the module.
     """
     import onnx
     from google.protobuf.message import DecodeError
@@ -142,7 +142,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         if name.endswith(f".weight{QUANTISED}"):
             weights[name.removesuffix(QUANTISED)] = _dequantise(name, values)
     for node in graph.node:
-        matrix = MATRIX_OF[node.op_type](node.input[1]) if node.op_type in MATRIX_OF else None
+        matrix = MATRIX_OF[node.op_type](node.input[1]) if node.op_type in MATRIX_OF else ""
         if matrix in values:
             module = node.name.removeprefix("/").rpartition("/")[0].replace("/", ".")
             weights[f"{module}.weight"] = _dequantise(matrix, values).T

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
 import torch
-from transformers import (
-    PreTrainedModel,
-)
+from transformers import PreTrainedModel
 
+HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
+HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "camembert", "gpt2", "llama", "t5", "bart"), ("lm_head",))
 
 
-def _writer(model: PreTrainedModel) -> PreTrainedModel:
-    """Return the part that carries the output layer: the decoder of two models joined, else the model."""
+def _with_head(model: Any) -> Any:
+    """Return the part with the output layer: the decoder of an encoder-decoder of two models, else the model."""
     return model.decoder if model.config.model_type == "encoder-decoder" else model
 
 
@@ -22,19 +23,20 @@ def _head_modules(model: PreTrainedModel) -> list[torch.nn.Module]:
     return [getattr(model, name) for name in names] if names else [model.get_output_embeddings()]
 
 
-def hidden_states(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
     """Return what `output_layer` takes: the last hidden states (batch, length, width).
 
-    `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; whatever else it
-    has (past_key_values, use_cache) is passed on. For a type that HEADS does not know these are the logits.
+    `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; anything else
+    (past_key_values, use_cache) is passed on. For a type that is not in HEADS these are the logits.
     """
-    if _writer(model).config.model_type not in HEADS:
+    if _with_head(model).config.model_type not in HEADS:
         return model(**inputs).logits
+    base: Any = model.base_model
     if "decoder_input_ids" not in inputs:
-        return model.base_model(**inputs).last_hidden_state
-    sides, seen = model.base_model, inputs.get("attention_mask")
-    encoded = sides.encoder(input_ids=inputs["input_ids"], attention_mask=seen)
-    return sides.decoder.base_model(
+        return base(**inputs).last_hidden_state
+    seen = inputs.get("attention_mask")
+    encoded = base.encoder(input_ids=inputs["input_ids"], attention_mask=seen)
+    return base.decoder.base_model(
         input_ids=inputs["decoder_input_ids"],
         encoder_hidden_states=encoded.last_hidden_state,
         encoder_attention_mask=seen,
@@ -43,30 +45,30 @@ def hidden_states(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> to
 
 
 def output_layer(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Return what turns the rows of `hidden_states` (n, width) into logits (n, vocabulary).
+    """Return the function from rows of `hidden_states` (n, width) to logits (n, vocabulary).
 
-    T5 scales a tied output layer down; BART adds a bias that is no parameter.
+    T5 scales a tied output layer down; BART adds a bias that is not a parameter.
     """
-    writer = _writer(model)
-    if writer.config.model_type not in HEADS:
+    carrier = _with_head(model)
+    if carrier.config.model_type not in HEADS:
         return torch.nn.Identity()
-    modules = _head_modules(writer)
-    if getattr(writer.config, "scale_decoder_outputs", False):
-        return lambda hidden: modules[0](hidden * writer.config.d_model**-0.5)
-    if hasattr(writer, "final_logits_bias"):
-        return lambda hidden: modules[0](hidden) + writer.final_logits_bias[0]
+    modules = _head_modules(carrier)
+    if getattr(carrier.config, "scale_decoder_outputs", False):
+        return lambda hidden: modules[0](hidden * carrier.config.d_model**-0.5)
+    if hasattr(carrier, "final_logits_bias"):
+        return lambda hidden: modules[0](hidden) + carrier.final_logits_bias[0]
     return modules[0] if len(modules) == 1 else lambda hidden: reduce(lambda x, f: f(x), modules, hidden)
 
 
 def _embeddings(model: PreTrainedModel) -> set[int]:
-    """Return the ids of the parameters that are looked up, and of the norms that belong to them."""
+    """Return the ids of the embedding matrices and of the norms that belong to them."""
     tables = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
     near = [parameter for name, parameter in model.named_parameters() if ".embeddings." in name]
     return {id(p) for p in [*near, *(table.weight for table in tables)]}
 
 
 def _head(model: PreTrainedModel) -> set[int]:
-    return {id(p) for module in _head_modules(_writer(model)) for p in module.parameters()}
+    return {id(p) for module in _head_modules(_with_head(model)) for p in module.parameters()}
 
 
 def head_parameters(model: PreTrainedModel) -> list[str]:
@@ -81,20 +83,20 @@ def count_parameters(model: PreTrainedModel) -> dict[str, int]:
     A matrix shared by the embeddings and the output layer counts in both.
     """
     sizes = {id(parameter): parameter.numel() for parameter in model.parameters()}
-    looked_up, head = _embeddings(model), _head(model)
+    embeddings, head = _embeddings(model), _head(model)
     return {
-        "body": sum(size for key, size in sizes.items() if key not in looked_up | head),
+        "body": sum(size for key, size in sizes.items() if key not in embeddings | head),
         "head": sum(sizes[key] for key in head),
-        "embeddings": sum(sizes[key] for key in looked_up),
+        "embeddings": sum(sizes[key] for key in embeddings),
     }
 
 
-# Their positions start after the padding mark, so the table holds that many fewer.
+# Their positions start after that of the padding token, so the table has fewer for the text.
 COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")
 
 
 def position_limit(model: PreTrainedModel) -> int | None:
-    """Return how many sub-words fit the model, marks included; None where positions are relative (T5)."""
+    """Return how many tokens fit the model, special tokens included; None where positions are relative (T5)."""
     config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
     limit = getattr(config, "max_position_embeddings", None)
     if limit and config.model_type in COUNT_FROM_PADDING:
@@ -103,7 +105,7 @@ def position_limit(model: PreTrainedModel) -> int | None:
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
-    """Return the FLOPs of one forward pass: 2 a parameter and token, the output layer at `scored` positions only.
+    """Return the FLOPs of one forward pass: 2 per parameter and token, the output layer at `scored` positions only.
 
     The attention products themselves, a few percent at these lengths, are left out, as in 6ND accounting.
     """

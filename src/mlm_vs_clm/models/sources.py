@@ -1,9 +1,10 @@
-"""Where weights come from: a hub id, a local folder, a GGUF file or int8 ONNX graphs; always safetensors in the end."""
+"""Where weights come from: a hub id, a local folder, a GGUF file or int8 ONNX graphs; always stored as safetensors."""
 
 import json
 import struct
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
@@ -23,13 +24,13 @@ from .onnx import read_distilbert, read_t5
 from .sizes import HEADS
 from .starts import as_kind
 
-NOTE = "start.json"
+START_INFO = "start.json"
 Read = tuple[PreTrainedModel, PreTrainedTokenizerBase, list[str]]  # and the names of weights that are new
 
 
 @dataclass(frozen=True)
-class Note:
-    """What a stored checkpoint is: its kind, whether its output layer is new (the source had none), the hub's commit."""
+class StartInfo:
+    """A stored checkpoint: its kind, whether its output layer is new (the source had none), the hub's commit."""
 
     kind: str
     has_new_head: bool
@@ -38,25 +39,25 @@ class Note:
 
 def start_from_checkpoint(
     source: Path | str, kind: str, seed: int, revision: str | None = None, opening: str | None = None
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, Note]:
-    """Return a pretrained model of that kind (float32) with its tokenizer, as it comes, to be stored: no dropout from then on.
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, StartInfo]:
+    """Return a pretrained model of that kind (float32, without dropout) and its tokenizer, to be stored.
 
-    `source` is a hub id (of which `revision` is taken), a folder with config.json, safetensors and tokenizer, a
-    `.gguf` file, or a folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may come without an output
-    layer, which is then drawn from `seed` and told in the note. `opening` is the mark that opens a text where the
-    tokenizer's own is not meant for that. Raises StudyError for a source that cannot be read, or of another kind.
+    `source` is a hub id (at `revision`), a folder with config.json, safetensors and tokenizer, a `.gguf` file, or a
+    folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may
+    lack an output layer, which is then drawn from `seed` and recorded. `opening` is the token that opens a text where
+    the tokenizer's own is not meant for that. Raises StudyError for a source that cannot be read, or of another kind.
     """
-    read = next((read for fits, read in READERS if fits(Path(source))), None)
+    read = next((read for fits, read in CHECKPOINT_READERS if fits(Path(source))), None)
     model, tokenizer, new = (
         read(Path(source), seed) if read else _from_pretrained(source, kind, seed, revision)
     )
     check_kind(model, kind, str(source))
     model.config._name_or_path = ""
-    _drop_nothing(model.config)
+    _turn_off_dropout(model.config)
     if opening:
         tokenizer.bos_token = opening
     _pad(model, tokenizer)
-    return model.eval(), tokenizer, Note(kind, bool(new), getattr(model.config, "_commit_hash", None))
+    return model.eval(), tokenizer, StartInfo(kind, bool(new), getattr(model.config, "_commit_hash", None))
 
 
 def start_from_encoder(folder: Path | str, seed: int) -> BertForMaskedLM:
@@ -74,46 +75,49 @@ def start_from_encoder(folder: Path | str, seed: int) -> BertForMaskedLM:
     return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
 
 
-def save_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, note: Note, folder: Path) -> None:
-    """Store a checkpoint as safetensors, its tokenizer, and what it is."""
+def save_start(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, info: StartInfo, folder: Path
+) -> None:
+    """Store a checkpoint as safetensors, with its tokenizer and start.json."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    write_atomically(folder / NOTE, json.dumps(asdict(note), indent=1))
+    write_atomically(folder / START_INFO, json.dumps(asdict(info), indent=1))
 
 
-def read_note(folder: Path) -> Note | None:
-    """Return what a stored start says of itself; nothing where it is no checkpoint but the matched start."""
-    return Note(**json.loads((folder / NOTE).read_text())) if (folder / NOTE).is_file() else None
+def read_start_info(folder: Path) -> StartInfo | None:
+    """Return the start.json of a stored initial checkpoint; None for the matched start, which has none."""
+    path = folder / START_INFO
+    return StartInfo(**json.loads(path.read_text())) if path.is_file() else None
 
 
 def load_start(folder: Path, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Return the stored start as an objective trains it: a checkpoint as it is, the matched start in that kind."""
-    if read_note(folder):
+    """Return the stored initial checkpoint as a model of that kind; the matched start is converted to it."""
+    if read_start_info(folder):
         return load_model(folder, kind)
     return as_kind(load_model(folder, "masked"), kind, tokenizer)
 
 
 def refuse_new_head(folder: Path, arm: str) -> None:
-    """Raise StudyError where an arm would write with an output layer that was never trained."""
-    note = read_note(folder)
-    if note is None or note.has_new_head:
+    """Raise StudyError where an arm would use an output layer that was never trained."""
+    info = read_start_info(folder)
+    if info is None or info.has_new_head:
         raise StudyError(
-            f"arm={arm} writes with a checkpoint as it comes, and this one has no output layer of its own: "
+            f"arm {arm} uses the checkpoint without training, but it has no language-modelling head: "
             "choose a model with one (model=bert, gpt2, smollm2, ...)"
         )
 
 
-def _drop_nothing(config: PreTrainedConfig) -> None:
-    """Set every rate of dropout to 0, or how a step is cut into parts would change the model under one id."""
+def _turn_off_dropout(config: PreTrainedConfig) -> None:
+    """Set every dropout rate to 0, or micro-batches would change the model under the same id."""
     for name, value in list(vars(config).items()):
         if isinstance(value, PreTrainedConfig):
-            _drop_nothing(value)
+            _turn_off_dropout(value)
         elif "drop" in name and isinstance(value, float):
             setattr(config, name, 0.0)
 
 
 def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None) -> Read:
-    known = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
+    known: dict[str, Any] = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
     try:
         config = AutoConfig.from_pretrained(source, **known)
         _check_type(config, kind, source)
@@ -128,18 +132,18 @@ def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | N
         )
         tokenizer = AutoTokenizer.from_pretrained(source, **known)
     except (OSError, ValueError) as error:
-        raise StudyError(_tell_unread(source, error)) from error
+        raise StudyError(_describe_unread(source, error)) from error
     check_kind(model, kind, str(source))
     return model, tokenizer, _check_missing(model, sorted(report["missing_keys"]), kind, source)
 
 
-def _tell_unread(source: Path | str, error: Exception) -> str:
+def _describe_unread(source: Path | str, error: Exception) -> str:
     reason = find_reason(error)
     if Path(source).is_dir():
         return f"{source}: cannot be read as a checkpoint with a tokenizer, safetensors only: {reason}"
     return (
-        f"model.source={source} is no local folder, and the hub cannot be reached or does not have it as "
-        f"safetensors ({reason}): check the id and the network, or give a path: model.source=<folder>"
+        f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "
+        f"({reason}): check the id and the network, or give a path: model.source=<folder>"
     )
 
 
@@ -148,13 +152,13 @@ def _check_type(config, kind: str, source: Path | str) -> None:
     fits = kind == "seq2seq" if config.is_encoder_decoder else config.model_type in CLASS_NAMES.get(kind, ())
     if not fits:
         raise StudyError(
-            f"{source}: a {config.model_type} checkpoint is no {kind} model: "
+            f"{source}: a {config.model_type} checkpoint is not a {kind} model: "
             f"choose another model for this arm, or an arm for this model"
         )
 
 
 def _check_missing(model: PreTrainedModel, missing: list[str], kind: str, source: Path | str) -> list[str]:
-    """Return the matrices of the output layer that are new; raises StudyError for a lack that training hides."""
+    """Return the new matrices of the output layer; raises StudyError where others are missing."""
     lacks = [name for name in missing if name.endswith("weight")]
     head = HEADS.get(model.config.model_type, ())
     if lacks and (kind != "masked" or any(name.split(".")[0] not in head for name in lacks)):
@@ -166,10 +170,10 @@ def _check_missing(model: PreTrainedModel, missing: list[str], kind: str, source
 
 
 def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Let the end of a text pad where a tokenizer has no mark for it."""
+    """Pad with EOS where a tokenizer has no padding token."""
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    configs = [model.config, model.generation_config] if model.can_generate() else [model.config]
+    configs: list[Any] = [model.config, model.generation_config] if model.can_generate() else [model.config]
     for config in configs:
         config.pad_token_id = tokenizer.pad_token_id
         if tokenizer.bos_token:
@@ -177,7 +181,7 @@ def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
 
 
 def _read_gguf(path: Path, seed: int) -> Read:
-    """Return the causal model of a GGUF file; copied into a fresh one, as a quantised one cannot be saved."""
+    """Return the causal model of a GGUF file, copied into a new one, as a quantised one cannot be saved."""
     try:
         read = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
         tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
@@ -191,8 +195,8 @@ def _read_gguf(path: Path, seed: int) -> Read:
     return model, tokenizer, []
 
 
-# How a source that transformers does not read itself is told, and read.
-READERS = [
+# Sources that transformers does not read from a folder: how each is recognised, and its reader.
+CHECKPOINT_READERS = [
     (lambda source: source.suffix == ".gguf", _read_gguf),
     (lambda source: (source / "encoder.onnx").is_file(), read_t5),
     (lambda source: (source / "tagger.onnx").is_file(), read_distilbert),

@@ -1,5 +1,7 @@
 """Initial models and tokenizers: from random weights, and from one kind of network to another."""
 
+from collections.abc import Callable
+
 import torch
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 from transformers import (
@@ -12,6 +14,8 @@ from transformers import (
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: int) -> BertForMaskedLM:
@@ -32,14 +36,11 @@ def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: in
     )
 
 
-MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-
-
 def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerBase:
-    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts; the same texts, the same pieces.
+    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts, the same for the same texts.
 
-    The trainer numbers letters within words (`##a`) in the order of a random hash, and settles ties by number;
-    so the letters are given to it, in order.
+    The trainer numbers letters within words (`##a`) in the order of a random hash, and breaks ties by number;
+    so it gets the letters in order.
     """
     wordpiece = BertWordPieceTokenizer(lowercase=True)
     letters = sorted(
@@ -51,33 +52,31 @@ def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerB
         min_frequency=2,
         limit_alphabet=len(letters),
         initial_alphabet=letters,
-        special_tokens=[*MARKS, *(f"##{letter}" for letter in letters)],
+        special_tokens=[*SPECIAL_TOKENS, *(f"##{letter}" for letter in letters)],
         show_progress=False,
     )
     learned = Tokenizer.from_str(BertWordPieceTokenizer(wordpiece.get_vocab(), lowercase=True).to_str())
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
-    return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, MARKS, strict=True)))
+    return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, SPECIAL_TOKENS, strict=True)))
 
 
-def as_kind(start: BertForMaskedLM, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Return the same parameters in the class that an objective needs."""
-    return {"masked": lambda *_: start, "causal": _as_causal, "seq2seq": _as_encoder_decoder}[kind](
-        start, tokenizer
-    )
+def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Return the same parameters as a masked (the model itself), causal or seq2seq model."""
+    return _AS_KIND[kind](start, tokenizer)
 
 
-def _as_causal(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
+def _as_causal(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
     config = BertConfig.from_dict(start.config.to_dict() | {"is_decoder": True})
     model = BertLMHeadModel(config)
     model.load_state_dict(start.state_dict())
-    _set_marks(model, tokenizer)
+    _set_generation_tokens(model, tokenizer)
     return model
 
 
-def _as_encoder_decoder(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBase) -> EncoderDecoderModel:
-    """Warm-start both sides from every second layer, so that the whole is about the size of the other models.
+def _as_encoder_decoder(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> EncoderDecoderModel:
+    """Warm-start both sides from every second layer, so that the model is about the size of the other kinds.
 
-    The embeddings of both sides are one matrix; each layer's cross-attention starts from its self-attention.
+    Both sides share one embedding matrix; each layer's cross-attention starts from its self-attention.
     """
     n_layers = max(1, start.config.num_hidden_layers // 2)
     shape = start.config.to_dict() | {"num_hidden_layers": n_layers}
@@ -93,7 +92,7 @@ def _as_encoder_decoder(start: BertForMaskedLM, tokenizer: PreTrainedTokenizerBa
         name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")
     }
     model.encoder.load_state_dict(encoder, strict=False)
-    _set_marks(model, tokenizer)
+    _set_generation_tokens(model, tokenizer)
     return model
 
 
@@ -109,14 +108,21 @@ def _every_second_layer(weights: dict[str, torch.Tensor], n_layers: int) -> dict
     return kept
 
 
-def _set_marks(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Say to `generate` where a text starts, ends and is padded."""
-    marks = {
+_AS_KIND: dict[str, Callable[..., PreTrainedModel]] = {
+    "masked": lambda start, _: start,
+    "causal": _as_causal,
+    "seq2seq": _as_encoder_decoder,
+}
+
+
+def _set_generation_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Set the tokens with which `generate` starts, ends and pads a text."""
+    tokens = {
         "bos_token_id": tokenizer.cls_token_id,
         "decoder_start_token_id": tokenizer.cls_token_id,
         "eos_token_id": tokenizer.sep_token_id,
         "pad_token_id": tokenizer.pad_token_id,
     }
-    for name, value in marks.items():
+    for name, value in tokens.items():
         setattr(model.config, name, value)
         setattr(model.generation_config, name, value)

@@ -1,4 +1,4 @@
-"""How each arm of the study writes: from its settings and a stored model to filled texts."""
+"""How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
 from collections import Counter
 from functools import lru_cache
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ..blanks import BlankedText, FilledText, put_together, set_apart
+from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 from ..corpora import load_split
 from ..documents import split_words
-from ..fill.api import fill_what_fits
+from ..fill.api import fill_skipping_failures
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, WordCounts
 from ..fill.ledger import Ledger
-from ..fill.recasing import Recaser, writes_capitals
+from ..fill.recasing import Recaser, fills_of, is_cased
 from ..fill.sampling import Sampling
-from ..hardware import DTYPES
+from ..hardware import torch_dtype
 
 Written = tuple[list[FilledText], Ledger]
 WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
@@ -32,23 +32,27 @@ def write_with_model(
 
     tokenizer = load_tokenizer(folder)
     model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
-    written, ledger, skipped = fill_what_fits(lambda texts: _write(arm, model, tokenizer, texts), blanked)
+    written, ledger, skipped = fill_skipping_failures(
+        lambda texts: _write(arm, model, tokenizer, texts), blanked
+    )
     made = {text.id: text for text in written}
-    filled = [made.get(text.id) or put_together(text, [""] * len(text.blanks)) for text in blanked]
+    filled = [made.get(text.id) or leave_unfilled(text) for text in blanked]
     is_anew = _writes_anew(arm, tokenizer)
-    if not writes_capitals(tokenizer):
+    if not is_cased(tokenizer):
         recase = _recaser(corpus)
         filled = [_recase(recase, text, made, is_anew) for text, made in zip(blanked, filled, strict=True)]
     if not is_anew:
-        filled = [set_apart(text, made) for text, made in zip(blanked, filled, strict=True)]
+        filled = [insert_missing_spaces(text, made) for text, made in zip(blanked, filled, strict=True)]
     return filled, ledger, skipped
 
 
 def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> WrittenOrSkipped:
     """Fill without a model."""
     counts = _counts(corpus) if arm["writer"] in ("unigram", "uniform") else WordCounts([], np.zeros(0))
-    filled = [set_apart(text, BASELINES[arm["writer"]](text, counts, arm["seed"])) for text in blanked]
-    return filled, Ledger(documents=len(blanked), blanks=sum(len(text.blanks) for text in blanked)), {}
+    filled = [
+        insert_missing_spaces(text, BASELINES[arm["writer"]](text, counts, arm["seed"])) for text in blanked
+    ]
+    return filled, Ledger.of(blanked), {}
 
 
 def _write(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
@@ -62,29 +66,27 @@ def _write(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:
-    """Recase the fills alone; an arm that wrote the whole text anew kept no capitals at all."""
+    """Recase the fills alone, or all of a text that an arm generated whole."""
     if not is_anew:
         return recase.fill(blanked, filled)
     text = recase.text(filled.text)
-    fills = [text[slice(*span)] if (span := filled.spans[w]) else "" for w in blanked.blanks]
-    return FilledText(filled.id, text, fills, filled.spans)
+    return FilledText(filled.id, text, fills_of(blanked, filled, text), filled.spans)
 
 
 def _writes_anew(arm: dict, tokenizer) -> bool:
-    """Tell whether an arm writes the whole text and not the blanks alone, as one with a mark for each answer does."""
-    from ..models.checkpoints import answer_marks
+    """Tell whether an arm generates the whole text, and not the blanks alone as one with sentinels does."""
+    from ..models.checkpoints import sentinel_tokens
 
-    answers = arm.get("source") == "sentinel" and answer_marks(tokenizer)
+    answers = arm.get("source") == "sentinel" and sentinel_tokens(tokenizer)
     return arm["writer"] == "seq2seq" and not answers
 
 
 @lru_cache(maxsize=3)
 def _model(folder: Path, kind: str, precision: str, device: str):
-    import torch
-
     from ..models.checkpoints import load_model
 
-    return load_model(folder, kind, getattr(torch, DTYPES[precision])).to(device)  # type: ignore[arg-type]
+    model = load_model(folder, kind, torch_dtype(precision))
+    return model.to(device)  # type: ignore[arg-type]  # the stub of `to` has no self
 
 
 @lru_cache(maxsize=3)

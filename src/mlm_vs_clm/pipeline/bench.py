@@ -26,7 +26,7 @@ from ..files import read_lines, write_atomically
 from ..fill import BlankedText, fill_causal, fill_masked
 from ..fill.rows import to_rows
 from ..fill.vocabulary import slot_bias
-from ..hardware import DTYPES, reuse_freed_memory
+from ..hardware import reuse_freed_memory, torch_dtype
 from ..models.checkpoints import load_tokenizer
 from ..models.kernels.linear import prepacked_products
 from ..models.sizes import count_parameters
@@ -121,7 +121,7 @@ def computed_flops(model, ledger, tokens: int) -> float:
 def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, rounds: int) -> list[dict]:
     """Compare with the pipeline loop in fp32, one token per pass and in 16 passes, and with the machine's peak."""
     pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
-    dtype = getattr(torch, DTYPES[precision])
+    dtype = torch_dtype(precision)
     table = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
     taken = {name: list(table[name]) for name in table}
     n = sum(len(text.blanks) for text in texts) * rounds

@@ -14,14 +14,14 @@ from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import hash_of, write_atomically
 from ..hardware import (
-    advise_if_full,
     advise_smaller_steps,
     choose_device,
+    explain_out_of_memory,
     peak_memory_mb,
     reuse_freed_memory,
     training_threads,
 )
-from ..masking import hide_words, tag_entities
+from ..masking import mask_words, tag_entities
 from .artifacts import Make, Runtime, Store
 
 
@@ -95,7 +95,7 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     documents, dev = subwords([text for _, text in texts]), subwords(dev_texts)
     device = choose_device(runtime.device)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
-    with training_threads(device, runtime.threads), advise_if_full("training", advice):
+    with training_threads(device, runtime.threads), explain_out_of_memory("training", advice):
         return train(
             model,
             tokenizer,
@@ -121,7 +121,7 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     if settings["entities"] == "tagger":
         documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
-    made = [hide_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
+    made = [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {
@@ -151,7 +151,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
     if "model" in inputs:
-        with advise_if_full(
+        with explain_out_of_memory(
             "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
         ):
             filled, ledger, skipped = write_with_model(

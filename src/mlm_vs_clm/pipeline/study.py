@@ -203,5 +203,5 @@ def _try(store: Store, recipe: Recipe) -> str | None:
             print_traceback(error)
         return describe_error(error)
     finally:
-        MEMORY.look()
+        MEMORY.release_if_grown()
     return None

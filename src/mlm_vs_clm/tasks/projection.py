@@ -4,11 +4,11 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-from ..blanks import FilledText, Span
+from ..blanks import CharSpan, FilledText
 from ..documents import Document, Entity, find_words, split_words
 
 
-def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[Document, Counter]:
+def project(document: Document, filled: FilledText, words: list[CharSpan]) -> tuple[Document, Counter]:
     """Return the generated document under the original's labels, and counts of the entities lost, by reason.
 
     In the new text an entity covers what its words became. It is lost if its words were all left out, or if other
@@ -29,7 +29,7 @@ def project(document: Document, filled: FilledText, words: list[Span]) -> tuple[
     return replace(document, text=filled.text, entities=tuple(kept)), lost
 
 
-def is_torn(text: str, spans: list[Span]) -> bool:
+def is_torn(text: str, spans: list[CharSpan]) -> bool:
     """Return whether the text has words between these spans that belong to none."""
     gaps = [text[end:start] for (_, end), (start, _) in pairwise(sorted(spans))]
     return any(find_words(gap) for gap in gaps)

@@ -1,7 +1,7 @@
-"""Attention as a CPU computes it fastest when nothing is learned, for any model with transformers' attention interface.
+"""Fast attention for inference on CPU, for any model with transformers' attention interface.
 
-torch's own kernel reads keys in bf16 one query at a time, so that a step of one sub-word a document spends most of its
-time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/performance.md has what each way costs.
+torch's own kernel reads keys in bf16 one query at a time, so a step of one token per document spends most of its
+time there, and its softmax of bf16 numbers is most of a whole pass's attention. docs/performance.md has the costs.
 """
 
 import math
@@ -18,7 +18,7 @@ from .linear import prepacked_products
 from .training_attention import SPECIAL, attention_of
 
 NAME = "filling"
-SMALLEST, LARGEST = 1e-20, 1e37  # sums of powers that lose nothing in float32
+SMALLEST, LARGEST = 1e-20, 1e37  # sums of powers that are exact enough in float32
 
 
 def attend(
@@ -29,9 +29,9 @@ def attend(
     attention_mask: torch.Tensor | None,
     **settings,
 ) -> tuple[torch.Tensor, None]:
-    """Return what each query (batch, heads, n, width) reads, as (batch, n, heads, width); as torch's, up to rounding.
+    """Return attention of queries (batch, heads, n, width) as (batch, n, heads, width); as torch's up to rounding.
 
-    Keys and values may be kept in a wider type than the queries (see `make_cache`): the products are then in that type.
+    Keys and values may be in a wider type than the queries (see `make_cache`): the products are then in that type.
     """
     dtype, query = query.dtype, query.to(key.dtype)
     is_plain = key.shape[1] == query.shape[1] and all(settings.get(name) is None for name in SPECIAL)
@@ -46,7 +46,7 @@ def attend(
 
 
 def _reads_all(module: nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
-    """Tell whether every query may read all of its document."""
+    """Tell whether every query attends to its whole document."""
     is_causal = settings.get("is_causal")
     is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     return is_padding(mask) and not (mask is None and is_causal)
@@ -55,15 +55,15 @@ def _reads_all(module: nn.Module, mask: torch.Tensor | None, settings: dict) -> 
 def read_by_document(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
 ) -> torch.Tensor:
-    """Return what queries (batch, heads, n, width) read, the products of a document at a time, summed in float32.
+    """Return attention of queries (batch, heads, n, width), one document at a time, summed in float32.
 
-    One document's scores stay in the cache, and what pads others has no say in its last bits. `mask` (batch, 1, 1,
-    keys; bool, or None) is false at padding, which stands at the end.
+    One document's scores stay in the processor's cache, and padding of other documents does not change the result.
+    `mask` (batch, 1, 1, keys; bool, or None) is false at padding, which is at the end.
     """
     read = torch.zeros_like(query.transpose(1, 2)).transpose(1, 2)
     ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
     for i, end in enumerate(ends):
-        asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # what pads a text asks nothing
+        asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # padding has no queries
         parts = (query[i, :, :asking], key[i, :, :end], value[i, :, :end])
         read[i, :, :asking] = read_document(*parts, scaling)
     return read
@@ -72,18 +72,18 @@ def read_by_document(
 def read_document(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
 ) -> torch.Tensor:
-    """Return what the queries (heads, n, width) of one document read, every query from every key."""
+    """Return attention of the queries (heads, n, width) of one document, every query to every key."""
     if query.dtype == torch.bfloat16:
         return _read_one(query * (scaling / math.log(2)), key.contiguous(), value.contiguous())
-    whole = (part[None] for part in (query, key, value))
-    return nn.functional.scaled_dot_product_attention(*whole, scale=scaling)[0]
+    whole = nn.functional.scaled_dot_product_attention(query[None], key[None], value[None], scale=scaling)
+    return whole[0]
 
 
 def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Return what queries (heads, n, width) read: powers of two as they are, a softmax in heads where those overflow.
+    """Return attention of queries (heads, n, width): plain powers of two, a softmax in heads where those overflow.
 
-    A softmax first takes away the largest score of each row, which only large scores need and which takes longer than
-    all else. A power of two costs less than one of e.
+    A softmax first subtracts the largest score of each row, which only large scores need and which takes longer than
+    everything else. A power of two costs less than one of e.
     """
     key = key.transpose(-1, -2)
     weights = (query @ key).exp2_()
@@ -98,7 +98,7 @@ def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> to
 
 
 def is_padding(mask: torch.Tensor | None) -> bool:
-    """Tell whether a mask hides nothing but padding at the end of documents, the same for every query."""
+    """Tell whether a mask excludes only padding at the end of documents, the same for every query."""
     if mask is None:
         return True
     if mask.dtype != torch.bool or mask.dim() != 4 or mask.shape[1] != 1 or mask.shape[2] != 1:
@@ -109,7 +109,7 @@ def is_padding(mask: torch.Tensor | None) -> bool:
 def read_by_products(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scaling: float
 ) -> torch.Tensor:
-    """Return the two products with a softmax between them; `mask` (bool) is false where nothing may be read."""
+    """Return the two products with a softmax between them; `mask` (bool) is false where attention is not allowed."""
     scores = (query * scaling) @ key.transpose(-1, -2)
     if mask is not None:
         scores.masked_fill_(~mask, float("-inf"))
@@ -121,12 +121,12 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 def kept_in(model: PreTrainedModel) -> torch.dtype:
-    """Return the type to keep keys and values in: a CPU attends from single queries at speed in float32 alone."""
+    """Return the type of the key-value cache: float32 with this attention, which is fastest for single queries."""
     return torch.float32 if model.config._attn_implementation == NAME else model.dtype
 
 
 @contextmanager
 def as_filling(model: PreTrainedModel) -> Iterator[None]:
-    """Let a model on a CPU attend and multiply for a while as is fastest when nothing is learned."""
+    """Use this attention and packed products within the `with` for a model on a CPU."""
     with attention_of(model, NAME), prepacked_products(model):
         yield

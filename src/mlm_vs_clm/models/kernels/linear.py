@@ -1,8 +1,7 @@
-"""Matrix products as a CPU computes them fastest when nothing is learned: weights laid out once, activations within.
+"""Fast matrix products for inference on CPU: weights are packed once, activations are computed in the same call.
 
-torch's own product leaves half of an AVX-512 processor unused in float32 where MKL takes it for another maker's, and
-lays the weights out anew at each call in bf16; oneDNN, which comes with torch, does neither. docs/performance.md has what it
-gains.
+torch's own product uses half of an AVX-512 processor in float32 where MKL does not recognise its maker, and packs the
+weights again at each call in bf16; oneDNN, which comes with torch, does neither. docs/performance.md has the gain.
 """
 
 import platform
@@ -13,12 +12,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-ROWS = 1024  # how many rows the layout is made for; any number can be multiplied
-LARGEST = 4 << 30  # bytes of weights of which a second copy is made
+ROWS = 1024  # rows that the packing is optimised for; any number can be multiplied
+LARGEST = 4 << 30  # bytes of weights that are packed at most, as that makes a second copy
 
 
 class Prepacked:
-    """A linear layer whose weights lie as oneDNN reads them; equal to the layer's own product up to rounding."""
+    """A linear layer with weights packed for oneDNN; equal to the layer's own product up to rounding."""
 
     def __init__(self, linear: nn.Linear):
         self.dtype, self.width = linear.weight.dtype, linear.out_features
@@ -50,23 +49,23 @@ def can_prepack(linear: nn.Module) -> bool:
 
 
 def prepack(model: nn.Module) -> nn.Module:
-    """Return the model, whose linear layers multiply with packed weights from now on: nothing can be learned any more.
+    """Return the model with linear layers that use packed weights from now on; it can no longer be trained.
 
-    The packed copies take the memory of the weights once more; a model of more than LARGEST bytes keeps its own product.
+    The packed copies double the memory of the weights; a model of more than LARGEST bytes keeps its own products.
     """
     for linear in _choose(model):
-        linear.forward = Prepacked(linear)
+        vars(linear)["forward"] = Prepacked(linear)
     return model
 
 
 def _choose(model: nn.Module) -> list[nn.Linear]:
-    linears = [part for part in model.modules() if can_prepack(part)]
+    linears = [part for part in model.modules() if isinstance(part, nn.Linear) and can_prepack(part)]
     return linears if sum(linear.weight.nbytes for linear in linears) <= LARGEST else []
 
 
 @contextmanager
 def prepacked_products(model: nn.Module) -> Iterator[None]:
-    """Let the linear layers of a model multiply with packed weights until the end of the `with` (see `prepack`)."""
+    """Use packed weights in the linear layers of a model within the `with` (see `prepack`)."""
     linears = _choose(model)
     try:
         prepack(model)
@@ -77,12 +76,12 @@ def prepacked_products(model: nn.Module) -> Iterator[None]:
 
 
 def multiply_add(linear: nn.Linear, rows: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Return the layer's product of rows plus `other`, in one go where its weights are packed."""
+    """Return the layer's product of rows plus `other`, in one call where its weights are packed."""
     ready = vars(linear).get("forward")
     return ready.added(rows, other) if isinstance(ready, Prepacked) else linear(rows) + other
 
 
 def multiply_gelu(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:
-    """Return GELU (exact) of the layer's product of rows, in one go where its weights are packed."""
+    """Return GELU (exact) of the layer's product of rows, in one call where its weights are packed."""
     ready = vars(linear).get("forward")
     return ready(rows, "gelu") if isinstance(ready, Prepacked) else functional.gelu(linear(rows))

@@ -1,11 +1,12 @@
-"""Attention that a CPU learns fastest, for any model with transformers' attention interface, and how a model takes it up.
+"""Memory-saving attention for training on CPU, for any model with transformers' attention interface.
 
-torch's own backward pass takes five times as long in bf16 as its forward pass; the eager way keeps every layer's
-weights in memory. docs/performance.md has what each costs.
+torch's own backward pass takes five times as long in bf16 as its forward pass; eager attention keeps every layer's
+weights in memory. docs/performance.md has the cost of each.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,9 +18,9 @@ SPECIAL = ("position_bias", "softcap", "s_aux")  # what some networks add to the
 
 
 class Recomputed(torch.autograd.Function):
-    """Scaled dot-product attention of (batch, heads, n, width); its gradients are computed in float32.
+    """Scaled dot-product attention of (batch, heads, n, width) with gradients computed in float32.
 
-    `mask` (bool, broadcastable to the scores, or None) is false where nothing may be read.
+    `mask` (bool, broadcastable to the scores, or None) is false where attention is not allowed.
     """
 
     @staticmethod
@@ -32,12 +33,12 @@ class Recomputed(torch.autograd.Function):
         return read
 
     @staticmethod
-    def backward(ctx, slope):
-        with torch.autocast(slope.device.type, enabled=False):
-            return Recomputed.differentiate(ctx, slope.float())
+    def backward(ctx, grad_output):
+        with torch.autocast(grad_output.device.type, enabled=False):
+            return Recomputed.differentiate(ctx, grad_output.float())
 
     @staticmethod
-    def differentiate(ctx, slope):
+    def differentiate(ctx, grad_output):
         query, key, value, mask, read = ctx.saved_tensors
         dtype, scaled = query.dtype, query.float() * ctx.scaling
         key, value = key.float(), value.float()
@@ -47,11 +48,11 @@ class Recomputed(torch.autograd.Function):
         if mask is not None:
             weights.masked_fill_(~mask, torch.finfo(weights.dtype).min)
         weights = weights.softmax(-1)
-        of_value = weights.transpose(-1, -2) @ slope
-        of_scores = slope @ value.transpose(-1, -2)
-        of_scores.sub_((slope * read.float()).sum(-1, keepdim=True)).mul_(weights)
-        of_query, of_key = (of_scores @ key).mul_(ctx.scaling), of_scores.transpose(-1, -2) @ scaled
-        return of_query.to(dtype), of_key.to(dtype), of_value.to(dtype), None, None, None
+        grad_value = weights.transpose(-1, -2) @ grad_output
+        grad_scores = grad_output @ value.transpose(-1, -2)
+        grad_scores.sub_((grad_output * read.float()).sum(-1, keepdim=True)).mul_(weights)
+        grad_query, grad_key = (grad_scores @ key).mul_(ctx.scaling), grad_scores.transpose(-1, -2) @ scaled
+        return grad_query.to(dtype), grad_key.to(dtype), grad_value.to(dtype), None, None, None
 
 
 def attend(
@@ -65,7 +66,7 @@ def attend(
     is_causal: bool | None = None,
     **settings,
 ) -> tuple[torch.Tensor, None]:
-    """Return what each query (batch, heads, n, width) reads, as (batch, n, heads, width); as torch's, up to rounding."""
+    """Return attention of queries (batch, heads, n, width) as (batch, n, heads, width); as torch's up to rounding."""
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     causal = bool(causal) and attention_mask is None and query.shape[2] > 1
     is_bool = attention_mask is None or attention_mask.dtype == torch.bool
@@ -88,8 +89,10 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 
 @contextmanager
 def attention_of(model: PreTrainedModel, name: str) -> Iterator[None]:
-    """Let a model on a CPU attend by this name for a while; one that asks for another attention than torch's keeps it."""
-    configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
+    """Use this attention within the `with` for a model on a CPU with torch's own; any other model keeps its own."""
+    configs: dict[int, Any] = {
+        id(part.config): part.config for part in model.modules() if hasattr(part, "config")
+    }
     ours = [config for config in configs.values() if config._attn_implementation == "sdpa"]
     ours = ours if model.device.type == "cpu" else []
     for config in ours:

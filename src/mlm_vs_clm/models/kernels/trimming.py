@@ -1,17 +1,17 @@
-"""The last layer where it is needed: of a BERT-class encoder only the states at the slots are computed.
+"""The last layer of a BERT-class encoder at the slots alone: the only states that filling needs.
 
-The other positions of the last layer are keys and values alone: their queries, their attention and their feed-forward
-block are left out. Where a document has few slots, keys and values are left out too: a query is turned into the space
-of the layer's input, q (W h) = (q W) h, and the mix of values is made from the mix of inputs. Equal to the whole network
-up to rounding; docs/performance.md has what it gains.
+The other positions of the last layer are only keys and values: their queries, their attention and their feed-forward
+block are left out. Where a document has few slots, keys and values are left out too: a query is moved into the space
+of the layer's input, q (W h) = (q W) h, and the mean of values is computed from the mean of inputs. Equal to the whole
+network up to rounding; docs/performance.md has the gain.
 """
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 import torch
-from torch import nn
 from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
 
@@ -20,19 +20,19 @@ from .attention import NAME as FAST
 from .attention import attend
 from .linear import multiply_add, multiply_gelu
 
-TRIMMED = ("bert", "roberta", "xlm-roberta", "camembert")  # whose layers have the same parts
-STRETCH = 2048  # sub-words through a CPU at a time: more do not stay in its cache
+TRIMMED = ("bert", "roberta", "xlm-roberta", "camembert")  # types whose layers have the same parts
+STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
 
 
 def can_trim(model: PreTrainedModel) -> bool:
-    """Tell whether the last layer can be cut: a BERT or RoBERTa encoder with the attention that torch computes."""
+    """Tell whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
     return config.model_type in TRIMMED and not config.is_decoder and is_plain
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
-    """Tell whether turning the queries of so many slots costs less than keys and values of a whole document."""
+    """Tell whether moving the queries of so many slots costs less than keys and values of a whole document."""
     return 2 * n_slots * model.config.num_attention_heads <= model.config.hidden_size
 
 
@@ -42,7 +42,7 @@ def states_at(
     seen: torch.Tensor | None,
     slots: list[list[int]],
 ) -> torch.Tensor:
-    """Return the last hidden states (n, width) at the places that `slots` lists for each row of ids (batch, length).
+    """Return the last hidden states (n, width) at the `slots` (places) of each row of ids (batch, length).
 
     `seen` (batch, length) is false at padding, or None where there is none.
     """
@@ -60,11 +60,11 @@ def states_at(
 
 
 def _read_side_by_side(read: Callable, starts: Iterable[int], threads: int) -> list[torch.Tensor]:
-    """Return what `read` makes of each stretch, in threads that compute alone.
+    """Return the result of `read` for each stretch, in threads that compute alone.
 
-    Threads that share every product wait for each other at each, and what lies between products has one.
+    Threads that share every product wait for each other at each, and only one works between products.
     """
-    torch.set_num_threads(1)  # what a new thread begins with
+    torch.set_num_threads(1)  # what new threads start with
     try:
         return list(_pool(threads).map(torch.inference_mode()(read), starts))
     finally:
@@ -90,9 +90,10 @@ def _trimmed(
     seen: torch.Tensor | None,
     slots: list[list[int]],
 ) -> torch.Tensor:
-    most, layers = max(map(len, slots)), model.base_model.encoder.layer
+    base: Any = model.base_model
+    most, layers = max(map(len, slots)), base.encoder.layer
     mask = None if seen is None else seen[:, None, None, :]
-    hidden = model.base_model.embeddings(input_ids=ids)
+    hidden = base.embeddings(input_ids=ids)
     for layer in layers[:-1]:
         hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
     padded = [places + [0] * (most - len(places)) for places in slots]
@@ -105,8 +106,8 @@ def _trimmed(
     return states[torch.arange(most, device=ids.device) < counts[:, None]]
 
 
-def finish_layer(layer: nn.Module, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
-    """Return what a BERT layer makes of its input `asking` (..., width) and of what it read by attention, without dropout."""
+def finish_layer(layer: Any, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
+    """Return the output of a BERT layer from its input `asking` and its attention `read` (..., width), without dropout."""
     mixed, widened, output = layer.attention.output, layer.intermediate, layer.output
     middle = mixed.LayerNorm(multiply_add(mixed.dense, read, asking))
     if isinstance(widened.intermediate_act_fn, GELUActivation):
@@ -117,7 +118,7 @@ def finish_layer(layer: nn.Module, read: torch.Tensor, asking: torch.Tensor) -> 
 
 
 def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-    """Return what the positions asking (batch, n, width) read from all of hidden (batch, length, width)."""
+    """Return the attention of the positions `asking` (batch, n, width) to all of hidden (batch, length, width)."""
 
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
@@ -130,7 +131,7 @@ def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.T
 def _attend_in_input(
     attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    """Do the same without keys and values; the bias of the keys shifts all scores alike and drops out."""
+    """Return the same without keys and values; the bias of the keys shifts all scores equally and cancels."""
     shape = (attention.num_attention_heads, attention.attention_head_size, -1)
     queries = attention.query(asking).unflatten(-1, shape[:2])
     turned = torch.einsum("bqhd,hdw->bqhw", queries, attention.key.weight.view(shape)).flatten(1, 2)
@@ -144,10 +145,11 @@ def _attend_in_input(
 
 
 def trim_sizes(model: PreTrainedModel, sizes: dict[str, int], n_slots: int) -> dict[str, int]:
-    """Return parameter counts in which what the last layer spends on a document's slots alone counts as output layer."""
+    """Return parameter counts in which the parts of the last layer used at the slots alone count as output layer."""
     if not can_trim(model):
         return sizes
-    layer = model.base_model.encoder.layer[-1]
+    base: Any = model.base_model
+    layer = base.encoder.layer[-1]
     spared = sum(parameter.numel() for parameter in layer.parameters())
     if not are_few(model, n_slots):
         everywhere = (layer.attention.self.key, layer.attention.self.value)

@@ -1,4 +1,4 @@
-"""A place to go on from: weights and optimiser as safetensors, the rest as JSON, all or nothing."""
+"""A checkpoint to resume from: weights and optimiser as safetensors, the rest as JSON, all or nothing."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def save_checkpoint(
 
 
 def _exchange(beside: Path, place: Path) -> None:
-    """Put the new folder in place by renames alone: a kill leaves a whole checkpoint there or none, never a half."""
+    """Put the new folder in place by renames alone: a kill leaves a whole checkpoint or none."""
     old = place.with_name(f"{CHECKPOINT}-old")
     shutil.rmtree(old, ignore_errors=True)
     if place.exists():
@@ -49,7 +49,7 @@ def _exchange(beside: Path, place: Path) -> None:
 def load_checkpoint(
     folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer
 ) -> tuple[dict, Weights] | None:
-    """Put a stored checkpoint into module and optimiser; return its state and best weights, None if there is none."""
+    """Load a stored checkpoint into module and optimiser; return its state and best weights, None if there is none."""
     place = folder / CHECKPOINT
     if not (place / "state.json").is_file():
         return None

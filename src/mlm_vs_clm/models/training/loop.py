@@ -5,6 +5,7 @@ import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,13 @@ from ...files import write_atomically
 from ...hardware import MEMORY
 from ..kernels.training_attention import NAME as RECOMPUTED
 from ..kernels.training_attention import attention_of
-from ..objectives import OBJECTIVES, Noise, Subwords, check_marks, describe_noise
+from ..objectives import OBJECTIVES, Noise, TokenizedDocument, check_target_tokens, describe_noise
 from ..sizes import count_parameters, forward_flops, head_parameters
-from .batches import Batches, find_marks, order_batches
+from .batches import Batch, Batches, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .loss import PredictedLoss, count_predicted
+
+TOTALS = ("step", "tokens_seen", "tokens_predicted", "flops")
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class Training:
 def train(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    documents: list[Subwords],
+    documents: list[TokenizedDocument],
     corpora: list[str],
-    dev: list[Subwords],
+    dev: list[TokenizedDocument],
     objective_name: str,
     noise: Noise,
     training: Training,
@@ -71,14 +74,14 @@ def train(
     (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
     special token the objective needs, and for patience without dev documents.
     """
-    objective, marks = OBJECTIVES[objective_name], find_marks(tokenizer, model)
-    check_marks(objective_name, marks)
+    objective, tokens = OBJECTIVES[objective_name], find_target_tokens(tokenizer, model)
+    check_target_tokens(objective_name, tokens)
     if training.patience and not dev:
         raise StudyError("scale.training.patience needs documents to evaluate on: raise dev_documents")
     lengths = [len(d.ids) for d in documents]
     order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
     dev_order = [list(range(i, min(i + 16, len(dev)))) for i in range(0, len(dev), 16)]
-    about = (objective, noise, marks, tokenizer.pad_token_id or 0)
+    about = (objective, noise, tokens, tokenizer.pad_token_id or 0)
     trainer = Trainer(
         model,
         Batches(documents, order, *about, seed),
@@ -91,16 +94,25 @@ def train(
     with attention_of(model, RECOMPUTED):
         trainer.train(objective_name, show_progress, line)
     trainer.restore_best()
-    model.to("cpu").save_pretrained(folder)
+    trainer.learner.to("cpu")
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     trainer.write_totals(objective_name, noise, seed)
     return trainer.measured()
 
 
 class Trainer:
-    """One training: the model, its optimiser and its place in the order of data."""
+    """One training: the model, its optimiser and its place in the order of the data."""
 
-    def __init__(self, model, batches: Batches, dev: Batches, training: Training, folder: Path, device: str):
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        batches: Batches,
+        dev: Batches,
+        training: Training,
+        folder: Path,
+        device: str,
+    ):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.device, self.sizes = torch.device(device), count_parameters(model)
         self.learner = PredictedLoss(model).to(self.device)
@@ -110,18 +122,11 @@ class Trainer:
         warmup = math.ceil(training.warmup_share * len(batches))
         self.scheduler = get_linear_schedule_with_warmup(self.optimizer, warmup, len(batches))
         self.best: dict[str, torch.Tensor] = {}
-        self.state = {
-            "step": 0,
-            "tokens_seen": 0,
-            "tokens_predicted": 0,
-            "flops": 0,
-            "seconds": 0.0,
-            "curve": [],
-        }
+        self.state: dict[str, Any] = dict.fromkeys(TOTALS, 0) | {"seconds": 0.0, "curve": []}
 
     def train(self, name: str, show_progress: bool, line: int) -> None:
-        """Run from the present step to the end, saving a checkpoint every `checkpoint_seconds`."""
-        n_steps, marks = len(self.batches), self._evaluation_steps()
+        """Train from the present step to the end, saving a checkpoint every `checkpoint_seconds`."""
+        n_steps, evaluated = len(self.batches), self._evaluation_steps()
         saved = started = time.monotonic()
         before, first, losses = self.state["seconds"], self.state["step"], []
         if first == 0:
@@ -131,11 +136,11 @@ class Trainer:
         ) as bar:
             for step in range(first, n_steps):
                 losses.append(self._step(step))
-                self.state["tokens_seen"] += self.batches.count_subwords(step)
+                self.state["tokens_seen"] += self.batches.count_tokens(step)
                 bar.update()
                 self.state["step"] = step + 1
                 self.state["seconds"] = before + time.monotonic() - started
-                if step + 1 not in marks:
+                if step + 1 not in evaluated:
                     continue
                 self._evaluate(float(np.mean(losses)))
                 bar.set_postfix(dev_loss=self.state["curve"][-1]["dev_loss"])
@@ -147,16 +152,13 @@ class Trainer:
                     saved = time.monotonic()
 
     def _evaluation_steps(self) -> set[int]:
-        n_steps = len(self.batches)
-        return {
-            math.ceil(n_steps * k / self.training.evaluations)
-            for k in range(1, self.training.evaluations + 1)
-        }
+        n_steps, n_times = len(self.batches), self.training.evaluations
+        return {math.ceil(n_steps * k / n_times) for k in range(1, n_times + 1)}
 
     def _step(self, number: int) -> float:
         """Learn from one batch, in micro-batches; return its mean loss.
 
-        Draws within the network (dropout) are keyed by step, so that a resumed run makes the same ones.
+        Draws within the network (dropout) are keyed by step, so that a resumed training makes the same ones.
         """
         torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
         micro_batches = self.batches.split(number, self.training.micro_batch_documents)
@@ -167,18 +169,18 @@ class Trainer:
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.scheduler.step()
-        MEMORY.look()
+        MEMORY.release_if_grown()
         return loss
 
-    def _learn(self, part: dict[str, torch.Tensor], n_predicted: int) -> float:
-        """Add a part's gradients, weighed by its share of the predicted sub-words; return its share of the loss."""
+    def _learn(self, part: Batch, n_predicted: int) -> float:
+        """Add the gradients of a micro-batch, weighted by its share of the predicted tokens; return its share of the loss."""
         share = count_predicted(part) / max(n_predicted, 1)
         if not share:
             return 0.0
         with self._precision():
             return self.learner.learn(share=share, **self._on_device(part))
 
-    def _loss(self, part: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _loss(self, part: Batch) -> torch.Tensor:
         with self._precision():
             return self.learner(**self._on_device(part))
 
@@ -186,10 +188,10 @@ class Trainer:
         is_low = self.training.precision == "bf16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=is_low)
 
-    def _on_device(self, part: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def _on_device(self, part: Batch) -> Batch:
         return {name: values.to(self.device) for name, values in part.items()}
 
-    def _count(self, micro_batches: list[dict[str, torch.Tensor]]) -> int:
+    def _count(self, micro_batches: list[Batch]) -> int:
         """Count a batch; return how many tokens it predicts. A backward pass costs twice a forward one."""
         predicted = sum(count_predicted(part) for part in micro_batches)
         read = sum(int(part["attention_mask"].sum()) for part in micro_batches)
@@ -208,23 +210,25 @@ class Trainer:
             if n_predicted := count_predicted(part):
                 n_all += n_predicted
                 loss_all += self._loss(part).item() * n_predicted
-        point = {name: self.state[name] for name in ("step", "tokens_seen", "tokens_predicted", "flops")}
         dev_loss = loss_all / n_all if n_all else None
-        self.state["curve"].append(point | {"train_loss": train_loss, "dev_loss": dev_loss})
-        if self.training.patience and best_evaluation(self.state["curve"]) == len(self.state["curve"]) - 1:
+        curve = self.state["curve"]
+        curve.append(
+            {name: self.state[name] for name in TOTALS} | {"train_loss": train_loss, "dev_loss": dev_loss}
+        )
+        if self.training.patience and best_evaluation(curve) == len(curve) - 1:
             self.best = {name: value.cpu().clone() for name, value in trained_weights(self.learner).items()}
 
     def restore_best(self) -> None:
-        """Go back to the weights of the lowest dev loss, if they were kept."""
+        """Restore the weights of the lowest dev loss, if they were kept."""
         self.learner.load_state_dict(self.best, strict=False)
 
     def save(self) -> None:
-        """Store a place to go on from."""
+        """Store a checkpoint to resume from."""
         state = self.state | {"scheduler": self.scheduler.state_dict()}
         save_checkpoint(self.folder, self.learner, self.optimizer, self.best, state)
 
     def resume(self) -> None:
-        """Go on from the stored checkpoint, if there is one."""
+        """Resume from the stored checkpoint, if there is one."""
         if found := load_checkpoint(self.folder, self.learner, self.optimizer):
             self.state, self.best = found
             self.scheduler.load_state_dict(self.state.pop("scheduler"))
@@ -238,14 +242,14 @@ class Trainer:
             "seed": seed,
             "parameters": self.sizes,
         }
-        about |= {name: self.state[name] for name in ("step", "tokens_seen", "tokens_predicted", "flops")}
+        about |= {name: self.state[name] for name in TOTALS}
         if self.training.patience:
             is_whole = self.state["step"] == len(self.batches)
             about |= describe_stopping(self.state["curve"], self.training.patience, is_whole)
         write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
 
     def measured(self) -> dict:
-        """Return speed and means: on the CPU the number of threads moves the last bits."""
+        """Return speed and means: on the CPU the number of threads changes the last bits."""
         seconds = self.state["seconds"]
         return {
             "seconds": round(seconds, 2),
