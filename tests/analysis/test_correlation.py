@@ -43,16 +43,9 @@ REPEATS = 20
 def make_cells(quality, utility, share=None, arms=ARMS):
     n = len(quality)
     share = np.linspace(0.1, 0.9, n) if share is None else share
-    return pd.DataFrame(
-        {
-            "arm": [arms[i % len(arms)] for i in range(n)],
-            "strategy": [("random", "stopwords", "entities")[i % 3] for i in range(n)],
-            "share": share,
-            "quality": quality,
-            "utility": utility,
-            "cluster": [f"cell {i}" for i in range(n)],
-        }
-    )
+    names = {"arm": [arms[i % len(arms)] for i in range(n)], "cluster": [f"cell {i}" for i in range(n)]}
+    names |= {"strategy": [("random", "stopwords", "entities")[i % 3] for i in range(n)]}
+    return pd.DataFrame(names | {"share": share, "quality": quality, "utility": utility})
 
 
 def describe(quality, utility, share=None):

@@ -23,13 +23,8 @@ def test_difference_by_hand():
     cells = [matched("mlm", [5, 7, 6]), matched("clm", [2, 4, 3])]
     row = pick(compare(cells, 200), "known length")
     assert row["value"] == pytest.approx(0.3) and (row["low"], row["high"]) == pytest.approx((0.3, 0.3))
-    assert (row["corpus"], row["first"], row["second"], row["n"], row["reason"]) == (
-        "plots",
-        "mlm",
-        "clm",
-        3,
-        "",
-    )
+    names = [row[key] for key in ("corpus", "first", "second", "n", "reason")]
+    assert names == ["plots", "mlm", "clm", 3, ""]
 
 
 def test_it_is_the_paired_bootstrap_of_the_stored_statistics():

@@ -11,7 +11,17 @@ from mlm_vs_clm.analysis.reproduction import compare_results
 from mlm_vs_clm.pipeline.verify import read_folder
 
 CELL = {"objective": "mlm", "context": "both", "length": "known", "order": "random", "strategy": "random"}
+CELL |= {
+    "scope": "document",
+    "ratio": 0.5,
+    "share": 0.44,
+    "seed": 0,
+    "n": 150,
+    "signature": "s",
+    "artifact": "a",
+}
 ROWS = [("mlm", "bleu", 40.0), ("clm", "bleu", 35.0), ("unfilled", "bleu", 30.0), ("mlm", "bleu_gain", 0.5)]
+CLAIMS = [("C1", "bleu", "document", "supported", 5.0), ("C2", None, None, "inconclusive", np.nan)]
 
 
 def write_results(folder, change=lambda tables: tables):
@@ -19,29 +29,11 @@ def write_results(folder, change=lambda tables: tables):
     scores = pd.DataFrame(
         {"corpus": "plots", "arm": arm, "metric": metric, "value": value, "low": value - 1, "high": value + 1}
         | CELL
-        | {
-            "scope": "document",
-            "ratio": 0.5,
-            "share": 0.44,
-            "seed": 0,
-            "n": 150,
-            "signature": "s",
-            "artifact": "a",
-        }
         for arm, metric, value in ROWS
     )
-    claims = pd.DataFrame(
-        {
-            "claim": ["C1", "C2"],
-            "corpus": "overall",
-            "metric": ["bleu", None],
-            "scope": ["document", None],
-            "verdict": ["supported", "inconclusive"],
-            "effect": [5.0, np.nan],
-        }
-    )
+    claims = pd.DataFrame(CLAIMS, columns=["claim", "metric", "scope", "verdict", "effect"])
     folder.mkdir(exist_ok=True)
-    for name, table in change({"scores": scores, "claims": claims}).items():
+    for name, table in change({"scores": scores, "claims": claims.assign(corpus="overall")}).items():
         table.to_csv(folder / f"{name}.csv", index=False)
     return folder
 

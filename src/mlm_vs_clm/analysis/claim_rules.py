@@ -1,6 +1,7 @@
 """How each kind of claim is measured: from the cells of a study to differences with intervals."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -27,8 +28,6 @@ SIDES = ("first", "second")
 MEANS = ("exact_match", "rouge1", "rouge2", "rougeL", "meteor", "bertscore")
 AGGREGATES: dict[str, Aggregate] = {"bleu": score_counts} | dict.fromkeys(MEANS, ratio_of_sums)
 
-Measured = Iterator[tuple[dict, "Found"]]
-
 
 @dataclass(frozen=True)
 class Found:
@@ -38,38 +37,43 @@ class Found:
     `p` is NaN where nothing was drawn: a count, or an interval against a bound.
     """
 
-    effect: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
-    p: float = float("nan")
-    detectable: float = float("nan")
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    detectable: float = math.nan
     n: int = 0
     reason: str = ""
     evidence: tuple[str, ...] = ()
 
 
-def measure_paired(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every comparison of two cells over the documents that both filled."""
-    for test in list_tests(claim):
-        cells = [claim["cells"] | test[side] for side in SIDES]
-        yield test, compare_cells(test, cells, corpus, study)
-
-
-def measure_trend(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield, for every arm, its score at the lowest random ratio minus that at the highest."""
-    for arm, measure in product(claim["arms"], claim["measures"]):
-        ratios = sorted(set(study.rows("scores", corpus, arm=arm, strategy="random")["ratio"]))
-        test = measure | {"name": f"{arm}, lowest above highest ratio"}
-        if len(ratios) < 2:
-            yield test, Found(reason=f"{arm}: {len(ratios)} random ratios, two are needed")
-            continue
-        cells = [{"arm": arm, "strategy": "random", "ratio": ratio} for ratio in (ratios[0], ratios[-1])]
-        yield test, compare_cells(test, cells, corpus, study)
-
-
 def list_tests(claim: dict) -> list[dict]:
     """Return every comparison under every measure."""
     return [measure | comparison for comparison, measure in product(claim["comparisons"], claim["measures"])]
+
+
+def measure_paired(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Compare two cells over the documents that both filled."""
+    return compare_cells(test, [claim["cells"] | test[side] for side in SIDES], corpus, study)
+
+
+def list_trends(claim: dict) -> list[dict]:
+    """Return every arm under every measure."""
+    return [
+        measure | {"name": f"{arm}, lowest above highest ratio", "arm": arm}
+        for arm, measure in product(claim["arms"], claim["measures"])
+    ]
+
+
+def measure_trend(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Compare the score of an arm at the lowest random ratio with that at the highest."""
+    random = {"arm": test["arm"], "strategy": "random"}
+    ratios = sorted(set(study.rows("scores", corpus, **random)["ratio"]))
+    if len(ratios) < 2:
+        return Found(reason=f"{test['arm']}: {len(ratios)} random ratios, two are needed")
+    return compare_cells(
+        test, [random | {"ratio": ratio} for ratio in (ratios[0], ratios[-1])], corpus, study
+    )
 
 
 def compare_cells(test: dict, cells: list[dict], corpus: str, study: Study) -> Found:
@@ -121,7 +125,7 @@ def compare(
     if same_blanks:
         p = paired_randomisation(*pair, study.resamples * SWAPS_PER_RESAMPLE, *drawn)
     if np.isnan(made.standard_error):
-        p, reason = float("nan"), "the score is not defined on some resamples"
+        p, reason = math.nan, "the score is not defined on some resamples"
     elif made.standard_error < 1e-12:
         reason = "the difference does not vary over units: it has no interval"
     elif made.n < FEWEST_UNITS:
@@ -135,22 +139,19 @@ def explain_few(n: int, counted: str) -> str:
     return f"{n} {counted}, fewer than {FEWEST_UNITS}: the interval is too narrow to rely on"
 
 
-def measure_training_data(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every comparison of two training sets over the test units; task seeds are averaged.
+def measure_training_data(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Compare two training sets over the test units; task seeds are averaged.
 
     What was trained on text that is in no cell (real, shuffled, majority) is compared with every cell.
     """
-    for test in list_tests(claim):
-        first, second = (load_counts(test[side], claim, corpus, study) for side in SIDES)
-        if first is None or second is None:
-            sides = zip(SIDES, (first, second), strict=True)
-            absent = [test[side]["trained_on"] for side, counts in sides if counts is None]
-            yield test, Found(reason=f"not run: {' and '.join(absent)}")
-        elif list(first.clusters) != list(second.clusters):
-            yield test, Found(reason="the two were tested on different units")
-        else:
-            pair = match_widths(first, second)
-            yield test, compare(*pair, average_f1, study, same_blanks=True)
+    first, second = (load_counts(test[side], claim, corpus, study) for side in SIDES)
+    if first is None or second is None:
+        sides = zip(SIDES, (first, second), strict=True)
+        absent = [test[side]["trained_on"] for side, counts in sides if counts is None]
+        return Found(reason=f"not run: {' and '.join(absent)}")
+    if list(first.clusters) != list(second.clusters):
+        return Found(reason="the two were tested on different units")
+    return compare(*match_widths(first, second), average_f1, study, same_blanks=True)
 
 
 def average_f1(sums: np.ndarray) -> np.ndarray:
@@ -160,37 +161,37 @@ def average_f1(sums: np.ndarray) -> np.ndarray:
     return (2 * counts[..., 0] / np.where(of_all == 0, np.nan, of_all)).mean(axis=-1)
 
 
-def measure_cost(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every comparison of two arms' FLOPs per document: the share that the first takes more.
+def measure_cost(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Compare two arms' FLOPs per document: the share that the first takes more.
 
     The effect is the geometric mean over the cells that both filled, the interval its range over them.
     """
-    for test in list_tests(claim):
-        first, second = (study.rows("ledger", corpus, **test[side]) for side in SIDES)
-        both = first.merge(second, on=["strategy", "ratio", "seed"], suffixes=SIDES)
-        spent = [both[f"flops{side}"] / both[f"documents{side}"] for side in SIDES]
-        counted = (spent[0] > 0) & (spent[1] > 0)
-        if not counted.any():
-            yield test, Found(reason="no cell in which the FLOPs of both were counted")
-            continue
-        logs = np.log(spent[0][counted] / spent[1][counted])
-        value, low, high = (float(np.expm1(log)) for log in (logs.mean(), logs.min(), logs.max()))
-        evidence = tuple(name for side in SIDES for name in both.loc[counted, f"artifact{side}"])
-        yield test, Found(value, low, high, n=len(logs), evidence=evidence)
+    first, second = (study.rows("ledger", corpus, **test[side]) for side in SIDES)
+    both = first.merge(second, on=["strategy", "ratio", "seed"], suffixes=SIDES)
+    spent = [both[f"flops{side}"] / both[f"documents{side}"] for side in SIDES]
+    counted = (spent[0] > 0) & (spent[1] > 0)
+    if not counted.any():
+        return Found(reason="no cell in which the FLOPs of both were counted")
+    logs = np.log(spent[0][counted] / spent[1][counted])
+    value, low, high = (float(np.expm1(log)) for log in (logs.mean(), logs.min(), logs.max()))
+    evidence = tuple(name for side in SIDES for name in both.loc[counted, f"artifact{side}"])
+    return Found(value, low, high, n=len(logs), evidence=evidence)
 
 
-def measure_correlation(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every rank correlation of quality and utility; what it could detect follows from its interval."""
-    for measure, (role, statistic) in product(claim["measures"], claim["statistics"].items()):
-        name = f"{statistic.replace('_', ' ')} with utility"
-        test = measure | {"name": name, "role": role, "bound": claim["bound"]}
-        wanted = {"quality_metric": measure["metric"], "quality_scope": measure["scope"]}
-        rows = study.rows("correlation", corpus, statistic=statistic, **wanted)
-        yield test, _read_correlation(rows)
+def list_correlations(claim: dict) -> list[dict]:
+    """Return every statistic under every measure of quality."""
+    return [
+        measure
+        | {"name": f"{statistic.replace('_', ' ')} with utility", "statistic": statistic}
+        | {"role": role, "bound": claim["bound"]}
+        for measure, (role, statistic) in product(claim["measures"], claim["statistics"].items())
+    ]
 
 
-def _read_correlation(rows: pd.DataFrame) -> Found:
-    evidence = ("correlation.csv",)
+def measure_correlation(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Return a rank correlation of quality and utility; what it could detect follows from its interval."""
+    asked = {"quality_metric": test["metric"], "quality_scope": test["scope"], "statistic": test["statistic"]}
+    rows, evidence = study.rows("correlation", corpus, **asked), ("correlation.csv",)
     if rows.empty:
         return Found(reason="no such correlation was computed", evidence=evidence)
     row = rows.iloc[0]
@@ -198,25 +199,21 @@ def _read_correlation(rows: pd.DataFrame) -> Found:
     if np.isnan([value, low, high]).any():
         reason = row["reason"] if isinstance(row["reason"], str) and row["reason"] else "no interval"
         return Found(n=n, reason=reason, evidence=evidence)
-    detectable = smallest_detectable_correlation(low, high, n)
     reason = explain_few(n, "cells") if n < FEWEST_UNITS else ""
+    detectable = smallest_detectable_correlation(low, high, n)
     return Found(value, low, high, detectable=detectable, n=n, reason=reason, evidence=evidence)
 
 
-def measure_ratings(claim: dict, corpus: str, study: Study) -> Measured:
-    """Yield every comparison of two arms over the documents that raters saw of both, raters averaged."""
-    for test in list_tests(claim):
-        sides = []
-        for side in SIDES:
-            rows = study.rows("ratings", corpus, question=test["metric"], **test[side])
-            sides.append(rows.groupby("document")["rating"].mean())
-        both = pd.concat(sides, axis=1, join="inner", keys=SIDES)
-        if both.empty:
-            yield test, Found(reason="no document was rated for both arms")
-            continue
-        rated = [np.stack([both[side], np.ones(len(both))], axis=1) for side in SIDES]
-        first, second = (UnitStatistics(values, list(both.index), ("ratings.csv",)) for values in rated)
-        yield test, compare(first, second, ratio_of_sums, study, same_blanks=True)
+def measure_ratings(test: dict, claim: dict, corpus: str, study: Study) -> Found:
+    """Compare two arms over the documents that raters saw of both, raters averaged."""
+    sides = [study.rows("ratings", corpus, question=test["metric"], **test[side]) for side in SIDES]
+    means = [rows.groupby("document")["rating"].mean() for rows in sides]
+    both = pd.concat(means, axis=1, join="inner", keys=SIDES)
+    if both.empty:
+        return Found(reason="no document was rated for both arms")
+    rated = [np.stack([both[side], np.ones(len(both))], axis=1) for side in SIDES]
+    first, second = (UnitStatistics(values, list(both.index), ("ratings.csv",)) for values in rated)
+    return compare(first, second, ratio_of_sums, study, same_blanks=True)
 
 
 def judge_gain(test: dict, found: Found, p: float) -> str:
@@ -239,18 +236,19 @@ def judge_no_correlation(test: dict, found: Found, p: float) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of claim: the table that names its corpora, how it is measured, and how an interval is judged."""
+    """A kind of claim: the table that names its corpora, how a test is measured and judged, and which tests it has."""
 
     table: str
-    measure: Callable[[dict, str, Study], Measured]
+    measure: Callable[[dict, dict, str, Study], Found]
     judge: Callable[[dict, Found, float], str]
+    list_tests: Callable[[dict], list[dict]] = list_tests
 
 
 RULES = {
     "paired": Rule("scores", measure_paired, judge_gain),
-    "trend": Rule("scores", measure_trend, judge_gain),
+    "trend": Rule("scores", measure_trend, judge_gain, list_trends),
     "no_gain": Rule("scores", measure_paired, judge_no_gain),
-    "no_correlation": Rule("correlation", measure_correlation, judge_no_correlation),
+    "no_correlation": Rule("correlation", measure_correlation, judge_no_correlation, list_correlations),
     "utility": Rule("downstream", measure_training_data, judge_gain),
     "ratings": Rule("ratings", measure_ratings, judge_gain),
     "cost": Rule("ledger", measure_cost, judge_gain),

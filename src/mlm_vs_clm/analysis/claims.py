@@ -110,7 +110,7 @@ def decide(
     With few resamples nothing is significant: p is at least 1 / (resamples + 1) before correction.
     """
     study = Study(tables, cache(read_scored), cache(read_trained), resamples, seed)
-    tests = _judge([(claim, corpus, *one) for claim in rules for corpus, one in _measure(claim, study)])
+    tests = _judge([(claim, *measured) for claim in rules for measured in _measure(claim, study)])
     rows = []
     for claim in rules:
         of_claim = [test for test in tests if test.claim["id"] == claim["id"]]
@@ -122,8 +122,8 @@ def decide(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _measure(claim: dict, study: Study) -> Iterator[tuple[str, tuple[dict, Found]]]:
-    """Yield (corpus, (asked, found)) for every comparison; nothing where the claim's table has no rows."""
+def _measure(claim: dict, study: Study) -> Iterator[tuple[str, dict, Found]]:
+    """Yield (corpus, asked, found) for every comparison; nothing where the claim's table has no rows."""
     rule = RULES[claim["rule"]]
     table = study.tables.get(rule.table, pd.DataFrame())
     if table.empty:
@@ -131,8 +131,8 @@ def _measure(claim: dict, study: Study) -> Iterator[tuple[str, tuple[dict, Found
     if "task" in claim:
         table = table[table["task"] == claim["task"]]
     for corpus in sorted(set(table["corpus"]) - {OVERALL}):
-        for one in rule.measure(claim, corpus, study):
-            yield corpus, one
+        for test in rule.list_tests(claim):
+            yield corpus, test, rule.measure(test, claim, corpus, study)
 
 
 def _judge(measured: list[tuple[dict, str, dict, Found]]) -> list[Tested]:
