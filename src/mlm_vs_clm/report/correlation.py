@@ -209,30 +209,21 @@ def enter_p(row: Any) -> Entry:
 def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality) -> str:
     """Return what would change a decision: more cells, another bound, or a corpus or arm left out."""
     row = found.main(corpus, quality)[0]
-    decision = decision_of(row)
-    if decision == MISSING:
+    if decision_of(row) == MISSING:
         return "–"
-    needed = found.get(corpus, quality, "cells_needed")
-    change = describe_cells(needed) if decision == UNDECIDED else describe_bound(row)
-    changed = describe_left_out(found.left_out(corpus, quality), corpus, decision)
-    return "; ".join(filter(None, [change, changed]))
+    margin = describe_margin(row, found.get(corpus, quality, "cells_needed"))
+    changed = describe_left_out(found.left_out(corpus, quality), corpus, row.decision)
+    return "; ".join(filter(None, [margin, changed]))
 
 
-def describe_cells(row: Any) -> str:
-    """Return how many cells would decide, if the estimate stayed."""
-    if row is None:
-        return ""
-    if pd.isna(row.value):
-        return str(row.reason)
-    return f"about {row.value:,.0f} cells like these would show {row.decision}"
-
-
-def describe_bound(row: Any) -> str:
-    """Return the bound up to or down to which a decision holds."""
-    ends = abs(row.low), abs(row.high)
-    if row.decision == STRONG:
-        return f"holds up to a bound of ±{min(ends):.2f}"
-    return f"holds down to a bound of ±{max(ends):.2f}"
+def describe_margin(row: Any, needed: Any) -> str:
+    """Return the bound to which a decision holds, or how many cells would decide if the estimate stayed."""
+    if row.decision != UNDECIDED:
+        ends, is_strong = (abs(row.low), abs(row.high)), row.decision == STRONG
+        return f"holds {'up' if is_strong else 'down'} to a bound of ±{(min if is_strong else max)(ends):.2f}"
+    if needed is None or pd.isna(needed.value):
+        return "" if needed is None else str(needed.reason)
+    return f"about {needed.value:,.0f} cells like these would show {needed.decision}"
 
 
 def describe_left_out(left_out: dict, corpus: str, decision: str) -> str:

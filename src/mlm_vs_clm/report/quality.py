@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..analysis.tables import over_seeds
+from ..fill.baselines import BOUNDS
 from . import style
 from .drawing import Drawing, add_legend, describe_values, draw_grid, panels
 from .style import Study, ordered
@@ -29,10 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 RATIO_METRICS = ("exact_match", "bleu", "rougeL", "bertscore", "bleu_gain", "bertscore_gain")
-FIXED = {
-    "overlap": {"oracle"},
-    "gain": {"oracle", "unfilled"},
-}  # arms whose value follows from the definition
+FIXED = {"overlap": {BOUNDS[1]}, "gain": set(BOUNDS)}  # arms whose value follows from the definition
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
 SIDES = {
     "gain": (

@@ -13,6 +13,7 @@ from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
 from .tables import enter
+from .utility import REFERENCES
 
 Tables = dict[str, pd.DataFrame]
 WORDS = {  # comparison of conf/claims.yaml -> what it compares, in reading order
@@ -27,7 +28,6 @@ ANSWERED = ("as reported", "known length", "left context", "both contexts")
 SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
-LOWER_REFERENCES = ("unfilled", "shuffled", "majority")
 VERDICTS = ("supported", "contradicted", "explained", "inconclusive", "not tested")
 OUTCOMES = ("masked better", "causal better", "no difference shown")
 
@@ -169,7 +169,7 @@ def describe_utility(downstream: pd.DataFrame, utility_gap: pd.DataFrame, study:
     if "real" not in cells:
         return f"Utility as training data ({task}): missing for real text."
     arms = ", ".join(f"{arm} text {cells[arm].value:.3f}" for arm in PAIR if arm in cells)
-    lower = ", ".join(f"{name} {cells[name].value:.3f}" for name in LOWER_REFERENCES if name in cells)
+    lower = ", ".join(f"{name} {cells[name].value:.3f}" for name in REFERENCES[1:] if name in cells)
     return (
         f"Utility as training data ({task}): real text {enter(cells['real'], 3).text}, {arms}; paired difference "
         f"{describe_paired(find_pair(utility_gap, metric), 3)}. Lower references: {lower or 'missing'}."

@@ -64,13 +64,7 @@ def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
             "lower references."
         ),
         header=[*(key.replace("_", " ") for key in keys), *map(style.name_metric, metrics)],
-        rows=cross(
-            shown,
-            keys,
-            "metric",
-            metrics,
-            dash_where_not_copied,
-        ),
+        rows=cross(shown, keys, "metric", metrics, dash_where_not_copied),
         command=command_for_training(study.scale, rows),
     )
 
