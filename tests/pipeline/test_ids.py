@@ -1,5 +1,7 @@
 """The settings of today name the results that are committed: no move or merge of code may change an artifact id."""
 
+from functools import cache
+
 import pandas as pd
 import pytest
 from hydra import initialize_config_dir
@@ -18,23 +20,37 @@ STUDIES = {
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
 
 
-@pytest.fixture(scope="module", params=STUDIES)
-def study_ids(request):
-    """The name of a committed study, and the ids that its settings give, by stage."""
-    asked = [*STUDIES[request.param], "device=cpu", "precision=bf16"]
+@cache
+def cells_of(study_name):
+    """Return the recipes of a committed study, by the names of its cells."""
+    asked = [*STUDIES[study_name], "device=cpu", "precision=bf16"]
     register()
     with initialize_config_dir(str(command.CONF), version_base="1.3"):
         job = command.Job(command.compose(asked), asked)
-        made = study.cells(job.config, job.choose).values()
+        made = study.cells(job.config, job.choose)
     GlobalHydra.instance().clear()
-    return request.param, {stage: {r.id for r in made if r.stage == stage} for stage in STAGES.values()}
+    return made
 
 
 @pytest.mark.parametrize("table", STAGES)
-def test_the_committed_rows_name_the_artifacts_that_the_settings_name(study_ids, table):
-    name, ids = study_ids
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_committed_rows_name_the_artifacts_that_the_settings_name(name, table):
     if (name, table) in STALE:
         pytest.skip("committed before version 8 of the stage")
     named = set(pd.read_csv(RESULTS / name / f"{table}.csv")["artifact"])
     stage = STAGES[table]
-    assert named == {f"{stage}/{id}" for id in ids[stage]}
+    assert named == {f"{stage}/{recipe.id}" for recipe in cells_of(name).values() if recipe.stage == stage}
+
+
+def test_runs_train_every_model_anew_and_the_first_is_the_matched_one():
+    cells, matched = cells_of("laptop-runs"), cells_of("laptop")
+    trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
+    assert sorted(trained) == [f"pretrain/plots/mlm/{seed}/minilm" for seed in (0, 1, 2)]
+    assert len({recipe.id for recipe in trained.values()}) == 3
+    first = {name: recipe.id for name, recipe in cells.items() if "/random-0.5/0/" in name}
+    assert len(first) > 20 and first == {name: matched[name].id for name in first}
+    for name, recipe in cells.items():
+        if "/random-0.5/2/clm" in name and name.startswith("score/"):
+            text = recipe.inputs["generation"]
+            assert text.inputs["model"].id == cells["pretrain/plots/clm/2/minilm"].id
+            assert text.inputs["corruption"].settings["seed"] == 2

@@ -5,11 +5,12 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
-from tiny_studies import ROOT, contents, settings, write_corpus
+from tiny_studies import ROOT, command, contents, write_corpus
 
 from mlm_vs_clm.errors import StudyError, describe_error, print_traceback
 from mlm_vs_clm.pipeline import study, workers
@@ -19,8 +20,8 @@ TIMES = ("seconds", "finished", "measured", "commit")
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("toy")
+def texts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
     write_corpus(folder / "corpus.jsonl", 50)
     (folder / "encoder").mkdir()  # named in the settings, and read by no metric here
     for name in ("config.json", "model.safetensors"):
@@ -28,11 +29,10 @@ def toy(tmp_path_factory):
     return folder
 
 
-def sweep(toy, store, *overrides):
+def sweep(texts, store, *overrides):
     """Run four jobs, of which the two of an impossible ratio fail."""
-    command = [sys.executable, "experiments/score.py", "-m", *settings(toy, store), "scoring.metrics=[bleu]"]
-    command += ["masking.ratio=0.5,1.5", "arm=unigram,unfilled", *overrides]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    jobs = ["scoring.metrics=[bleu]", "masking.ratio=0.5,1.5", "arm=unigram,unfilled", *overrides, "-m"]
+    return subprocess.run(command("score", texts, store, *jobs), cwd=ROOT, capture_output=True, text=True)
 
 
 def stored(folder):
@@ -52,21 +52,24 @@ LAUNCHERS = {
     "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
     "submitit_local": ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"),
 }
+SLOW = pytest.param("submitit_local", marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")
-def swept(toy, tmp_path_factory):
-    """Return what each launcher said, and the folder that it filled."""
-    made = {}
-    for name, overrides in LAUNCHERS.items():
-        folder = tmp_path_factory.mktemp(name)
-        made[name] = sweep(toy, folder, *overrides), folder
-    return made
+def swept(texts, tmp_path_factory):
+    """Return a function of a launcher's name: what it printed, and the folder that it filled."""
+
+    @cache
+    def run(launcher):
+        folder = tmp_path_factory.mktemp(launcher)
+        return sweep(texts, folder, *LAUNCHERS[launcher]), folder
+
+    return run
 
 
-@pytest.mark.parametrize("launcher", LAUNCHERS)
+@pytest.mark.parametrize("launcher", ["basic", "joblib", SLOW])
 def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
-    done, folder = swept[launcher]
+    done, folder = swept(launcher)
     end = done.stderr[done.stderr.rindex("error: ") :].strip().split("\n")
     assert done.returncode == 1 and end[0].startswith("error: 2 jobs failed; all others finished")
     assert len(end) == 3
@@ -75,25 +78,27 @@ def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
     assert len(list((folder / "store" / "generate").glob("*/artifact.json"))) == 3
 
 
-@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+@pytest.mark.parametrize("launcher", ["joblib", SLOW])
 def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher):
-    expected, found = stored(swept["basic"][1]), stored(swept[launcher][1])
+    expected, found = stored(swept("basic")[1]), stored(swept(launcher)[1])
     assert expected.keys() == found.keys() and len(expected) > 20
     assert [name for name in expected if expected[name] != found[name]] == []
 
 
-def test_the_same_sweep_again_makes_nothing(toy, swept):
-    folder = swept["basic"][1]
-    before = {path: path.stat().st_mtime_ns for path in (folder / "store").glob("*/*/*")}
-    assert sweep(toy, folder, "masking.ratio=0.5").returncode == 0
-    after = {path: path.stat().st_mtime_ns for path in (folder / "store").glob("*/*/*")}
-    assert {path: time for path, time in after.items() if "logs" not in path.parts} == {
-        path: time for path, time in before.items() if "logs" not in path.parts
-    }
+def times(folder):
+    files = (folder / "store").glob("*/*/*")
+    return {file: file.stat().st_mtime_ns for file in files if "logs" not in file.parts}
 
 
-def test_an_unknown_choice_stops_a_sweep_before_any_work(toy, tmp_path):
-    done = sweep(toy, tmp_path, "arm=unigram,gpt")
+def test_the_same_sweep_again_makes_nothing(texts, swept):
+    folder = swept("basic")[1]
+    before = times(folder)
+    assert sweep(texts, folder, "masking.ratio=0.5").returncode == 0
+    assert times(folder) == before
+
+
+def test_an_unknown_choice_stops_a_sweep_before_any_work(texts, tmp_path):
+    done = sweep(texts, tmp_path, "arm=unigram,gpt")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "arm/gpt" in done.stderr
     assert not list((tmp_path / "store").glob("*/*/artifact.json"))
 

@@ -32,34 +32,30 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
     grid = config.scale.grid
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
-    choose_model = cache(lambda corpus, arm: choose(corpus=corpus, arm=arm).model)
-    corpora: dict[str, Recipe] = {}
-    models: dict[str, Recipe] = {}
-    bounds: dict[str, Recipe] = {}
-    rest: dict[str, Recipe] = {}
+    users = {arm.model.name: name for name, arm in arms.items() if arm.arm.objective}  # one arm of each model
+    choose_model = cache(lambda corpus, model: choose(corpus=corpus, arm=users[model]).model)
+    first, second, rest = {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
-        corpora[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
+        first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         for control in recipes.CONTROLS:
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(
-                replace(corpus, trained_on=control)
-            )
+            control_of = replace(corpus, trained_on=control)
+            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
-            full = replace(cell, arm=arms[arm_name].arm, objective=arms[arm_name].objective)
+            arm = arms[arm_name]
+            full = replace(cell, arm=arm.arm, objective=arm.objective)
             if full.arm.objective:
-                model = choose_model(corpus_name, arm_name)
+                model = choose_model(corpus_name, arm.model.name)
                 full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
             if full.arm.objective and full.arm.training == "domain":
                 run = f"{cell.seed}/" if grid.retrain else ""
                 name = f"pretrain/{corpus_name}/{full.objective.name}/{run}{full.model.name}"
-                models[name] = recipes.pretrain(full)
-            made = bounds if arm_name in BOUNDS else rest
+                second[name] = recipes.pretrain(full)
+            made = second if arm_name in BOUNDS else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-    yield corpora
-    yield models | bounds
-    yield rest
+    yield from (first, second, rest)
 
 
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
