@@ -73,7 +73,7 @@ def describe_entity(document: Document, entity: Entity) -> str:
     if not 0 <= entity.start < entity.end <= len(document.text):
         raise StudyError(
             f"document {document.id}: entity {entity.start}-{entity.end} is outside its text of "
-            f"{len(document.text)} characters: mend the corpus"
+            f"{len(document.text)} characters: fix the corpus"
         )
     pieces = list(LINE.finditer(document.text, entity.start, entity.end))
     places = ";".join(f"{piece.start()} {piece.end()}" for piece in pieces)
