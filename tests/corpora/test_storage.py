@@ -1,10 +1,9 @@
 """A stored corpus: the same bytes for the same documents, and back again."""
 
-import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.corpora import Corpus, load_split, save
 from mlm_vs_clm.documents import Document, Entity
-from mlm_vs_clm.errors import StudyError
 
 
 def test_the_same_corpus_is_the_same_bytes_and_comes_back_equal(tmp_path):
@@ -20,9 +19,7 @@ def test_the_same_corpus_is_the_same_bytes_and_comes_back_equal(tmp_path):
 
 
 def test_missing_or_damaged_split(tmp_path):
-    with pytest.raises(StudyError, match="not a stored split"):
-        load_split(tmp_path, "dev")
+    assert_refused("not a stored split", load_split, tmp_path, "dev")
     save(Corpus({"dev": [Document("a", "a")]}, [], {}), tmp_path)
     next((tmp_path / "dev").glob("*.arrow")).write_bytes(b"")
-    with pytest.raises(StudyError, match="not a stored split"):
-        load_split(tmp_path, "dev")
+    assert_refused("not a stored split", load_split, tmp_path, "dev")

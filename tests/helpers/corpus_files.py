@@ -1,6 +1,6 @@
 """Files of small corpora, and a reader's mistakes in them, none of which may quote a text."""
 
-SECRET = "secretword"
+from refusals import SECRET
 
 
 def put(folder, name, content=""):

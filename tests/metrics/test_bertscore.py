@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from bert_score import score as library_score
+from refusals import assert_refused
 from scored_texts import WORDS, write_pairs
 
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.metrics.bertscore import Encoder, make_bertscore
 
 
@@ -64,9 +64,8 @@ def test_bertscore_names_its_weights_and_no_path(encoder_folder):
 
 def test_a_missing_encoder_or_layer_is_one_clear_line(encoder_folder, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(StudyError, match="neither a folder nor"):
-        make_bertscore(make_encoder(tmp_path / "nothing" / "here")).statistics(["a"], ["a"])
-    with pytest.raises(StudyError, match="choose 1 to 3"):
-        make_bertscore(make_encoder(encoder_folder, layers=9)).statistics(["a"], ["a"])
-    with pytest.raises(StudyError, match="safetensors"):
-        make_bertscore(make_encoder(tmp_path)).signature()
+    absent, unweighted = make_encoder(tmp_path / "nothing" / "here"), make_encoder(tmp_path)
+    assert_refused("neither a folder nor", make_bertscore(absent).statistics, ["a"], ["a"])
+    shallow = make_bertscore(make_encoder(encoder_folder, layers=9))
+    assert_refused("choose 1 to 3", shallow.statistics, ["a"], ["a"])
+    assert_refused("safetensors", make_bertscore(unweighted).signature)

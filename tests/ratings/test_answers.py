@@ -3,11 +3,10 @@
 import json
 
 import pandas as pd
-import pytest
+from refusals import assert_refused
 from simulated_ratings import save, simulate
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.ratings import answers
 
 
@@ -74,8 +73,7 @@ def test_with_a_problem_nothing_is_written(key, tmp_path, capsys):
 def test_the_key_is_found_by_the_sheet_that_was_answered(key, tmp_path):
     keys, folder = tmp_path / "keys", save(tmp_path / "answers", [1], simulate(key, 0))
     keys.mkdir()
-    with pytest.raises(StudyError, match="no key in .*keys belongs to"):
-        answers.find_key(keys, folder)
+    assert_refused("no key in .*keys belongs to", answers.find_key, keys, folder)
     (keys / "key-another.json").write_text("{}")
     (keys / f"key-{key['sheet']}.json").write_text("{}")
     assert answers.find_key(keys, folder) == keys / f"key-{key['sheet']}.json"
@@ -98,5 +96,4 @@ def test_without_the_scores_the_correlation_is_missing_with_its_reason(key, tmp_
 
 
 def test_a_folder_without_ratings_is_reported(tmp_path):
-    with pytest.raises(StudyError, match="no ratings .* raters downloaded"):
-        answers.find_key(tmp_path / "keys", tmp_path)
+    assert_refused("no ratings .* raters downloaded", answers.find_key, tmp_path / "keys", tmp_path)

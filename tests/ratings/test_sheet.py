@@ -6,9 +6,9 @@ import subprocess
 
 import pandas as pd
 import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.ratings import answers, sheet
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -27,8 +27,7 @@ def test_a_sheet_is_balanced_and_a_document_is_repeated_only_after_all_others(dr
 
 def test_no_more_documents_are_drawn_than_there_are(draw_sheet):
     assert len(draw_sheet(texts=12)) == 72
-    with pytest.raises(StudyError, match="12 documents, 13 are asked for"):
-        draw_sheet(texts=13)
+    assert_refused("12 documents, 13 are asked for", draw_sheet, texts=13)
 
 
 def test_the_page_names_no_arm_and_the_key_has_no_text(study, tmp_path, capsys):

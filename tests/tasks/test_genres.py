@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from refusals import assert_refused
 from sklearn.metrics import f1_score
 
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.tasks import genres
 
 WORDS = {
@@ -91,7 +91,5 @@ def test_evaluation_is_the_same_twice():
 
 
 def test_missing_dev_or_background_is_one_clear_line():
-    with pytest.raises(StudyError, match="dev"):
-        genres.evaluate(TRAIN, [], TEST, BACKGROUND, 0)
-    with pytest.raises(StudyError, match="background"):
-        genres.evaluate(TRAIN, DEV, TEST, [], 0)
+    assert_refused("dev", genres.evaluate, TRAIN, [], TEST, BACKGROUND, 0)
+    assert_refused("background", genres.evaluate, TRAIN, DEV, TEST, [], 0)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from authors import write_many
+from refusals import assert_refused
 
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.tasks import verification
 
 BACKGROUND, TRAIN, TEST = write_many(10, 0), write_many(12, 100), write_many(10, 200)
@@ -48,8 +48,7 @@ def test_identical_training_texts_do_not_stop_it():
 def test_empty_test_and_small_background():
     outcome = verification.evaluate(TRAIN, [], [], BACKGROUND, 0)
     assert outcome.n == 0 and np.isnan(outcome.metrics["auc"])
-    with pytest.raises(StudyError, match="background"):
-        verification.evaluate(TRAIN, [], TEST, BACKGROUND[:3], 0)
+    assert_refused("background", verification.evaluate, TRAIN, [], TEST, BACKGROUND[:3], 0)
 
 
 def test_given_problems_are_asked_instead_of_drawn_ones():
@@ -66,5 +65,4 @@ def test_given_problems_are_asked_instead_of_drawn_ones():
 
 def test_a_given_problem_without_its_document_is_one_line():
     given = [{"id": "EN001", "known": ["a200-0"], "unknown": "gone", "same": True}]
-    with pytest.raises(StudyError, match="problem EN001: document gone"):
-        verification.majority(TRAIN, TEST, given)
+    assert_refused("problem EN001: document gone", verification.majority, TRAIN, TEST, given)

@@ -1,6 +1,7 @@
 """BIO columns: tokens joined, entities at their offsets, bad lines located."""
 
-from corpus_files import SECRET, collect, put
+from corpus_files import collect, put
+from refusals import SECRET
 
 from mlm_vs_clm.corpora.readers import bio
 from mlm_vs_clm.documents import Entity

@@ -4,12 +4,12 @@ import os
 import zipfile
 
 import pytest
-from corpus_files import SECRET, collect, put
+from corpus_files import collect, put
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora import CorpusSource, Sizes, build
 from mlm_vs_clm.corpora.readers import brat
 from mlm_vs_clm.documents import Entity
-from mlm_vs_clm.errors import StudyError
 
 TEXT = "Gave aspirin 81 mg\ndaily and iron; no rash."
 #       0    5       13    18    23  28        39
@@ -67,15 +67,9 @@ def test_offsets_hold_whatever_the_tool_counted(tmp_path, text, ann):
     assert (document.id, document.text) == ("100035", TEXT)
     assert document.entities == FOUND
     assert [row["reason"] for row in result.dropped] == ["discontinuous entity", "repeated entity"]
-    assert +result.counted == {
-        "relation lines (not used)": 1,
-        "event lines (not used)": 1,
-        "attribute lines (not used)": 1,
-        "equivalence lines (not used)": 1,
-        "note lines (not used)": 1,
-        "entities over a line break (joined)": 1,
-        "overlapping entities (kept)": 1,
-    }
+    lines = [f"{kind} lines (not used)" for kind in ("relation", "event", "attribute", "equivalence", "note")]
+    kept = ["entities over a line break (joined)", "overlapping entities (kept)"]
+    assert +result.counted == dict.fromkeys([*lines, *kept], 1)
 
 
 def test_a_files_own_name_is_no_official_split(tmp_path):
@@ -105,9 +99,7 @@ def test_a_line_that_disagrees_names_file_and_line_alone(tmp_path, line):
     folder = put_pair(
         tmp_path / "x", "a", TEXT.replace("aspirin", SECRET[:7]), f"#1\tNote T1\t{SECRET}\n{line}\n"
     )
-    with pytest.raises(StudyError, match=BAD[line]) as error:
-        brat.read(folder)
-    assert SECRET not in str(error.value) and "\n" not in str(error.value)
+    assert_refused(BAD[line], brat.read, folder)
 
 
 def test_every_mistake_of_a_folder_is_reported_and_the_rest_read(tmp_path):
@@ -157,13 +149,11 @@ def test_links_and_zips_that_leave_the_folder_are_refused(tmp_path):
     put_pair(tmp_path / "out", "far", SECRET, "")
     folder = put_pair(tmp_path / "x", "a", TEXT, ANN)
     os.symlink(tmp_path / "out" / "far.txt", folder / "far.txt")
-    with pytest.raises(StudyError, match="far.txt is a link that leaves the folder"):
-        brat.read(folder)
+    assert_refused("far.txt is a link that leaves the folder", brat.read, folder)
     for member in ("../far.txt", "/far.txt"):
         with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
             archive.writestr(member, SECRET)
-        with pytest.raises(StudyError, match="bad.zip holds a member or link that leaves the zip"):
-            brat.read(tmp_path / "bad.zip")
+        assert_refused("bad.zip holds a member or link that leaves the zip", brat.read, tmp_path / "bad.zip")
 
 
 def test_a_zip_reads_as_its_folder(tmp_path):

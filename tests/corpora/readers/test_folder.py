@@ -1,10 +1,9 @@
 """A folder of .txt files with a table of labels."""
 
-import pytest
-from corpus_files import SECRET, collect, put
+from corpus_files import collect, put
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import folder
-from mlm_vs_clm.errors import StudyError
 
 
 def test_folder_of_texts_with_a_table_of_labels(tmp_path):
@@ -26,8 +25,7 @@ def test_folder_mistakes(tmp_path):
     places = [mistake.split(":")[0] for mistake in mistakes]
     assert places == ["labels.csv, line 3", "labels.csv, line 4", "b.txt"]
     put(tmp_path, "more.csv", "id\n")
-    with pytest.raises(StudyError, match="holds 2 tables"):
-        folder.read(tmp_path)
+    assert_refused("holds 2 tables", folder.read, tmp_path)
 
 
 def test_files_of_one_name_in_two_folders_get_ids_of_their_own(tmp_path):

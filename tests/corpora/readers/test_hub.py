@@ -1,10 +1,9 @@
 """Data sets saved by the library `datasets`."""
 
 import datasets
-import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.corpora.readers import hub
-from mlm_vs_clm.errors import StudyError
 
 
 def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
@@ -18,5 +17,4 @@ def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
     result = hub.read(tmp_path / "saved", columns={"text": "body", "labels": "topic"})
     assert [(d.id, d.labels) for d in result.documents[:2]] == [("train-0", ("a",)), ("train-1", ("b",))]
     assert result.parts["validation-1"] == "dev"
-    with pytest.raises(StudyError, match="split train: no column text"):
-        hub.read(tmp_path / "saved")
+    assert_refused("split train: no column text", hub.read, tmp_path / "saved")

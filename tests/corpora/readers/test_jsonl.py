@@ -3,11 +3,10 @@
 import json
 
 import pytest
-from corpus_files import SECRET
+from refusals import assert_refused
 
 from mlm_vs_clm.corpora.readers import jsonl
 from mlm_vs_clm.documents import Entity
-from mlm_vs_clm.errors import StudyError
 
 
 def test_jsonl_reads_anyones_own(tmp_path):
@@ -36,6 +35,4 @@ def test_jsonl_reads_anyones_own(tmp_path):
 def test_jsonl_names_the_line_and_not_the_text(tmp_path, line, says):
     path = tmp_path / "d.jsonl"
     path.write_text('{"id": "0", "text": "fine"}\n' + line)
-    with pytest.raises(StudyError, match=says) as error:
-        jsonl.read(path)
-    assert SECRET not in str(error.value) and "\n" not in str(error.value)
+    assert_refused(says, jsonl.read, path)

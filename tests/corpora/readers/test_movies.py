@@ -1,10 +1,6 @@
 """Movie plots: labels, markup and empty plots."""
 
-import pytest
-from corpus_files import put
-
 from mlm_vs_clm.corpora.readers import movies
-from mlm_vs_clm.errors import StudyError
 
 
 def test_movies_labels_residue_and_empty_plots(tmp_path):
@@ -23,12 +19,3 @@ def test_movies_labels_residue_and_empty_plots(tmp_path):
     dropped = {row["id"]: row["reason"] for row in result.dropped}
     assert dropped == {"2": "wiki markup in the plot", "3": "empty document"}
     assert movies.clean(document.text) == document.text
-
-
-@pytest.mark.parametrize(
-    "content, says",
-    [("ID,Title\n", "no column Category, Plot"), ("ID,Title,Category,Plot\n1,A\n", "line 2: wrong number")],
-)
-def test_what_is_missing_is_named(tmp_path, content, says):
-    with pytest.raises(StudyError, match=says):
-        movies.read(put(tmp_path, "m.csv", content))

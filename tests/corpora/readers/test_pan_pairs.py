@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from corpus_files import SECRET, collect
+from corpus_files import collect
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import pan_pairs
 from mlm_vs_clm.corpora.readers.base import GivenProblem
-from mlm_vs_clm.errors import StudyError
 
 
 def write_pairs(folder, pairs, truth, names=("pairs.jsonl", "truth.jsonl")):
@@ -57,5 +57,6 @@ def test_pairs_tell_every_mistake_with_its_line(tmp_path):
 
 
 def test_pairs_without_truth_are_refused(tmp_path):
-    with pytest.raises(StudyError, match="pairs.jsonl: its truth.jsonl is missing"):
-        pan_pairs.read(write_pairs(tmp_path / "x", PAIRS, None))
+    assert_refused(
+        "pairs.jsonl: its truth.jsonl is missing", pan_pairs.read, write_pairs(tmp_path / "x", PAIRS, None)
+    )

@@ -4,10 +4,10 @@ import gzip
 import zipfile
 
 import pytest
-from corpus_files import SECRET, put
+from corpus_files import put
+from refusals import assert_refused
 
 from mlm_vs_clm.corpora.readers import READERS, infer
-from mlm_vs_clm.errors import StudyError
 
 PATHS = {
     "folder": ["x/a.txt", "x/labels.csv"],
@@ -37,8 +37,9 @@ def test_the_reader_is_inferred_from_a_zip_and_asked_for_where_no_name_fits(tmp_
         archive.writestr("x/a.ann", "")
     assert infer(str(tmp_path / "x.zip")) == "brat"
     assert infer("owner/name@main") == "datasets"
-    with pytest.raises(StudyError, match="cannot infer the format of .*x.docx: set corpus.reader=<one of"):
-        infer(str(put(tmp_path, "x.docx")))
+    assert_refused(
+        "cannot infer the format of .*x.docx: set corpus.reader=<one of", infer, str(put(tmp_path, "x.docx"))
+    )
 
 
 TRUNCATED = {
@@ -61,10 +62,21 @@ TRUNCATED = {
 def test_every_reader_refuses_missing_truncated_and_undecodable_files(tmp_path, name):
     file, content = TRUNCATED[name]
     path = tmp_path / file.split("/")[0]
-    with pytest.raises(StudyError, match="missing"):
-        READERS[name].read(path)
+    assert_refused("missing", READERS[name].read, path)
     for bad in (content, b"\xff\xfe\x00"):
         put(tmp_path, file, bad)
-        with pytest.raises(StudyError, match=str(path)) as error:
-            READERS[name].read(path)
-        assert SECRET not in str(error.value) and "\n" not in str(error.value)
+        assert_refused(str(path), READERS[name].read, path)
+
+
+@pytest.mark.parametrize(
+    "name, content, says",
+    [
+        ("movies", "ID,Title\n", "no column Category, Plot"),
+        ("movies", "ID,Title,Category,Plot\n1,A\n", "line 2: wrong number"),
+        ("speeches", '[{"id": "1"}]', "row 0"),
+        ("speeches", "{}", "not a list"),
+        ("speeches", '[{"id": "1", "speech": "", "bioguide_id": "", "date": "x"}]', "row 0: the date"),
+    ],
+)
+def test_movies_and_speeches_name_what_is_missing(tmp_path, name, content, says):
+    assert_refused(says, READERS[name].read, put(tmp_path, "x", content))

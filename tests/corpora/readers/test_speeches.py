@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from corpus_files import put
 
 from mlm_vs_clm.corpora.readers import speeches
-from mlm_vs_clm.errors import StudyError
 
 
 @pytest.mark.parametrize(
@@ -30,16 +28,3 @@ def test_speeches_carry_author_and_day(tmp_path):
     path.write_text(json.dumps([row]))
     (document,) = speeches.read(path).documents
     assert (document.author, document.date, document.text) == ("L1", "2013-03-21", "to sing.")
-
-
-@pytest.mark.parametrize(
-    "content, says",
-    [
-        ('[{"id": "1"}]', "row 0"),
-        ("{}", "not a list"),
-        ('[{"id": "1", "speech": "", "bioguide_id": "", "date": "x"}]', "row 0: the date"),
-    ],
-)
-def test_what_is_missing_is_named(tmp_path, content, says):
-    with pytest.raises(StudyError, match=says):
-        speeches.read(put(tmp_path, "s.json", content))

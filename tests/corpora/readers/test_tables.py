@@ -1,10 +1,9 @@
 """CSV tables: MPST, and anyone's own documents."""
 
-import pytest
-from corpus_files import SECRET, collect, put
+from corpus_files import collect, put
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import tables
-from mlm_vs_clm.errors import StudyError
 
 HEAD = "imdb_id,title,plot_synopsis,tags,split,synopsis_source\r\n"
 MPST = (
@@ -49,10 +48,8 @@ def test_csv_takes_the_columns_that_are_named(tmp_path):
         ("line-2", "She sang, loud.", ("a", "b"), "ann"),
         ("line-3", "He ran.", (), "bob"),
     ]
-    with pytest.raises(StudyError, match=r"own.tsv, line 1: no column text: .*corpus.columns.text="):
-        tables.read(path)
-    with pytest.raises(StudyError, match="no column author2"):
-        tables.read(path, columns={"text": "body", "author": "author2"})
+    assert_refused(r"own.tsv, line 1: no column text: .*corpus.columns.text=", tables.read, path)
+    assert_refused("no column author2", tables.read, path, columns={"text": "body", "author": "author2"})
 
 
 def test_a_cell_may_be_as_long_as_a_book(tmp_path):

@@ -1,0 +1,14 @@
+"""Calls that must be refused: with one clear line that quotes no text."""
+
+import pytest
+
+from mlm_vs_clm.errors import StudyError
+
+SECRET = "secretword"
+
+
+def assert_refused(says, read, *arguments, **settings):
+    """Assert that a call raises StudyError with these words (a pattern), in one line that quotes no text."""
+    with pytest.raises(StudyError, match=says) as error:
+        read(*arguments, **settings)
+    assert SECRET not in str(error.value) and "\n" not in str(error.value)
