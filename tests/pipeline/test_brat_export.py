@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.blanks import BlankedText, put_together
+from mlm_vs_clm.blanks import BlankedText, assemble_text
 from mlm_vs_clm.corpora import Corpus, save
 from mlm_vs_clm.documents import Document, Entity, find_words
 from mlm_vs_clm.errors import StudyError
@@ -23,7 +23,7 @@ WORDS = find_words(TEXT)
 
 def fill(fills):
     """Fill the words Aspirin, high and fever."""
-    return put_together(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
+    return assemble_text(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
 
 
 def read_standoff(folder):
