@@ -24,6 +24,7 @@ from mlm_vs_clm.analysis.correlation import (
     describe_corpus,
     fit_curve,
     reason_not_fitted,
+    trace_fits,
 )
 from mlm_vs_clm.analysis.pooling import (
     FORMULAS,
@@ -238,13 +239,18 @@ def test_equal_input_gives_equal_rows_and_every_missing_value_has_a_reason():
 def test_the_spline_is_patsys_natural_cubic_spline():
     quality = np.random.default_rng(0).uniform(0, 1, 60)
     utility = np.sin(5 * quality) + np.random.default_rng(1).normal(0, 0.2, 60)
-    curve = fit_curve(quality, utility)
-    columns = patsy.dmatrix("cr(x, df=4) - 1", {"x": quality})
-    theirs = sm.OLS(utility, np.asarray(columns)).fit()
-    mean, low, high = curve.predict(quality)
-    assert mean == pytest.approx(theirs.fittedvalues)
-    assert curve.fit.aic == pytest.approx(theirs.aic) and (low < mean).all() and (mean < high).all()
-    assert curve.p < 0.001 and curve.aic_gain > 10
+    curve, _ = fit_curve(quality, utility)
+    theirs = sm.OLS(utility, np.asarray(patsy.dmatrix("cr(x, df=4) - 1", {"x": quality}))).fit()
+    assert curve.fittedvalues == pytest.approx(theirs.fittedvalues)
+    assert curve.aic == pytest.approx(theirs.aic)
+    rows = describe(quality, utility)
+    assert rows["spline_p"]["value"] < 0.001 and rows["spline_aic_gain"]["value"] > 10
+    fits = trace_fits(make_cells(quality, utility))
+    assert (fits["low"] < fits["curve"]).all() and (fits["curve"] < fits["high"]).all() and len(fits) == 120
+    at_ends = np.interp(
+        fits["quality"].iloc[[0, -1]], np.sort(quality), theirs.fittedvalues[np.argsort(quality)]
+    )
+    assert fits["curve"].iloc[[0, -1]].tolist() == pytest.approx(at_ends.tolist())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ before shapes and mixed models, which have no other way to know that they are on
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -172,22 +171,6 @@ def _includes_zero(one: Estimate) -> bool:
     return bool(one.low <= 0 <= one.high)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A natural cubic spline: its test against the straight line, and the fit itself for drawing."""
-
-    p: float
-    aic_gain: float
-    fit: Any  # statsmodels' results
-    knots: np.ndarray
-
-    def predict(self, quality: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the curve and its pointwise 95 % band at these qualities."""
-        frame = self.fit.get_prediction(spline_basis(quality, self.knots)).summary_frame(alpha=ALPHA)
-        mean, low, high = (frame[name].to_numpy() for name in ("mean", "mean_ci_lower", "mean_ci_upper"))
-        return mean, low, high
-
-
 def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:
     """Return why no curve can be fitted to these cells; nothing where one can."""
     if len(quality) < FEWEST_CELLS or len(np.unique(quality)) < FEWEST_CELLS:
@@ -205,14 +188,12 @@ def fit_line(quality: np.ndarray, utility: np.ndarray) -> Any:
     return OLS(utility, np.stack([np.ones(len(quality)), quality], axis=1)).fit()
 
 
-def fit_curve(quality: np.ndarray, utility: np.ndarray) -> Curve:
-    """Return the natural cubic spline with knots at the ends and thirds; it contains every straight line."""
+def fit_curve(quality: np.ndarray, utility: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return the natural cubic spline with knots at the ends and thirds, which contains every line, and its knots."""
     from statsmodels.regression.linear_model import OLS
 
     knots = np.quantile(np.unique(quality), np.linspace(0, 1, N_KNOTS))
-    line, fit = fit_line(quality, utility), OLS(utility, spline_basis(quality, knots)).fit()
-    _, p, _ = fit.compare_f_test(line)
-    return Curve(float(p), float(line.aic - fit.aic), fit, knots)
+    return OLS(utility, spline_basis(quality, knots)).fit(), knots
 
 
 def spline_basis(quality: np.ndarray, knots: np.ndarray) -> np.ndarray:
@@ -228,8 +209,8 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
     if reason := reason_not_fitted(quality, utility):
         nothing = undefined(len(quality), reason)
         return [_row(name, nothing, MISSING) for name in ("spline_aic_gain", "spline_p")]
-    curve = fit_curve(quality, utility)
-    found = {"spline_aic_gain": curve.aic_gain, "spline_p": curve.p}
+    line, (curve, _) = fit_line(quality, utility), fit_curve(quality, utility)
+    found = {"spline_aic_gain": float(line.aic - curve.aic), "spline_p": float(curve.compare_f_test(line)[1])}
     return [_row(name, Estimate(value, n=len(quality))) for name, value in found.items()]
 
 
@@ -261,7 +242,8 @@ def trace_fits(cells: pd.DataFrame, n_points: int = 120) -> pd.DataFrame:
         return pd.DataFrame()
     grid = np.linspace(quality.min(), quality.max(), n_points)
     intercept, slope = fit_line(quality, utility).params
-    curve, low, high = fit_curve(quality, utility).predict(grid)
-    return pd.DataFrame(
-        {"quality": grid, "line": intercept + slope * grid, "curve": curve, "low": low, "high": high}
-    )
+    curve, knots = fit_curve(quality, utility)
+    band = curve.get_prediction(spline_basis(grid, knots)).summary_frame(alpha=ALPHA)
+    columns = {"curve": "mean", "low": "mean_ci_lower", "high": "mean_ci_upper"}
+    fits = pd.DataFrame({"quality": grid, "line": intercept + slope * grid})
+    return fits.assign(**{name: band[theirs].to_numpy() for name, theirs in columns.items()})
