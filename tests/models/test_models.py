@@ -15,12 +15,7 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import fill
 from mlm_vs_clm.models.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.models.onnx import read_distilbert, read_t5, read_weights
-from mlm_vs_clm.models.sources import (
-    load_start,
-    read_start_info,
-    refuse_new_head,
-    start_from_checkpoint,
-)
+from mlm_vs_clm.models.sources import load_start, read_start_info, refuse_new_head, start_from_checkpoint
 from mlm_vs_clm.models.starts import train_tokenizer
 from mlm_vs_clm.models.training.batches import tokenize
 from mlm_vs_clm.pipeline.artifacts import Runtime

@@ -16,11 +16,7 @@ from mlm_vs_clm.models.checkpoints import load_model
 from mlm_vs_clm.models.objectives import OBJECTIVES, Noise
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 from mlm_vs_clm.models.training.batches import find_target_tokens, pad_examples, tokenize
-from mlm_vs_clm.models.training.loop import (
-    best_evaluation,
-    describe_stopping,
-    is_out_of_patience,
-)
+from mlm_vs_clm.models.training.loop import best_evaluation, describe_stopping, is_out_of_patience
 from mlm_vs_clm.models.training.loss import PredictedLoss
 from mlm_vs_clm.pipeline import stages
 from mlm_vs_clm.pipeline.artifacts import Runtime

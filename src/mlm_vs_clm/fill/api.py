@@ -1,21 +1,14 @@
 """The public function `fill`: fill the blanks of texts with any masked, causal or encoder-decoder model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..blanks import (
-    BlankedText,
-    CharSpan,
-    DocumentError,
-    FilledText,
-    blank_out,
-    find_markers,
-    leave_unfilled,
-)
+from ..blanks import BlankedText, CharSpan, DocumentError, FilledText, blank_out, find_markers, leave_unfilled
 from ..documents import find_words
 from ..errors import StudyError
 from ..models.checkpoints import check_kind, model_kind
@@ -28,7 +21,13 @@ from .sampling import Sampling
 from .seq2seq import fill_seq2seq
 
 FillTexts = Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]
-CAUSAL_CONTEXTS = {"left": fill_causal, "both": fill_infill}
+FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
+    "masked": fill_masked,
+    "causal": fill_causal,
+    "infill": fill_infill,
+    "seq2seq": fill_seq2seq,
+}
+CAUSAL_CONTEXTS = {"left": "causal", "both": "infill"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def fill(
     tokens to count: give length="one" or "free", or the `counts`: for each text, the number of tokens of each blank.
 
     axes of a masked model (`fill_masked`): context "both" | "left" | "leaky"; length "known" (as many tokens as the
-    original) | "one" | "free"; order (a key of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
+    original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
     sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
     "both" (for a model trained with objective `infill`), length "known" | "one" | "free", max_length. Of an
     encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256).
@@ -95,8 +94,9 @@ def fill(
     kind = model_kind(model)
     _check_axes(kind, axes, isinstance(blanks, str), counts is not None)
     check_kind(model, kind, "model")
-    sampling = Sampling(temperature, top_k, top_p, seed)
-    fill_texts = _FILLERS[kind](model, _with_padding(tokenizer), sampling, axes)
+    writer, axes = _choose_writer(kind, axes)
+    sampling, padded = Sampling(temperature, top_k, top_p, seed), _with_padding(tokenizer)
+    fill_texts = partial(fill_with, writer, model, padded, sampling, axes)
     names = [str(i) for i in range(len(texts))] if ids is None else list(ids)
     if len(set(names)) != len(names) or len(names) != len(texts):
         raise StudyError(f"ids: {len(texts)} texts need as many different ids, these are {len(set(names))}")
@@ -146,26 +146,32 @@ def _check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> No
         )
 
 
-def _masked(model, tokenizer, sampling: Sampling, axes: dict) -> FillTexts:
-    return lambda texts: fill_masked(model, tokenizer, texts, sampling=sampling, seed=sampling.seed, **axes)
-
-
-def _causal(model, tokenizer, sampling: Sampling, axes: dict) -> FillTexts:
+def _choose_writer(kind: str, axes: dict) -> tuple[str, dict]:
+    """Return which writer fills with this kind of model (a key of FILLERS), and its axes."""
+    if kind == "seq2seq":
+        return kind, {"source": "sentinel", "max_new_tokens": 256} | axes
+    if kind == "masked":
+        return kind, axes
     context = axes.pop("context", "left")
     if context not in CAUSAL_CONTEXTS:
         raise StudyError(f"context={context} is not one of a causal model: {', '.join(CAUSAL_CONTEXTS)}")
-    fill_texts: Callable = CAUSAL_CONTEXTS[context]
-    return lambda texts: fill_texts(model, tokenizer, texts, sampling=sampling, seed=sampling.seed, **axes)
+    return CAUSAL_CONTEXTS[context], axes
 
 
-def _seq2seq(model, tokenizer, sampling: Sampling, axes: dict) -> FillTexts:
-    if sampling.temperature:
+def fill_with(
+    writer: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    sampling: Sampling,
+    axes: Mapping[str, Any],
+    blanked: list[BlankedText],
+) -> tuple[list[FilledText], Ledger]:
+    """Fill with the function of a writer (a key of FILLERS); `axes` are its keyword arguments."""
+    if writer != "seq2seq":
+        axes = {**axes, "sampling": sampling, "seed": sampling.seed}
+    elif sampling.temperature:
         raise StudyError("an encoder-decoder is decoded greedily: leave temperature at 0")
-    settings = {"source": "sentinel", "max_new_tokens": 256} | axes
-    return lambda texts: fill_seq2seq(model, tokenizer, texts, **settings)
-
-
-_FILLERS = {"masked": _masked, "causal": _causal, "seq2seq": _seq2seq}
+    return FILLERS[writer](model, tokenizer, blanked, **axes)
 
 
 def _with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:

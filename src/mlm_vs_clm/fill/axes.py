@@ -38,7 +38,7 @@ AXIS: dict[str, Axis] = {
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis({"seq2seq": ()}),
-    "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": tuple(ORDERS)}, "pace"),
+    "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": ORDERS}, "pace"),
     "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),
     "threshold": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
@@ -58,12 +58,9 @@ LATER_AXES = tuple(name for name, axis in AXIS.items() if axis.default is not No
 
 def arguments_of(*writers: str) -> list[str]:
     """Return the axes that a function which fills takes as arguments: those with more than one value."""
-    found = []
-    for name in (name for name, axis in AXIS.items() if axis.role in ("text", "pace")):
-        values = [AXIS[name].values[writer] for writer in writers if writer in AXIS[name].values]
-        if values and len(set().union(*values)) != 1:
-            found.append(name)
-    return found
+    values = {name: [axis.values[w] for w in writers if w in axis.values] for name, axis in AXIS.items()}
+    taken = [name for name, axis in AXIS.items() if axis.role in ("text", "pace") and values[name]]
+    return [name for name in taken if len(set().union(*values[name])) != 1]
 
 
 def check_arm(arm: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from ..models.sizes import HEAD_ROWS, count_parameters, forward_flops, output_la
 from .axes import check_masked, check_values
 from .ledger import Ledger
 from .lengths import choose_lengths
-from .orders import ORDERS, PLANS, Order, Pace, Planned
+from .orders import PLANS, Order, Pace, Planned, make_order
 from .rows import Lengths, TokenRow, to_rows
 from .sampling import Key, Sampling
 from .vocabulary import Speller, slot_bias
@@ -106,7 +106,7 @@ def fill_masked(
 
 def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
     """Return the order of the slots, one token at a time."""
-    return ORDERS[order](len(row.slots), pace, keyed_rng(seed, "order", row.id))
+    return make_order(order, len(row.slots), pace, keyed_rng(seed, "order", row.id))
 
 
 def plan_words(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 Plan = list[list[int]]
+Rng = np.random.Generator
 Scoring = Callable[["torch.Tensor"], "torch.Tensor"]
 
 
@@ -43,15 +45,11 @@ class Pace:
         if not 0 <= self.threshold <= 1:
             raise StudyError(f"arm.threshold={self.threshold}: give a probability in (0, 1], or 0 for none")
         if (self.passes > 0) + (self.threshold > 0) + (self.entropy_bound > 0) > 1:
-            raise StudyError(
-                "arm.passes, arm.threshold and arm.entropy_bound: set one of them, the others to 0"
-            )
+            raise StudyError("arm.passes, arm.threshold, arm.entropy_bound: set one of them, the others to 0")
         if self.schedule not in SCHEDULES:
             raise StudyError(f"arm.schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
         if self.schedule != "equal" and not self.passes:
-            raise StudyError(
-                f"arm.schedule={self.schedule} needs arm.passes, how many passes share the slots"
-            )
+            raise StudyError(f"arm.schedule={self.schedule} needs arm.passes, which share the slots")
 
     def sizes(self, n: int) -> list[int]:
         """Return how many of n slots each pass fills, at least one; the last pass fills the last slot."""
@@ -71,41 +69,39 @@ def cosine_shares(n: int, n_passes: int) -> list[int]:
     for t in range(1, n_passes):
         wanted = math.floor(n * math.cos(math.pi * t / (2 * n_passes)))
         open_after.append(max(n_passes - t, min(open_after[-1] - 1, wanted)))
-    return (
-        [before - after for before, after in zip(open_after, [*open_after[1:], 0], strict=True)] if n else []
-    )
+    return [before - after for before, after in pairwise([*open_after, 0])] if n else []
 
 
 SCHEDULES: dict[str, Callable[[int, int], list[int]]] = {"equal": equal_shares, "cosine": cosine_shares}
 
 
-def left_to_right(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def left_to_right(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill from the first slot to the last."""
     return _cut(range(n), pace)
 
 
-def right_to_left(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def right_to_left(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill from the last slot to the first."""
     return _cut(range(n)[::-1], pace)
 
 
-def shuffled(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def shuffled(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill in a random order, drawn for the document."""
     return _cut(rng.permutation(n), pace)
 
 
-def parallel(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def parallel(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill everything in one pass."""
     return [list(range(n))] if n else []
 
 
-def spaced(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def spaced(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill from left to right, the slots of one pass as far apart as possible; one per pass is left to right."""
     n_passes = len(pace.sizes(n))
     return [list(range(first, n, n_passes)) for first in range(n_passes)]
 
 
-def gibbs(n: int, pace: Pace, rng: np.random.Generator) -> Plan:
+def gibbs(n: int, pace: Pace, rng: Rng) -> Plan:
     """Fill everything in one pass, then mask and draw it again in `sweeps` random orders."""
     sweeps = [shuffled(n, pace, rng) for _ in range(pace.sweeps)]
     return parallel(n, pace, rng) + [step for sweep in sweeps for step in sweep]
@@ -235,7 +231,7 @@ class MaskPredict(Order):
         self.probabilities[slot] = probability
 
 
-PLANS: dict[str, Callable[[int, Pace, np.random.Generator], Plan]] = {
+PLANS: dict[str, Callable[[int, Pace, Rng], Plan]] = {
     "left_to_right": left_to_right,
     "right_to_left": right_to_left,
     "random": shuffled,
@@ -243,26 +239,17 @@ PLANS: dict[str, Callable[[int, Pace, np.random.Generator], Plan]] = {
     "spread": spaced,
     "gibbs": gibbs,
 }
-SCORES: dict[str, Scoring] = {
-    "confidence": confidence,
-    "margin": margin,
-    "entropy": certainty,
-}
+SCORES: dict[str, Scoring] = {"confidence": confidence, "margin": margin, "entropy": certainty}
 
 
-def _planned(make: Callable) -> Callable[[int, Pace, np.random.Generator], Order]:
-    return lambda n, pace, rng: Planned(make(n, pace, rng))
+ORDERS = (*PLANS, *SCORES, "mask_predict")
 
 
-def _ranked(score_slots: Scoring) -> Callable[[int, Pace, np.random.Generator], Order]:
-    return lambda n, pace, rng: Ranked(n, pace, score_slots)
-
-
-ORDERS: dict[str, Callable[[int, Pace, np.random.Generator], Order]] = {
-    **{name: _planned(make) for name, make in PLANS.items()},
-    **{name: _ranked(score) for name, score in SCORES.items()},
-    "mask_predict": lambda n, pace, rng: MaskPredict(n, pace),
-}
+def make_order(name: str, n: int, pace: Pace, rng: Rng) -> Order:
+    """Return the order of that name (one of ORDERS) for n slots."""
+    if name in PLANS:
+        return Planned(PLANS[name](n, pace, rng))
+    return Ranked(n, pace, SCORES[name]) if name in SCORES else MaskPredict(n, pace)
 
 
 def check_order(order: str, pace: Pace, temperature: float) -> None:
@@ -274,12 +261,8 @@ def check_order(order: str, pace: Pace, temperature: float) -> None:
     if pace.entropy_bound and order != "entropy":
         raise StudyError(f"arm.entropy_bound needs arm.order=entropy, not {order}")
     if order == "mask_predict" and not pace.passes:
-        raise StudyError(
-            "arm.order=mask_predict needs arm.passes, how often the text is predicted: give 1 or more"
-        )
+        raise StudyError("arm.order=mask_predict needs arm.passes: predict the text 1 or more times")
     if order == "mask_predict" and pace.schedule != "equal":
-        raise StudyError(
-            f"arm.schedule={pace.schedule} is not supported by order mask_predict: leave it at equal"
-        )
+        raise StudyError(f"arm.schedule={pace.schedule} is not supported by order mask_predict; use equal")
     if order == "gibbs" and temperature == 0:
         raise StudyError("arm.order=gibbs needs arm.temperature > 0, such as 1")

@@ -54,11 +54,10 @@ class TargetTokens:
 
 
 Example = dict[str, np.ndarray]
+Rng = np.random.Generator
 
 
-def masked(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def masked(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Mask a share of the text and predict it from both sides; labels elsewhere are -100."""
     chosen = _choose_masked(document, noise, rng)
     fate = rng.random(len(chosen))
@@ -69,31 +68,23 @@ def masked(
     return {"input_ids": ids, "labels": np.where(chosen, document.ids, IGNORE)}
 
 
-def causal(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Predict every token from those before it: position i is labelled with token i + 1."""
     return {"input_ids": document.ids, "labels": np.append(document.ids[1:], IGNORE)}
 
 
-def kept_to_text(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def kept_to_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Read the kept words alone, without masks, and generate the whole text."""
     chosen = _choose_masked(document, noise, rng)
     return {"input_ids": document.ids[~chosen]} | _generate(document.ids, tokens)
 
 
-def masked_words(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def masked_words(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Mask as `kept_to_text` does, with a mask or sentinel for each run: the input that the arm will see."""
     return _answer_spans(document, find_runs(_choose_masked(document, noise, rng)), tokens)
 
 
-def masked_spans(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def masked_spans(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Mask random spans with a sentinel for each, as T5 was trained."""
     first, last = _inside(document)
     most = len(tokens.sentinels) - 1 if tokens.sentinels else None
@@ -101,9 +92,7 @@ def masked_spans(
     return _answer_spans(document, [(first + start, length) for start, length in spans], tokens)
 
 
-def denoised(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def denoised(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Mask spans of Poisson lengths with one mask each, as BART was trained, and generate the whole text.
 
     With `permute_sentences` the model reads the sentences in a random order.
@@ -153,9 +142,7 @@ def _inside(document: TokenizedDocument) -> tuple[int, int]:
     return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
 
 
-def infill(
-    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: np.random.Generator
-) -> Example:
+def infill(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Read the text with a mask for each masked token, then predict the answers from left to right.
 
     An answer is the masked part of one word; `lay_out_answers` has what is read and at which position.
@@ -185,14 +172,11 @@ def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, n
     token that ends a text (its source is OPENING). Every token keeps its place in the text as its position and the
     opening token has the one before, so that position i predicts i + 1, as in a causal model.
     """
-    sources, positions = [], []
+    steps: list[tuple[int, int]] = []
     for place, is_first in zip(places, opens, strict=True):
-        if is_first:
-            sources.append(OPENING)
-            positions.append(place - 1)
-        sources.append(place)
-        positions.append(place)
-    return np.array(sources, dtype=int), np.array(positions, dtype=int)
+        steps += [(OPENING, place - 1)] * is_first + [(place, place)]
+    sources, positions = np.array(steps, dtype=int).reshape(-1, 2).T
+    return sources, positions
 
 
 @dataclass(frozen=True)
@@ -200,7 +184,7 @@ class Objective:
     """How examples are made, the kind of model that learns from them, what it needs, and settings of its own."""
 
     kind: str
-    make_example: Callable[[TokenizedDocument, Noise, TargetTokens, np.random.Generator], Example]
+    make_example: Callable[[TokenizedDocument, Noise, TargetTokens, Rng], Example]
     needs_mask: bool = True
     settings: tuple[str, ...] = ()
 
@@ -247,7 +231,7 @@ def describe_noise(name: str, noise: Noise) -> dict:
     return {key: value for key, value in asdict(noise).items() if key not in unused}
 
 
-def _choose_masked(document: TokenizedDocument, noise: Noise, rng: np.random.Generator) -> np.ndarray:
+def _choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.ndarray:
     """Return which tokens are masked (bool); the special tokens around the text never are."""
     candidates = np.flatnonzero(document.word_of >= 0)
     if noise.unit == "word":

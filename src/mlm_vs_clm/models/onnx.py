@@ -90,10 +90,7 @@ def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTra
     except (KeyError, RuntimeError) as error:
         raise StudyError(f"{folder}: the ONNX graphs are not those of a T5 encoder and decoder") from error
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_file=str(folder / "tokenizer.json"),
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
+        tokenizer_file=str(folder / "tokenizer.json"), pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     )
     return model, tokenizer, []
 

@@ -1,7 +1,7 @@
 """How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 from ..corpora import load_split
 from ..documents import split_words
-from ..fill.api import fill_skipping_failures
+from ..fill.api import fill_skipping_failures, fill_with
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, WordCounts
 from ..fill.ledger import Ledger
@@ -17,7 +17,6 @@ from ..fill.recasing import Recaser, fills_of, is_cased
 from ..fill.sampling import Sampling
 from ..hardware import torch_dtype
 
-Written = tuple[list[FilledText], Ledger]
 WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
 
 
@@ -32,9 +31,10 @@ def write_with_model(
 
     tokenizer = load_tokenizer(folder)
     model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
-    written, ledger, skipped = fill_skipping_failures(
-        lambda texts: _write(arm, model, tokenizer, texts), blanked
-    )
+    sampling = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
+    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
+    fill_texts = partial(fill_with, arm["writer"], model, tokenizer, sampling, axes)
+    written, ledger, skipped = fill_skipping_failures(fill_texts, blanked)
     made = {text.id: text for text in written}
     filled = [made.get(text.id) or leave_unfilled(text) for text in blanked]
     is_anew = _writes_anew(arm, tokenizer)
@@ -53,16 +53,6 @@ def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> Writt
         insert_missing_spaces(text, BASELINES[arm["writer"]](text, counts, arm["seed"])) for text in blanked
     ]
     return filled, Ledger.of(blanked), {}
-
-
-def _write(arm: dict, model, tokenizer, blanked: list[BlankedText]) -> Written:
-    from .. import fill
-
-    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
-    if arm["writer"] != "seq2seq":
-        axes["seed"] = arm["seed"]
-        axes["sampling"] = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
-    return getattr(fill, f"fill_{arm['writer']}")(model, tokenizer, blanked, **axes)
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

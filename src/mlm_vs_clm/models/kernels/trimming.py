@@ -37,10 +37,7 @@ def are_few(model: PreTrainedModel, n_slots: int) -> bool:
 
 
 def states_at(
-    model: PreTrainedModel,
-    ids: torch.Tensor,
-    seen: torch.Tensor | None,
-    slots: list[list[int]],
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
 ) -> torch.Tensor:
     """Return the last hidden states (n, width) at the `slots` (places) of each row of ids (batch, length).
 
@@ -85,10 +82,7 @@ def _whole(
 
 
 def _trimmed(
-    model: PreTrainedModel,
-    ids: torch.Tensor,
-    seen: torch.Tensor | None,
-    slots: list[list[int]],
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
 ) -> torch.Tensor:
     base: Any = model.base_model
     most, layers = max(map(len, slots)), base.encoder.layer
