@@ -257,6 +257,7 @@ print(json.dumps(out))
 """
 
 
+@pytest.mark.slow
 def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer, texts, tmp_path):
     start.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
