@@ -12,6 +12,7 @@ ABBREVIATIONS = frozenset(
     "mr mrs ms dr st jr sr prof rev hon gov gen sen rep lt col capt sgt maj adm cmdr supt messrs pres "
     "vs al etc cf ca approx dept inc ltd co corp mt ft ave blvd spp".split()
 )
+WORD_CLASSES = ("content", "stopword", "punctuation")
 BEFORE_NUMBERS = frozenset(
     "no nos fig figs tab eq p pp vol ch sec ref refs res h.r jan feb mar apr aug sept oct nov dec".split()
 )
@@ -67,6 +68,15 @@ def find_words(text: str) -> list[tuple[int, int]]:
 def split_words(text: str) -> list[str]:
     """Return the words of a text as strings."""
     return WORD.findall(text)
+
+
+def classify_word(word: str) -> str:
+    """Return the class of a word, one of WORD_CLASSES; the stopwords are scikit-learn's 318 English function words."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    if len(word) == 1 and not word.isalnum():
+        return "punctuation"
+    return "stopword" if word.lower() in ENGLISH_STOP_WORDS else "content"
 
 
 def hash_text(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .blanks import CharSpan, Corruption
-from .documents import Document, Entity, find_words
+from .documents import Document, Entity, classify_word, find_words
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
@@ -19,17 +19,14 @@ def every_word(document: Document, words: list[CharSpan]) -> list[int]:
 
 
 def stopwords(document: Document, words: list[CharSpan]) -> list[int]:
-    """Words of scikit-learn's English list, which has 318 function words."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return [
-        i for i, (start, end) in enumerate(words) if document.text[start:end].lower() in ENGLISH_STOP_WORDS
-    ]
+    """Function words."""
+    return _of_class("stopword", document, words)
 
 
 def punctuation(document: Document, words: list[CharSpan]) -> list[int]:
     """Punctuation, except between two letters or digits (3.5, patient's, e-mail), where it belongs to its word."""
-    return [i for i, word in enumerate(words) if _is_free_punctuation(document.text, *word)]
+    marks = _of_class("punctuation", document, words)
+    return [i for i in marks if not _is_between_letters(document.text, *words[i])]
 
 
 def entities(document: Document, words: list[CharSpan]) -> list[int]:
@@ -39,11 +36,7 @@ def entities(document: Document, words: list[CharSpan]) -> list[int]:
 
 def content_words(document: Document, words: list[CharSpan]) -> list[int]:
     """All words but stopwords and punctuation."""
-    left_out = {
-        *stopwords(document, words),
-        *(i for i, (start, end) in enumerate(words) if _is_punctuation(document.text[start:end])),
-    }
-    return [i for i in range(len(words)) if i not in left_out]
+    return _of_class("content", document, words)
 
 
 STRATEGIES: dict[str, Eligible] = {
@@ -134,13 +127,12 @@ def _draw_lengths(total: int, rng: np.random.Generator) -> list[int]:
     return lengths
 
 
-def _is_punctuation(word: str) -> bool:
-    return len(word) == 1 and not word.isalnum()
+def _of_class(name: str, document: Document, words: list[CharSpan]) -> list[int]:
+    return [i for i, (start, end) in enumerate(words) if classify_word(document.text[start:end]) == name]
 
 
-def _is_free_punctuation(text: str, start: int, end: int) -> bool:
-    between_letters = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
-    return _is_punctuation(text[start:end]) and not between_letters
+def _is_between_letters(text: str, start: int, end: int) -> bool:
+    return text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
 
 
 def _overlap(word: CharSpan, entity: Entity) -> bool:

@@ -216,7 +216,7 @@ def test_nan_scores_are_left_out_and_counted_and_a_metric_without_rows_is_missin
     rows = correlate_tables(scores, downstream, 50, 0.5)
     row = find(rows, "spearman")
     assert row["n_cells"] == 39 and row["reason"].startswith("1 of 40 cells left out: no score")
-    absent = find(rows, "spearman", metric="bleu")
+    absent = find(rows, "spearman", metric="exact_match")
     assert absent["decision"] == MISSING and "no cell has both" in absent["reason"]
 
 

@@ -28,7 +28,7 @@ METRICS = {
     "document": (
         "bleu rouge1 rouge2 rougeL meteor bertscore bleu_gain rougeL_gain distinct2 repetition longest_repeat"
     ).split(),
-    "fills": "exact_match bleu rougeL meteor bertscore distinct1 repetition".split(),
+    "fills": "exact_match exact_match_content share_content distinct1 repetition".split(),
 }
 STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
 

@@ -30,7 +30,7 @@ from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_e
 from .power import count_cells_needed
 from .tables import OVERALL, find_utility
 
-QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match"), ("fills", "bleu")]
+QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match")]
 CELL_COLUMNS = ["corpus", "strategy", "ratio", "seed"]
 LEFT_OUT = "left_out_"
 STRONG, NOT_STRONG = "strong correlation", "no strong correlation"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
-from .diversity import DIVERSITY, measure_distinct
-from .exact_match import EXACT_MATCH
+from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
+from .exact_match import EXACT_MATCH, FILL_METRICS
 from .meteor import make_meteor
 from .metric import Metric, normalise
 from .rouge import make_rouge
@@ -15,6 +15,8 @@ from .rouge import make_rouge
 __all__ = [
     "DIVERSITY",
     "EXACT_MATCH",
+    "FILL_DIVERSITY",
+    "FILL_METRICS",
     "METRICS",
     "Metric",
     "Resources",

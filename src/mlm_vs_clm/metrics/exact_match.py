@@ -1,25 +1,58 @@
-"""Exact match: the share of blanks filled with the very word that was masked."""
+"""Exact match: the share of blanks filled with the very word that was masked, of all blanks and by class of word."""
+
+from functools import partial
 
 import numpy as np
 
+from ..documents import WORD_CLASSES, classify_word
 from ..stats import ratio_of_sums
 from .metric import Metric, normalise
 
 
-def count_matches(fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
+def count_matches(
+    fills: list[list[str]], originals: list[list[str]], word_class: str | None = None
+) -> np.ndarray:
     """Return (n documents, 2): blanks filled with the original word, case aside, and blanks in all.
 
-    A document without blanks is a NaN row; an empty fill is a miss.
+    With `word_class`, of the blanks whose original is of that class alone. A document without such blanks is a NaN
+    row; an empty fill is a miss.
     """
-    rows = [_count_document(*pair) for pair in zip(fills, originals, strict=True)]
+    rows = [_count_document(*pair, word_class) for pair in zip(fills, originals, strict=True)]
     return np.array(rows, dtype=float).reshape(-1, 2)
 
 
-def _count_document(fills: list[str], originals: list[str]) -> tuple[float, float]:
+def _count_document(fills: list[str], originals: list[str], word_class: str | None) -> tuple[float, float]:
     pairs = list(zip(fills, originals, strict=True))
+    if word_class:
+        pairs = [(fill, original) for fill, original in pairs if classify_word(original) == word_class]
     if not pairs:
         return np.nan, np.nan
     return sum(normalise(fill) == normalise(original) for fill, original in pairs), len(pairs)
 
 
+def count_class(word_class: str, fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
+    """Return (n documents, 2): blanks whose original is of a class, and blanks in all; NaN without blanks."""
+    rows = [
+        (sum(classify_word(word) == word_class for word in words), len(words)) if words else (np.nan, np.nan)
+        for words in originals
+    ]
+    return np.array(rows, dtype=float).reshape(-1, 2)
+
+
+def _make_class_metric(word_class: str) -> Metric:
+    signature = f"exact match|{word_class} blanks pooled|case:lc|scale:0-1"
+    return Metric(partial(count_matches, word_class=word_class), ratio_of_sums, lambda: signature)
+
+
+def _make_share_metric(word_class: str) -> Metric:
+    signature = f"{word_class} blanks of all|pooled|scale:0-1"
+    return Metric(partial(count_class, word_class), ratio_of_sums, lambda: signature)
+
+
 EXACT_MATCH = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")
+# What is measured of lists of fills and of original words: exact match, and which share of the blanks each class has.
+FILL_METRICS: dict[str, Metric] = (
+    {"exact_match": EXACT_MATCH}
+    | {f"exact_match_{name}": _make_class_metric(name) for name in WORD_CLASSES}
+    | {f"share_{name}": _make_share_metric(name) for name in WORD_CLASSES}
+)

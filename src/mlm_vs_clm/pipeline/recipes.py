@@ -25,9 +25,9 @@ VERSIONS = {
     "pretrain": 4,
     "corrupt": 1,
     "generate": 5,
-    "score": 3,
+    "score": 4,
     "downstream": 8,
-    "correlate": 4,
+    "correlate": 5,
     "report": 15,
 }
 CONTROLS = ("real", "majority", "shuffled")

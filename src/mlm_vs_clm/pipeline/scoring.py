@@ -12,7 +12,16 @@ from ..blanks import BlankedText, FilledText
 from ..files import write_lines, write_table
 from ..fill.baselines import BOUNDS
 from ..hardware import DTYPES
-from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Metric, Resources, make_metrics, normalise
+from ..metrics import (
+    DIVERSITY,
+    FILL_DIVERSITY,
+    FILL_METRICS,
+    METRICS,
+    Metric,
+    Resources,
+    make_metrics,
+    normalise,
+)
 from ..stats import bootstrap, gather_units, normalised_gain, point
 from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
 
@@ -43,7 +52,7 @@ def score_cell(
     clusters = cluster_by_author(documents)
     rows = [_score(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
-    bounded = [one for one in measured if bounds and one.name in (*METRICS, "exact_match")]
+    bounded = [one for one in measured if bounds and one.name in METRICS]
     rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
     write_table(folder / "scores.csv", rows, COLUMNS)
 
@@ -51,22 +60,20 @@ def score_cell(
 def measure(
     blanked: list[BlankedText], filled: list[FilledText], metrics: dict[str, Metric]
 ) -> list[MetricStatistics]:
-    """Return every metric's statistics at every scope."""
-    originals = [text.originals() for text in blanked]
-    fills = [text.fills for text in filled]
-    texts = {
-        "document": ([normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]),
-        "fills": ([normalise(" ".join(f)) for f in fills], [normalise(" ".join(o)) for o in originals]),
-    }
+    """Return the statistics of whole texts against the originals, and of the fills against the masked words.
+
+    The fills of a document, joined, are no text: overlap and BERTScore are not measured of them.
+    """
+    texts = [normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]
+    words = [f.fills for f in filled], [b.originals() for b in blanked]
+    joined = [normalise(" ".join(fills)) for fills in words[0]]
     measured = [
-        MetricStatistics("fills", "exact_match", EXACT_MATCH, EXACT_MATCH.statistics(fills, originals))
+        *(("fills", name, metric, metric.statistics(*words)) for name, metric in FILL_METRICS.items()),
+        *(("fills", name, DIVERSITY[name], DIVERSITY[name].statistics(joined)) for name in FILL_DIVERSITY),
+        *(("document", name, metric, metric.statistics(*texts)) for name, metric in metrics.items()),
+        *(("document", name, metric, metric.statistics(texts[0])) for name, metric in DIVERSITY.items()),
     ]
-    for scope, (candidates, references) in texts.items():
-        for name, metric in metrics.items():
-            measured.append(MetricStatistics(scope, name, metric, metric.statistics(candidates, references)))
-        for name, metric in DIVERSITY.items():
-            measured.append(MetricStatistics(scope, name, metric, metric.statistics(candidates)))
-    return measured
+    return [MetricStatistics(*one) for one in measured]
 
 
 def _to_line(one: MetricStatistics) -> dict:

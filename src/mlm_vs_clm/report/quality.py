@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-RATIO_METRICS = ("exact_match", "bleu", "rougeL", "bertscore", "bleu_gain", "bertscore_gain")
+RATIO_METRICS = (
+    "exact_match",
+    "exact_match_content",
+    "bleu",
+    "rougeL",
+    "bertscore",
+    "bleu_gain",
+    "bertscore_gain",
+)
 FIXED = {"overlap": {BOUNDS[1]}, "gain": set(BOUNDS)}  # arms whose value follows from the definition
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
 SIDES = {
@@ -42,7 +50,7 @@ SIDES = {
         "Greedy decoding can score well on overlap and still be repetitive. ",
     ),
 }
-ORDER_METRICS = ("exact_match", "bleu", "repetition")
+ORDER_METRICS = ("exact_match", "repetition")
 
 
 def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:

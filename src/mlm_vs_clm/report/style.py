@@ -49,6 +49,12 @@ SCOPES = {"document": "whole document", "fills": "fills only", "utility": "as tr
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {
     "exact_match": "exact match",
+    "exact_match_content": "exact match, content words",
+    "exact_match_stopword": "exact match, stopwords",
+    "exact_match_punctuation": "exact match, punctuation",
+    "share_content": "share of blanks: content words",
+    "share_stopword": "share of blanks: stopwords",
+    "share_punctuation": "share of blanks: punctuation",
     "bleu": "BLEU",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
@@ -84,7 +90,7 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; â
     "metric": [*METRICS, *UTILITIES],
 }
 UNITS = {"bleu": "0â€“100", "exact_match": "share"}
-MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match", "bleu", "rougeL")}
+MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match",)}
 
 
 @dataclass(frozen=True)
