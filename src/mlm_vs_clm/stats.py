@@ -41,7 +41,11 @@ def undefined(n: int, reason: str) -> Estimate:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error."""
+    """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error.
+
+    `n` counts units and `runs` trainings. `run_deviation` is the standard deviation between runs, NaN for one run: its
+    interval then holds for this one training. `degrees` are those of t.
+    """
 
     difference: float = math.nan
     low: float = math.nan
@@ -49,6 +53,9 @@ class PairedDifference:
     p: float = math.nan
     standard_error: float = math.nan
     n: int = 0
+    runs: int = 1
+    run_deviation: float = math.nan
+    degrees: float = math.nan
 
 
 def ratio_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -153,26 +160,8 @@ def paired_bootstrap(
     seed: int = 0,
     clusters: Sequence | None = None,
 ) -> PairedDifference:
-    """Compare two systems on the same documents by resampling the documents.
-
-    p counts, on both sides, the resampled differences that lie as far from their mean as the difference
-    itself lies from zero (sacrebleu's counts one side only: half of this for a clear difference).
-    """
-    units = gather_units(np.hstack([first, second]), clusters)
-    if len(units) < 2:
-        return PairedDifference(n=len(units))
-    difference = float(_difference(units.sum(axis=0), aggregate))
-    resampled = _difference(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
-    return _summarise(difference, resampled, len(units))
-
-
-def _summarise(difference: float, resampled: np.ndarray, n: int) -> PairedDifference:
-    """Return a difference of n units with the interval, p and standard error of its resamples."""
-    resampled = resampled[~np.isnan(resampled)]
-    if len(resampled) < 2:
-        return PairedDifference(difference, n=n)
-    p = share_as_extreme(resampled - resampled.mean(), difference)
-    return PairedDifference(difference, *percentile_interval(resampled), p, float(resampled.std(ddof=1)), n)
+    """Compare two systems, each run once on the same documents, by resampling the documents."""
+    return compare_runs([(first, second)], aggregate, n_resamples, seed, clusters and [clusters])
 
 
 def compare_runs(
@@ -182,34 +171,59 @@ def compare_runs(
     seed: int = 0,
     clusters: Sequence[Sequence] | None = None,
 ) -> PairedDifference:
-    """Compare two systems, each run several times on the same documents, by resampling documents and runs.
+    """Compare two systems, each run several times on the same documents; see `average_runs`.
 
-    `pairs` has the statistics of both systems, and `clusters` the documents' clusters, run by run. The difference is the
-    mean of those of the runs. A draw of documents is the same in every run. One run: the paired bootstrap.
+    `pairs` has the statistics (n, k) of both systems, and `clusters` what is drawn together, run by run. A draw of
+    documents is the same in every run. One run: a paired bootstrap over its documents.
     """
-    names = clusters or [range(len(first)) for first, _ in pairs]
-    if len(pairs) == 1:
-        return paired_bootstrap(*pairs[0], aggregate, n_resamples, seed, clusters and clusters[0])
-    everyone = sorted({name for run in names for name in run})
-    place = {name: number for number, name in enumerate(everyone)}
-    weights = np.vstack([np.ones(len(everyone)), draw_weights(len(everyone), n_resamples, seed)])
-    differences = []
-    for (first, second), run in zip(pairs, names, strict=True):
-        statistics = np.hstack([first, second]).astype(float)
-        defined = ~np.isnan(statistics).any(axis=1)
-        sums = np.zeros((len(everyone), statistics.shape[1]))
-        np.add.at(sums, np.array([place[name] for name in run], dtype=int)[defined], statistics[defined])
-        differences.append(_difference(weights @ sums, aggregate))
-    by_run = np.array(differences)  # (runs, 1 + draws)
-    if len(everyone) < 2 or np.isnan(by_run[:, 0]).any():
-        return PairedDifference(n=len(everyone))
-    shares = draw_runs(len(pairs), n_resamples, np.random.default_rng([seed, len(pairs)]))
-    return _summarise(float(by_run[:, 0].mean()), (by_run[:, 1:] * shares.T).sum(axis=0), len(everyone))
+    statistics = [np.hstack(pair).astype(float) for pair in pairs]
+    sums = _sum_runs(statistics, clusters or [range(len(rows)) for rows in statistics])
+    n = sums.shape[1]
+    if n < 2:
+        return PairedDifference(n=n, runs=len(pairs))
+    weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples, seed)])
+    return average_runs(_difference(weights @ sums, aggregate), n)
 
 
-def draw_runs(n_runs: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the share of each run (of a training, or of a task model) in each resample, (n resamples, n runs)."""
-    return rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_resamples) / n_runs
+def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) -> np.ndarray:
+    """Return the sums (runs, units, k) of every cluster that has a defined row in some run; zero where a run has none."""
+    defined = [~np.isnan(rows).any(axis=1) for rows in statistics]
+    pairs = zip(clusters, defined, strict=True)
+    names = [[name for name, is_in in zip(run, kept, strict=True) if is_in] for run, kept in pairs]
+    place = {name: number for number, name in enumerate(sorted({name for run in names for name in run}))}
+    sums = np.zeros((len(statistics), len(place), statistics[0].shape[1]))
+    for run, rows, kept, found in zip(sums, statistics, defined, names, strict=True):
+        np.add.at(run, np.array([place[name] for name in found], dtype=int), rows[kept])
+    return sums
+
+
+def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
+    """Return the mean over runs of differences (runs, 1 + resamples) of n units; the first column is the measured one.
+
+    Interval and p are those of t. The variance is that between runs, divided by their number, plus that of the units
+    which the runs share; what units add in each run anew is in the first. Its degrees of freedom are Satterthwaite's.
+    Of one run: the percentile interval over its units. NaN where a run has no difference.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    runs, value = len(by_run), float(by_run[:, 0].mean())
+    drawn = by_run[:, 1:][:, ~np.isnan(by_run[:, 1:]).any(axis=0)]
+    if np.isnan(value) or drawn.shape[1] < 2:
+        return PairedDifference(value, n=n, runs=runs)
+    mean = drawn.mean(axis=0)
+    of_units, between = float(mean.var(ddof=1)), math.nan
+    error, degrees = math.sqrt(of_units), float(n - 1)
+    low, high = percentile_interval(mean)
+    if runs > 1:
+        between = float(by_run[:, 0].var(ddof=1))
+        shared = max(0.0, (runs * of_units - float(drawn.var(axis=1, ddof=1).mean())) / (runs - 1))
+        parts = np.array([between / runs, shared])
+        error, weight = math.sqrt(parts.sum()), parts**2 / np.array([runs - 1, n - 1])
+        degrees = float(parts.sum() ** 2 / weight.sum()) if error else runs - 1.0
+        half = float(stdtrit(degrees, 1 - ALPHA / 2)) * error
+        low, high = value - half, value + half
+    p = float(2 * stdtr(degrees, -abs(value) / error)) if error else float(value == 0)
+    return PairedDifference(value, low, high, p, error, n, runs, math.sqrt(between), degrees)
 
 
 def paired_randomisation(

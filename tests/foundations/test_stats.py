@@ -11,7 +11,9 @@ from mlm_vs_clm.metrics.bleu import make_bleu
 from mlm_vs_clm.metrics.metric import mean_statistics
 from mlm_vs_clm.stats import (
     CORRELATIONS,
+    average_runs,
     bootstrap,
+    compare_runs,
     correlations,
     draw_weights,
     equivalence,
@@ -146,6 +148,31 @@ def test_paired_tests_swap_whole_clusters():
     first, second = mean_statistics(np.ones(40)), mean_statistics(np.zeros(40))
     p = paired_randomisation(first, second, ratio_of_sums, n_trials=2000, clusters=[0, 1] * 20)
     assert p == pytest.approx(0.5, abs=0.05)
+
+
+def simulate_runs(rng, n_runs, shared, anew, between, n=80):
+    """Return pairs of scores whose true difference is 0: noise of documents, of a document in a run, and of runs."""
+    document = rng.normal(0, shared, n)
+    runs = [document + rng.normal(0, anew, n) + rng.normal(0, between) for _ in range(n_runs)]
+    return [(mean_statistics(0.5 + run), mean_statistics(np.full(n, 0.5))) for run in runs]
+
+
+@pytest.mark.parametrize("n_runs", [3, 5])
+@pytest.mark.parametrize("noise", [(0, 0.1, 0.03), (0.1, 0.1, 0.03), (0.2, 0.1, 0.01), (0.1, 0.1, 0)])
+def test_the_interval_over_runs_covers_the_truth(noise, n_runs):
+    rng, n_studies = np.random.default_rng(8), 1000
+    made = [compare_runs(simulate_runs(rng, n_runs, *noise), ratio_of_sums, 100) for _ in range(n_studies)]
+    coverage = np.mean([one.low <= 0 <= one.high for one in made])
+    assert 0.92 <= coverage <= 0.99, coverage
+    assert np.mean([one.p < 0.05 for one in made]) == pytest.approx(1 - coverage)
+
+
+def test_one_run_is_a_bootstrap_that_knows_no_training_noise():
+    (pair,) = simulate_runs(np.random.default_rng(1), 1, 0.1, 0.1, 0.03)
+    one = compare_runs([pair], ratio_of_sums)
+    assert (one.low, one.high) == pytest.approx(bootstrap(pair[0] - [0.5, 0], ratio_of_sums))
+    assert one.runs == 1 and np.isnan(one.run_deviation)
+    assert np.isnan(average_runs(np.array([[np.nan, 0.1, 0.2], [0.1, 0.1, 0.2]]), 10).difference)
 
 
 def test_holm_equals_statsmodels():

@@ -1,7 +1,7 @@
 """Paired differences between arms, as text and as training data: each comparison removes one advantage of the masked arm.
 
-What is drawn are documents or test units (authors where one has several), task seeds and the seeds of the texts: without
-the seeds, training noise would count as a difference.
+Units are documents or test units (authors where one has several). Seeds are runs: other blanks, and where the grid
+retrains other trainings. The interval of several is Student's over them, so that training noise is in it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ import pandas as pd
 from ..draws import keyed_rng
 from ..metrics import EXACT_MATCH
 from ..metrics.bleu import score_counts
-from ..stats import Aggregate, compare_runs, draw_runs, percentile_interval, ratio_of_sums, share_as_extreme
+from ..stats import Aggregate, PairedDifference, average_runs, compare_runs, ratio_of_sums
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
@@ -33,7 +33,7 @@ def compare_text(
 ) -> pd.DataFrame:
     """Return the table `gap`: one row per corpus, comparison and measure; p is two-sided and not corrected.
 
-    Of several seeds the value is the mean, and the interval is over documents and seeds. A comparison that cannot be
+    Of several seeds the value is the mean, and the interval is over seeds and documents. A comparison that cannot be
     measured is a row with value None and the reason.
     """
     rows = [
@@ -52,6 +52,7 @@ def compare_utility(
 ) -> pd.DataFrame:
     """Return the table `utility_gap`: one row per corpus and comparison; p is two-sided and not corrected.
 
+    Runs are the seeds of the texts, task seeds averaged; with one such seed they are the task seeds.
     A comparison that cannot be measured, for want of an arm or of any model, is missing with its reason.
     """
     rows = [
@@ -110,8 +111,7 @@ def _compare_text(
     made = compare_runs(pairs, MEASURES[measure], resamples, clusters=units)
     if np.isnan(made.difference):
         return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
-    values = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
-    return values | {"n": made.n, "reason": ""}
+    return to_values(made)
 
 
 def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell], resamples: int) -> dict:
@@ -129,8 +129,9 @@ def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell]
     sides = [[_score(one.units, measure, weights) for one in side] for side in (firsts, seconds)]
     if len({len(scores) for side in sides for scores in side}) > 1:
         return missing("not trained with as many task seeds")
-    value, low, high, p = _average_over_seeds(np.array(sides[0]) - np.array(sides[1]))
-    return {"value": value, "low": low, "high": high, "p": p, "n": len(set(clusters)), "reason": ""}
+    by_text_and_task = np.array(sides[0]) - np.array(sides[1])
+    runs = by_text_and_task.mean(axis=1) if len(seeds) > 1 else by_text_and_task[0]
+    return to_values(average_runs(runs, len(set(clusters))))
 
 
 def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:
@@ -143,15 +144,10 @@ def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list
     ]
 
 
-def _average_over_seeds(differences: np.ndarray) -> tuple[float, float, float, float]:
-    """Return the mean of (text seeds, task seeds, 1 + draws), its interval over seeds and units, and p."""
-    difference = differences[:, :, 0].mean()
-    n_texts, n_tasks, n_draws = differences.shape
-    texts = draw_runs(n_texts, n_draws - 1, keyed_rng("text seeds"))
-    tasks = draw_runs(n_tasks, n_draws - 1, keyed_rng("seeds", n_tasks))
-    drawn = np.einsum("tra,at,ar->a", differences[:, :, 1:], texts, tasks)
-    drawn = drawn[~np.isnan(drawn)]
-    return difference, *percentile_interval(drawn), share_as_extreme(drawn - drawn.mean(), difference)
+def to_values(made: PairedDifference) -> dict:
+    """Return a difference as columns of a row."""
+    numbers = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
+    return numbers | {"n": made.n, "reason": ""}
 
 
 def share_seeds(comparison: Comparison, found: Collection[tuple[str, int]]) -> tuple[list[int], str]:

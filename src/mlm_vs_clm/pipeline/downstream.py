@@ -11,7 +11,7 @@ from ..documents import Document
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import write_atomically, write_lines, write_table
-from ..stats import bootstrap, draw_runs, percentile_interval, ratio_of_sums
+from ..stats import average_runs, bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
 from ..tasks.outcome import UNTRAINED, draw_cluster_weights
 from ..tasks.pan_files import write_answers
@@ -108,17 +108,17 @@ def describe_untrained(outcomes: list[Outcome]) -> str:
 
 
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
-    """Return each measure's mean over task seeds; its interval resamples the seeds, and the test units they share."""
+    """Return each measure's mean over task seeds, with an interval over them and the test units they share."""
     first = outcomes[0]
     clusters = [unit["cluster"] for unit in first.units]
-    once, weights = np.ones((1, first.n)), draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
-    runs = draw_runs(len(outcomes), resamples, keyed_rng("task seeds"))
+    drawn = draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
+    weights = np.vstack([np.ones((1, first.n)), drawn])  # the first draw is the test set as it is
     answers, untrained = [outcome.statistics for outcome in outcomes], describe_untrained(outcomes)
     is_default, rows = untrained.startswith(UNTRAINED), []
     for name, measure in first.measures.items():
-        value = float(np.mean([measure(answer, once) for answer in answers]))
-        spread = (runs.T * [measure(answer, weights) for answer in answers]).sum(axis=0)
-        low, high = (np.nan, np.nan) if is_default else percentile_interval(spread)
+        made = average_runs(np.array([measure(answer, weights) for answer in answers]), len(set(clusters)))
+        value = made.difference
+        low, high = (np.nan, np.nan) if is_default else (made.low, made.high)
         reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(
             {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}

@@ -26,9 +26,9 @@ VERSIONS = {
     "corrupt": 1,
     "generate": 5,
     "score": 4,
-    "downstream": 8,
+    "downstream": 9,
     "correlate": 5,
-    "report": 15,
+    "report": 16,
 }
 CONTROLS = ("real", "majority", "shuffled")
 STARTS = ("encoder", "scratch", "checkpoint")
