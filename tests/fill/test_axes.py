@@ -58,6 +58,9 @@ def test_axis_that_a_writer_lacks_is_refused(arm, told):
         (("masked", "both", "mask_predict"), {"passes": 4, "schedule": "cosine"}, "arm.schedule=cosine"),
         (("masked", "both", "random"), {"training": "some"}, "arm.training=some"),
         (("causal", "left", "left_to_right"), {"max_length": 0}, "arm.max_length=0"),
+        (("unigram", "none", "none"), {"temperature": 1.0}, "arm.temperature=1.0 changes nothing"),
+        (("bigram_left", "left", "left_to_right"), {"top_p": 0.9}, "arm.top_p=0.9 changes nothing"),
+        (("bigram_left", "both", "left_to_right"), {}, "arm.context=both"),
     ],
 )
 def test_setting_that_would_change_nothing_is_refused(arm, axes, told):

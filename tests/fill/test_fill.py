@@ -9,11 +9,9 @@ from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import (
-    BASELINES,
     ORDERS,
     BlankedText,
     Sampling,
-    WordCounts,
     fill_causal,
     fill_masked,
     fill_seq2seq,
@@ -228,17 +226,6 @@ def test_seq2seq_reads_the_kept_words_alone(seq2seq_model, tokenizer, texts):
     )
     many = fill_seq2seq(seq2seq_model, tokenizer, [blank(t, [0, 2]) for t in texts], max_new_tokens=8)
     assert one[0] == many[0]
-
-
-def test_baselines_by_hand():
-    import numpy as np
-
-    text, counts = blank("Take one a day.", [1, 4]), WordCounts(["x", "y"], np.array([0, 5]))
-    assert BASELINES["unfilled"](text, counts, 0).text == "Take  a day"
-    assert BASELINES["unfilled"](text, counts, 0).spans[1] is None
-    assert BASELINES["oracle"](text, counts, 0).text == text.text
-    assert BASELINES["unigram"](text, counts, 0).text == "Take y a dayy"
-    assert set(BASELINES["uniform"](text, counts, 0).fills) <= {"x", "y"}
 
 
 def test_recasing_by_hand():

@@ -32,22 +32,26 @@ class Axis:
 
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
+BIGRAMS = ("bigram_left", "bigram_both")
 AXIS: dict[str, Axis] = {
-    "context": Axis({"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}),
+    "context": Axis(
+        {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
+        | {"bigram_left": ("left",), "bigram_both": ("both",)}
+    ),
     "length": Axis(dict.fromkeys(BY_SLOT, ("known", "one", "free"))),
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis({"seq2seq": ()}),
-    "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": ORDERS}, "pace"),
+    "order": Axis(dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",)) | {"masked": ORDERS}, "pace"),
     "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),
     "threshold": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "entropy_bound": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "sweeps": Axis(dict.fromkeys(MASKED, ()), "pace", default=1),
     "schedule": Axis(dict.fromkeys(MASKED, tuple(SCHEDULES)), "pace", default="equal"),
-    "temperature": Axis(dict.fromkeys(ALL, ()), "sampling"),
-    "top_k": Axis(dict.fromkeys(ALL, ()), "sampling"),
-    "top_p": Axis(dict.fromkeys(ALL, ()), "sampling"),
+    "temperature": Axis(dict.fromkeys((*BY_SLOT, *BIGRAMS), ()), "sampling"),
+    "top_k": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
+    "top_p": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
     "training": Axis(dict.fromkeys(ALL, ("domain", "general")), "model", default="domain"),
 }
 PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
@@ -69,14 +73,14 @@ def check_arm(arm: Mapping[str, Any]) -> None:
     if writer not in (*MODEL_KINDS, *BASELINES):
         known = ", ".join([*MODEL_KINDS, *BASELINES])
         raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
-    if writer in BASELINES:
-        return
     check_values(writer, arm)
+    off = Sampling()
+    for name in SAMPLING:
+        if writer not in AXIS[name].values and arm.get(name, getattr(off, name)) != getattr(off, name):
+            raise StudyError(
+                f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {getattr(off, name)}"
+            )
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
-    if writer == "seq2seq" and arm.get("temperature"):
-        raise StudyError(
-            "arm.temperature: an encoder-decoder is decoded greedily: leave it at 0, and top_k and top_p"
-        )
     if writer == "masked":
         pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
         check_masked(

@@ -1,50 +1,152 @@
-"""Fills without a model: the lower references that an arm must beat, and the upper one it cannot."""
+"""Fills without a network: the floors that an arm must beat, and the upper reference that it cannot."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 
 import numpy as np
 
 from ..blanks import BlankedText, FilledText, assemble_text, leave_unfilled
+from ..documents import split_words
 from ..draws import keyed_uniform
+from .sampling import Sampling
+
+EDGE = ""  # the neighbour of a text's first and last word
 
 
-@dataclass(frozen=True)
 class WordCounts:
-    """The distinct words of the pretrain split, sorted, and how often each occurs."""
+    """How often each word, and each pair of neighbours, occurs in texts; a text's edges count as a word.
 
-    words: list[str]
-    counts: np.ndarray
+    `words` has the V distinct words, sorted, EDGE first; `counts` (V,) how often each occurs. Words keep their
+    capitals: with those of the kept neighbours more fills are right than in lower case, although exact match ignores it.
+    """
+
+    def __init__(self, texts: Iterable[str]):
+        sequence = [EDGE]
+        for text in texts:
+            sequence += [*split_words(text), EDGE]
+        self.words = sorted({*sequence})
+        self.number = {word: number for number, word in enumerate(self.words)}
+        self._sequence = np.array([self.number[word] for word in sequence])
+        self.counts = np.bincount(self._sequence, minlength=len(self.words))
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """Return how often a word up to each (V,) occurs, edges left out."""
+        return np.cumsum(self.counts) - self.counts[0]
+
+    @cached_property
+    def bigrams(self) -> "Bigrams":
+        """Return the probabilities of neighbours."""
+        return Bigrams(self._sequence, len(self.words))
 
 
-def unfilled(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+class Bigrams:
+    """Probabilities of neighbours, from a sequence of word numbers: interpolated absolute discounting.
+
+    P(w | v) = max(c(v w) - D, 0) / c(v) + D n(v) / c(v) P(w), where n(v) is the number of distinct words after v, P(w)
+    the relative frequency, and D = n1 / (n1 + 2 n2) of the pairs seen once and twice (Ney, Essen and Kneser 1994).
+    """
+
+    def __init__(self, sequence: np.ndarray, n_words: int):
+        pairs, counts = np.unique(sequence[:-1] * n_words + sequence[1:], return_counts=True)
+        left, right = np.divmod(pairs, n_words)
+        once, twice = (counts == 1).sum(), (counts == 2).sum()
+        discount = once / max(once + 2 * twice, 1)
+        followed = np.maximum(np.bincount(sequence[:-1], minlength=n_words), 1)
+        kept = (counts - discount) / followed[left]
+        self.frequency = np.bincount(sequence, minlength=n_words) / len(sequence)
+        self.backoff = discount * np.bincount(left, minlength=n_words) / followed
+        by_right = np.argsort(right, kind="stable")
+        self._after = right, kept, np.searchsorted(left, np.arange(n_words + 1))
+        self._before = (
+            left[by_right],
+            kept[by_right],
+            np.searchsorted(right[by_right], np.arange(n_words + 1)),
+        )
+
+    def after(self, word: int | None) -> np.ndarray:
+        """Return P(w | word) of every w (V,); of an unknown word (None), P(w)."""
+        if word is None:
+            return self.frequency.copy()
+        return self._add(self.backoff[word] * self.frequency, self._after, word)
+
+    def before(self, word: int | None) -> np.ndarray:
+        """Return P(word | w) given every w (V,); of an unknown word (None), a multiple of it."""
+        if word is None:
+            return self.backoff
+        return self._add(self.backoff * self.frequency[word], self._before, word)
+
+    @staticmethod
+    def _add(smooth: np.ndarray, seen: tuple[np.ndarray, np.ndarray, np.ndarray], word: int) -> np.ndarray:
+        words, kept, starts = seen
+        part = slice(starts[word], starts[word + 1])
+        smooth[words[part]] += kept[part]
+        return smooth
+
+
+def unfilled(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Leave the blanks out."""
     return leave_unfilled(text)
 
 
-def unigram(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+def constant(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
+    """Fill each blank with the most frequent word of the pretrain split."""
+    return assemble_text(text, [counts.words[1 + int(counts.counts[1:].argmax())]] * len(text.blanks))
+
+
+def bigram(text: BlankedText, counts: WordCounts, sampling: Sampling, sees_right: bool) -> FilledText:
+    """Fill from left to right with the likeliest word w by P(w | left neighbour), or draw one at a temperature.
+
+    The left neighbour may be a filled blank. `sees_right`: times P(right neighbour | w), where that one is kept.
+    """
+    bigrams, blanks = counts.bigrams, {*text.blanks}
+    words = [text.text[slice(*span)] for span in text.words]
+    for blank, at in enumerate(text.blanks):
+        weights = bigrams.after(counts.number.get(words[at - 1] if at else EDGE))
+        if sees_right and at + 1 not in blanks:
+            weights *= bigrams.before(counts.number.get(words[at + 1] if at + 1 < len(words) else EDGE))
+        weights[0] = 0
+        words[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
+    return assemble_text(text, [words[at] for at in text.blanks])
+
+
+def unigram(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Draw each fill by its frequency in the pretrain split."""
-    cumulative = np.cumsum(counts.counts)
-    return _draw(text, counts.words, cumulative, seed, "unigram")
+    return _draw(text, counts.words, counts.cumulative, sampling.seed, "unigram")
 
 
-def uniform(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+def uniform(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Draw each fill from the distinct words of the pretrain split with equal probability."""
-    return _draw(text, counts.words, np.arange(1, len(counts.words) + 1), seed, "uniform")
+    return _draw(text, counts.words, np.arange(len(counts.words)), sampling.seed, "uniform")
 
 
-def oracle(text: BlankedText, counts: WordCounts, seed: int) -> FilledText:
+def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Fill in the originals, as a perfect arm would."""
     return assemble_text(text, text.originals())
 
 
-BASELINES: dict[str, Callable[[BlankedText, WordCounts, int], FilledText]] = {
+BASELINES: dict[str, Callable[[BlankedText, WordCounts, Sampling], FilledText]] = {
     "unfilled": unfilled,
+    "constant": constant,
+    "bigram_left": partial(bigram, sees_right=False),
+    "bigram_both": partial(bigram, sees_right=True),
     "unigram": unigram,
     "uniform": uniform,
     "oracle": oracle,
 }
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
+# The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
+FLOORS = {"left": ("bigram_left", "constant"), "both": ("bigram_both", "constant")}
+FLOORS["leaky"] = FLOORS["both"]
+SAMPLED_FLOORS = {context: (f"{bigram}_sampled", "unigram") for context, (bigram, _) in FLOORS.items()}
+
+
+def _choose(weights: np.ndarray, sampling: Sampling, key: tuple) -> int:
+    """Return the number of the greatest weight (V,), the first of equals; or draw one at the temperature."""
+    if not sampling.temperature:
+        return int(weights.argmax())
+    total = ((weights / weights.max()) ** (1 / sampling.temperature)).cumsum()
+    return int(np.searchsorted(total, keyed_uniform(sampling.seed, "bigram", *key) * total[-1], side="right"))
 
 
 def _draw(text: BlankedText, words: list[str], cumulative: np.ndarray, seed: int, name: str) -> FilledText:

@@ -1,17 +1,13 @@
 """How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
-from collections import Counter
 from functools import lru_cache, partial
 from pathlib import Path
 
-import numpy as np
-
 from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 from ..corpora import load_split
-from ..documents import split_words
 from ..fill.api import fill_skipping_failures, fill_with
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
-from ..fill.baselines import BASELINES, WordCounts
+from ..fill.baselines import BASELINES, BOUNDS, WordCounts
 from ..fill.ledger import Ledger
 from ..fill.recasing import Recaser, fills_of, is_cased
 from ..fill.sampling import Sampling
@@ -48,9 +44,10 @@ def write_with_model(
 
 def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> WrittenOrSkipped:
     """Fill without a model."""
-    counts = _counts(corpus) if arm["writer"] in ("unigram", "uniform") else WordCounts([], np.zeros(0))
+    counts = WordCounts([]) if arm["writer"] in BOUNDS else _counts(corpus)
+    sampling = Sampling(arm["temperature"], seed=arm["seed"])
     filled = [
-        insert_missing_spaces(text, BASELINES[arm["writer"]](text, counts, arm["seed"])) for text in blanked
+        insert_missing_spaces(text, BASELINES[arm["writer"]](text, counts, sampling)) for text in blanked
     ]
     return filled, Ledger.of(blanked), {}
 
@@ -86,8 +83,4 @@ def _recaser(corpus: Path) -> Recaser:
 
 @lru_cache(maxsize=3)
 def _counts(corpus: Path) -> WordCounts:
-    counts = Counter(
-        word for document in load_split(corpus, "pretrain") for word in split_words(document.text)
-    )
-    words = sorted(counts)
-    return WordCounts(words, np.array([counts[word] for word in words]))
+    return WordCounts(document.text for document in load_split(corpus, "pretrain"))
