@@ -20,7 +20,7 @@ class DocumentError(StudyError):
 
 @dataclass(frozen=True)
 class Corruption:
-    """The words of a document (character offsets) and which of them are blanks (word indices)."""
+    """The words of a document (character offsets), which are blanks (word indices), of how many the ratio is a share."""
 
     id: str
     words: list[CharSpan]

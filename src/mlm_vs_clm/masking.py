@@ -46,6 +46,15 @@ STRATEGIES: dict[str, Eligible] = {
     "entities": entities,
     "content_words": content_words,
     "spans": every_word,
+    "random_as_punctuation": every_word,
+    "random_as_stopwords": every_word,
+    "random_as_entities": every_word,
+}
+# The class of which the ratio is a share, where that is not what may be masked: random words, as many as the class has.
+COUNTED: dict[str, Eligible] = {
+    "random_as_punctuation": punctuation,
+    "random_as_stopwords": stopwords,
+    "random_as_entities": entities,
 }
 
 
@@ -69,7 +78,7 @@ PICKS: dict[str, Pick] = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pic
 
 
 def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
-    """Choose the blanks of a document: `ratio` of the words that the strategy may mask, rounded to a count.
+    """Choose the blanks of a document: `ratio` of the words that the strategy may mask (or counts), rounded to a count.
 
     Raises StudyError for a ratio outside [0, 1], an unknown strategy, or an entity outside the text.
     """
@@ -77,9 +86,15 @@ def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.G
     check_entities(document)
     words = find_words(document.text)
     eligible = STRATEGIES[strategy](document, words)
-    n_masked = int(np.floor(ratio * len(eligible) + 0.5))
+    counted = COUNTED[strategy](document, words) if strategy in COUNTED else eligible
+    n_masked = int(np.floor(ratio * len(counted) + 0.5))
     chosen = PICKS[strategy](len(eligible), n_masked, rng)
-    return Corruption(document.id, words, sorted(eligible[i] for i in chosen), len(eligible))
+    return Corruption(document.id, words, sorted(eligible[i] for i in chosen), len(counted))
+
+
+def reads_entities(strategy: str) -> bool:
+    """Return whether a strategy masks or counts the words of entities."""
+    return entities in (STRATEGIES[strategy], COUNTED.get(strategy))
 
 
 def check_masking(strategy: str, ratio: float) -> None:

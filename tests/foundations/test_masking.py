@@ -5,7 +5,7 @@ import pytest
 from mlm_vs_clm.documents import Document, Entity, find_words, split_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.masking import STRATEGIES, mask_words, pick_runs
+from mlm_vs_clm.masking import COUNTED, STRATEGIES, mask_words, pick_runs, reads_entities
 
 TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
 DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
@@ -87,3 +87,16 @@ def test_runs_hold_as_many_places_as_asked_for_and_none_twice(n_eligible, n_hidd
     for seed in range(30):
         places = pick_runs(n_eligible, n_hidden, keyed_rng(seed, "runs"))
         assert len(set(places)) == len(places) == n_hidden and set(places) <= set(range(n_eligible))
+
+
+@pytest.mark.parametrize("strategy", COUNTED)
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+def test_a_control_masks_random_words_at_the_share_of_its_class_in_every_document(strategy, ratio):
+    the_class = strategy.removeprefix("random_as_")
+    for text in (TEXT, TEXT[:20], "no such words"):
+        document = Document("d", text, entities=(Entity(0, 7, "Chemical"),))
+        control, counted = (hide(name, ratio, document) for name in (strategy, the_class))
+        assert control.share == counted.share and control.n_eligible == counted.n_eligible
+    drawn = {tuple(hide(strategy, 1.0, seed=seed).blanks) for seed in range(20)}
+    assert len(drawn) > 10
+    assert reads_entities(strategy) == reads_entities(the_class) == (the_class == "entities")

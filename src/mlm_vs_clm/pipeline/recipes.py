@@ -13,7 +13,7 @@ from ..files import hash_of
 from ..fill.axes import check_arm
 from ..fill.baselines import BOUNDS
 from ..hardware import choose_device, choose_precision
-from ..masking import check_masking
+from ..masking import check_masking, reads_entities
 from ..models.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
@@ -158,7 +158,7 @@ def corrupt(config: Config) -> Recipe:
     """Return the recipe of the blanks: one artifact for every arm."""
     masking = config.masking
     check_masking(masking.strategy, masking.ratio)
-    tagged = masking.strategy == "entities" and not has_gold_entities(config)
+    tagged = reads_entities(masking.strategy) and not has_gold_entities(config)
     settings = asdict(masking) | {"entities": "tagger" if tagged else "gold", "seed": config.seed}
     return _recipe("corrupt", settings, {"corpus": corpus(config)})
 
