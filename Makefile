@@ -27,7 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
 	@touch $(READY)
 
-data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 250 MB)
+data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 MB)
 	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)

@@ -9,7 +9,7 @@ from scored_texts import WORDS, write_pairs
 from mlm_vs_clm.metrics.bertscore import Encoder, make_bertscore
 
 
-def make_encoder(folder, precision="float32", layers=2):
+def make_encoder(folder, precision="fp32", layers=2):
     return Encoder(folder, "tiny", layers, precision, "cpu")
 
 
@@ -20,7 +20,7 @@ def test_bertscore_equals_bert_score(encoder_folder):
     assert rows[:, 0] == pytest.approx(theirs[2].numpy(), abs=1e-6)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_bertscore_does_not_depend_on_its_neighbours(encoder_folder, precision):
     candidates, references = write_pairs(20)
     together = make_bertscore(make_encoder(encoder_folder, precision)).statistics(candidates, references)

@@ -12,7 +12,7 @@ from mlm_vs_clm.stats import point
 
 
 def test_the_evaluate_metrics_equal_the_tables(wordnet, encoder_folder, tmp_path):
-    resources = Resources(wordnet, encoder_folder, "tiny", layers=2, precision="float32")
+    resources = Resources(wordnet, encoder_folder, "tiny", layers=2, precision="fp32")
     candidates, references = write_pairs(6)
     scores = [make(resources, cache_dir=str(tmp_path / "cache")) for make in (Bleu, Rouge, Meteor, BertScore)]
     together = evaluate.combine(scores)

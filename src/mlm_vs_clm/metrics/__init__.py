@@ -34,7 +34,7 @@ class Resources:
     encoder: str | Path
     encoder_name: str
     layers: int = 5
-    precision: str = "bfloat16"
+    precision: str = "bf16"
     device: str = "cpu"
 
 

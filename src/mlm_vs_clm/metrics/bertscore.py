@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import StudyError
+from ..hardware import DTYPES
 from ..stats import ratio_of_sums
 from .metric import Metric, mean_statistics
 
 BATCH = 16
-PRECISIONS = {"float32": False, "bfloat16": True}
 N_PAIRS = 256
 N_REMEMBERED_TOKENS = 1 << 16
 
@@ -59,13 +59,14 @@ def match(candidate: tuple, reference: tuple) -> float:
 class Encoder:
     """A local folder or hub id of an encoder, loaded when first used, cut after layer `layers`.
 
-    `precision` is a key of PRECISIONS (whether to autocast). Texts of equal token count share a batch, so there is no
+    `precision` is a key of hardware.DTYPES. Texts of equal token count share a batch, so there is no
     padding, and a text's vectors do not depend on its neighbours, in either precision.
     """
 
     def __init__(self, source: str | Path, name: str, layers: int, precision: str, device: str):
         self.source, self.name, self.layers = source, name, layers
         self.precision, self.device = precision, device
+        self.is_low = DTYPES[precision] == "bfloat16"
         self.remembered: OrderedDict[str, tuple] = OrderedDict()
 
     @cached_property
@@ -88,7 +89,7 @@ class Encoder:
     def signature(self) -> str:
         """Name, weights, layer and precision; no local path."""
         return (
-            f"encoder:{self.name}|sha256:{hash_weights(self.folder)}|layer:{self.layers}|{self.precision}"
+            f"encoder:{self.name}|sha256:{hash_weights(self.folder)}|layer:{self.layers}|{DTYPES[self.precision]}"
             f"|windows:halved|bert-score:{version('bert-score')}"
         )
 
@@ -109,7 +110,7 @@ class Encoder:
         with _quiet():
             model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
         model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
-        return prepack(_round_matrices(model) if PRECISIONS[self.precision] else model)
+        return prepack(_round_matrices(model) if self.is_low else model)
 
     @cached_property
     def tokenizer(self):
@@ -164,7 +165,7 @@ class Encoder:
         from ..models.kernels.training_attention import attention_of
 
         ids = torch.tensor(batch, device=self.device)
-        kind, low = torch.device(self.device).type, PRECISIONS[self.precision]
+        kind, low = torch.device(self.device).type, self.is_low
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=low), attention_of(self.model, FAST):
             return bert_encode(self.model, ids, torch.ones_like(ids)).float().cpu()
 

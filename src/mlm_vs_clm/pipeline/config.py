@@ -223,7 +223,7 @@ class ScaleConfig:
 
 @dataclass
 class ScoringConfig:
-    """The metrics and the encoder of BERTScore: a package member, a local folder or a hub id."""
+    """The metrics and the encoder of BERTScore, which no arm may start from: a package member, a folder or a hub id."""
 
     metrics: list[str] = field(
         default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]

@@ -31,6 +31,7 @@ VERSIONS = {
     "report": 16,
 }
 CONTROLS = ("real", "majority", "shuffled")
+ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
 STARTS = ("encoder", "scratch", "checkpoint")
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
 
@@ -213,12 +214,35 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     settings = asdict(config.scoring) | {"resamples": config.scale.resamples}
     settings.pop("bound")
     named = name_source(settings["encoder"], config.data_dir)
+    _refuse_own_encoder(generation, named)
+    inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
+    if named["source"].startswith("package:"):
+        inputs["encoder"] = _stored_encoder(named)
     settings |= {"encoder": named.pop("source")} | named
     settings["precision"] = _precision(config)
-    inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     if generation.settings["name"] not in BOUNDS:
         inputs |= {name: _score(config, baseline(config, name)) for name in BOUNDS}
     return _recipe("score", settings, inputs)
+
+
+def _stored_encoder(named: dict) -> Recipe:
+    """Return the recipe of a package's encoder as a checkpoint: converted once, not in every process."""
+    name = named["source"].removeprefix("package:")
+    return _recipe("start", named | {"name": name, "start": "checkpoint", "seed": 0, "kind": ENCODER_KIND})
+
+
+def _refuse_own_encoder(generation: Recipe, encoder: dict) -> None:
+    """Raise StudyError where BERTScore's encoder is what the model of an arm starts from: it would favour that arm."""
+    if "model" not in generation.inputs:
+        return
+    model = generation.inputs["model"]
+    start = model.inputs.get("start", model).settings
+    origin = start.get("source", start.get("encoder"))
+    if origin == encoder["source"] or encoder.get("sha256", 0) == start.get("sha256", 1):
+        raise StudyError(
+            f"scoring.encoder={encoder['source']} is also what arm {generation.settings['name']} starts from, so BERTScore "
+            "would favour it: choose another encoder, such as scoring.encoder=package:minilm scoring.layer=5"
+        )
 
 
 def downstream(config: Config) -> Recipe:

@@ -11,7 +11,6 @@ from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
 from ..files import write_lines, write_table
 from ..fill.baselines import BOUNDS
-from ..hardware import DTYPES
 from ..metrics import (
     DIVERSITY,
     FILL_DIVERSITY,
@@ -44,9 +43,10 @@ def score_cell(
     """Write `statistics.jsonl` (one line per metric and scope, one row per document) and `scores.csv`."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    precision = DTYPES[settings["precision"]]
     name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
-    metrics = _open_metrics(str(encoder), name, settings["layer"], precision, str(nltk_root), device)
+    metrics = _open_metrics(
+        str(encoder), name, settings["layer"], settings["precision"], str(nltk_root), device
+    )
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author(documents)

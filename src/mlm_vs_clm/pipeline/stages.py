@@ -48,7 +48,7 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     if settings["start"] == "checkpoint":
         return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
     if settings["start"] == "encoder":
-        encoder = locate(settings["encoder"], Path(runtime.data_dir))
+        encoder = inputs.get("encoder") or locate(settings["encoder"], Path(runtime.data_dir))
         tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
     else:
         texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
