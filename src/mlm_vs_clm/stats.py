@@ -44,7 +44,7 @@ class PairedDifference:
     """A paired difference (first minus second) with its 95 % interval, two-sided p and standard error.
 
     `n` counts units and `runs` trainings. `run_deviation` is the standard deviation between runs, NaN for one run: its
-    interval then holds for this one training. `degrees` are those of t.
+    interval then holds for this one training. `degrees` are those of t; `reason`: why there is no difference.
     """
 
     difference: float = math.nan
@@ -56,6 +56,7 @@ class PairedDifference:
     runs: int = 1
     run_deviation: float = math.nan
     degrees: float = math.nan
+    reason: str = ""
 
 
 def ratio_of_sums(sums: np.ndarray) -> np.ndarray:

@@ -27,13 +27,17 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """The names of a cell: the corpus, the arm that filled the blanks, how they were chosen, and the seed."""
+    """The names of a cell: the corpus, the arm that filled the blanks, how they were chosen, and the seed.
+
+    `budget`: training tokens of a checkpoint along the training curve, 0 for the checkpoint that the study uses.
+    """
 
     corpus: str
     arm: str
     strategy: str
     ratio: float
     seed: int = 0
+    budget: int = 0
 
     @property
     def masking(self) -> tuple[str, float]:
@@ -46,7 +50,8 @@ class ScoredCell:
     """What an arm scored: statistics (n documents, k) by (scope, metric), the documents of a corpus in one order.
 
     `clusters` has the author of each document where authors repeat, else None. `ledger` has the sums of what generation
-    cost. `method` is shared by arms that differ in order and pace alone.
+    cost. `method` is shared by arms that differ in order and pace alone. `context` is what the arm sees (`none`: a
+    baseline), `temperature` above 0 where it draws its fills, `training` names the training of its model ("": none).
     """
 
     cell: Cell
@@ -55,6 +60,9 @@ class ScoredCell:
     clusters: Sequence[Hashable] | None = None
     ledger: dict[str, float] = field(default_factory=dict)
     method: str = ""
+    context: str = "none"
+    temperature: float = 0.0
+    training: str = ""
 
     @property
     def units(self) -> Sequence[Hashable]:

@@ -15,6 +15,7 @@ from ..fill.axes import PACE
 from ..stats import draw_weights, gather_units, percentile_interval
 from .cells import Comparison, ScoredCell, group_by
 from .gap import MEASURES, name_comparison
+from .paired import find_aggregate
 from .tables import COLUMNS
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
@@ -125,7 +126,7 @@ def _difference(first: Mix, second: Mix, measure: tuple[str, str], resamples: in
         return {"reason": f"defined for {len(units)} of the units, two are needed", "n": len(units)}
     weights = np.vstack([np.ones((1, len(units))), draw_weights(len(units), resamples, 0)])
     parts = np.split(weights @ units, len(mixed), axis=1)
-    scores = [share * MEASURES[measure](part) for part, (_, share) in zip(parts, mixed, strict=True)]
+    scores = [share * find_aggregate(measure[1])(part) for part, (_, share) in zip(parts, mixed, strict=True)]
     sides = np.array([sum(scores[: len(first)]), sum(scores[len(first) :])])  # (2, 1 + draws)
     drawn = (sides[0] - sides[1])[1:]
     values = {"value_first": sides[0, 0], "value_second": sides[1, 0], "value": sides[0, 0] - sides[1, 0]}

@@ -11,19 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..draws import keyed_rng
-from ..metrics import EXACT_MATCH
-from ..metrics.bleu import score_counts
-from ..stats import Aggregate, PairedDifference, average_runs, compare_runs, ratio_of_sums
+from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
+from .paired import by_seed, compare_cells
 from .tables import COLUMNS
 
-MEASURES: dict[tuple[str, str], Aggregate] = {
-    ("fills", "exact_match"): EXACT_MATCH.aggregate,
-    ("document", "bleu"): score_counts,
-    ("document", "bertscore"): ratio_of_sums,
-}
+MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
 C = TypeVar("C", ScoredCell, TrainedCell)
 UNIT_NAMES = ("task_seed", "id", "cluster")
 
@@ -101,17 +96,8 @@ def name_comparison(comparison: Comparison) -> dict:
 def _compare_text(
     comparison: Comparison, cells: list[ScoredCell], measure: tuple[str, str], resamples: int
 ) -> dict:
-    found = {(one.cell.arm, one.cell.seed): one for one in cells if measure in one.statistics}
-    seeds, reason = share_seeds(comparison, found)
-    if reason:
-        return missing(reason)
-    firsts, seconds = ([found[arm, seed] for seed in seeds] for arm in comparison.arms)
-    pairs = [(a.statistics[measure], b.statistics[measure]) for a, b in zip(firsts, seconds, strict=True)]
-    units = [one.units for one in firsts]
-    made = compare_runs(pairs, MEASURES[measure], resamples, clusters=units)
-    if np.isnan(made.difference):
-        return missing(f"defined for {made.n} of the units, two are needed") | {"n": made.n}
-    return to_values(made)
+    first, second = (by_seed([one for one in cells if one.cell.arm == arm]) for arm in comparison.arms)
+    return to_values(compare_cells(first, second, measure, resamples, comparison.arms))
 
 
 def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell], resamples: int) -> dict:
@@ -146,6 +132,8 @@ def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list
 
 def to_values(made: PairedDifference) -> dict:
     """Return a difference as columns of a row."""
+    if made.reason:
+        return missing(made.reason) | {"n": made.n or None}
     numbers = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
     return numbers | {"n": made.n, "reason": ""}
 

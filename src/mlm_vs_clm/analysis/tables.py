@@ -20,6 +20,9 @@ COLUMNS = {
     "downstream": (
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
     ).split(),
+    "competence": (
+        "corpus arm strategy ratio blanks scope metric value floor floor_value difference low high n runs outcome reason"
+    ).split(),
     "gap": "corpus comparison first second scope metric value low high p n reason".split(),
     "utility_gap": "corpus comparison first second task metric value low high p n reason".split(),
     "runs": "corpus comparison first second scope metric seed value low high n reason".split(),
@@ -44,6 +47,7 @@ KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
+    "competence": ["corpus", "arm", "strategy", "ratio", "blanks"],
     "gap": ["corpus", "comparison", "scope", "metric"],
     "utility_gap": ["corpus", "comparison", "metric"],
     "runs": ["corpus", "comparison", "scope", "metric", "seed"],
@@ -57,7 +61,7 @@ KEYS = {  # the columns that name a row
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
-    "flops_first flops_second value_first value_second"
+    "flops_first flops_second value_first value_second floor_value difference runs"
 ).split()
 UNEXPLAINED = "no reason was recorded"
 

@@ -121,13 +121,17 @@ def describe_task(path: Path) -> dict:
 def read_scored(path: Path) -> ScoredCell:
     """Return the cell of a score artifact."""
     read, about = inputs_of(path), describe_score(path)
+    arm, model = read_record(read["generation"])["settings"], inputs_of(read["generation"]).get("model")
     return ScoredCell(
         Cell(*(about[key] for key in ("corpus", "arm", "strategy", "ratio", "seed"))),
         name_of(path),
         read_statistics(path),
         cluster_by_author(load_documents(read["corpus"], "generate")),
         json.loads((read["generation"] / "ledger.json").read_text()),
-        name_method(read_record(read["generation"])["settings"]),
+        name_method(arm),
+        arm["context"],
+        arm.get("temperature", 0.0),
+        name_of(model) if model else "",
     )
 
 

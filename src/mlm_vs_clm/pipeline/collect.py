@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis.claims import decide, hash_rules, list_comparisons
+from ..analysis.competence import judge_competence
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.tables import VERDICT, tidy
@@ -50,6 +51,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "study": describe_settings(settings),
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
+        "competence": judge_competence(map(read_scored, of_stage(inputs, "score")), resamples),
         "gap": compare_text(scored, comparisons, resamples),
         "utility_gap": compare_utility(trained, comparisons, resamples),
         "runs": compare_by_seed(scored, trained, comparisons, resamples),

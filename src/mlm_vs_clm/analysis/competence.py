@@ -1,0 +1,111 @@
+"""Which arms may speak: those that restore more words than floors without a network, given what each arm sees."""
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ..fill.baselines import FLOORS, SAMPLED_FLOORS
+from ..stats import PairedDifference
+from .cells import Cell, ScoredCell, group_by
+from .paired import BySeed, by_seed, compare_cells, score_cells
+from .tables import COLUMNS
+
+WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
+COMPETENT, NOT_COMPETENT, NOT_RUN = "competent", "not competent", "not run"
+FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
+TEXT = {"all": ("document", "bleu")}
+Place = tuple[str, str, str, float]  # corpus, arm, strategy, ratio
+
+
+def to_place(cell: Cell) -> Place:
+    """Return what the seeds of a cell share."""
+    return cell.corpus, cell.arm, *cell.masking
+
+
+def index_cells(cells: Iterable[ScoredCell]) -> dict[Place, BySeed]:
+    """Return the cells by corpus, arm and masking, and then by seed; those along a training curve are left out."""
+    final = (one for one in cells if not one.cell.budget)
+    return {place: by_seed(group) for place, group in group_by(final, lambda one: to_place(one.cell)).items()}
+
+
+def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
+    """Return the table `competence`: one row per corpus, arm, masking and class of blanks.
+
+    An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of what it sees:
+    in exact match of its fills, or, where it writes the text anew, in document BLEU against the unfilled text. The row
+    has the floor that it clears least.
+    """
+    found = index_cells(cells)
+    rows = []
+    for place, seeds in found.items():
+        one = next(iter(seeds.values()))
+        if one.context not in (*FLOORS, WRITES_ANEW):
+            continue
+        for blanks, measure in (TEXT if one.context == WRITES_ANEW else FILLS).items():
+            rows.append(_judge(place, find_floors(one), measure, found, resamples) | {"blanks": blanks})
+    return pd.DataFrame(rows, columns=COLUMNS["competence"])
+
+
+def find_floors(one: ScoredCell) -> tuple[str, ...]:
+    """Return the arms that a cell's arm must beat: drawn ones where it draws its fills."""
+    if one.context == WRITES_ANEW:
+        return ("unfilled",)
+    return (SAMPLED_FLOORS if one.temperature else FLOORS)[one.context]
+
+
+def _judge(
+    place: Place,
+    floors: tuple[str, ...],
+    measure: tuple[str, str],
+    found: dict[Place, BySeed],
+    resamples: int,
+) -> dict:
+    corpus, arm, strategy, ratio = place
+    sides = {floor: found.get((corpus, floor, strategy, ratio), {}) for floor in floors}
+    made = {
+        floor: compare_cells(found[place], side, measure, resamples, (arm, floor))
+        for floor, side in sides.items()
+    }
+    hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
+    least = made[hardest]
+    return {
+        **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
+        **{"scope": measure[0], "metric": measure[1], "value": score_cells(found[place], measure)},
+        **{"floor": hardest, "floor_value": score_cells(sides[hardest], measure)},
+        **{"difference": least.difference, "low": least.low, "high": least.high},
+        **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
+    }
+
+
+def _decide(least: PairedDifference) -> str:
+    if least.reason or math.isnan(least.low):
+        return NOT_RUN
+    return COMPETENT if least.low > 0 else NOT_COMPETENT
+
+
+class Competence:
+    """The competence table, looked up by place and class of blanks."""
+
+    def __init__(self, table: pd.DataFrame):
+        keys = zip(*(table[name] for name in ("corpus", "arm", "strategy", "ratio", "blanks")), strict=True)
+        self.rows = dict(zip(keys, table.to_dict("records"), strict=True))
+
+    def is_competent(self, place: Place, blanks: str = "all") -> bool:
+        """Return whether an arm is competent there."""
+        row = self.rows.get((*place, blanks))
+        return row is not None and row["outcome"] == COMPETENT
+
+    def explain(self, place: Place) -> str:
+        """Return why an arm is not competent there; nothing for one that is, and for a baseline or a real text."""
+        row = self.rows.get((*place, "all"))
+        if row is None or row["outcome"] == COMPETENT:
+            return ""
+        if row["outcome"] == NOT_RUN:
+            return f"{row['arm']} has no floor to be judged by ({row['reason']})"
+        unit = "BLEU" if row["metric"] == "bleu" else "exact match"
+        form = ".1f" if row["metric"] == "bleu" else ".3f"
+        return (
+            f"{row['arm']} is not above {row['floor']} on {row['corpus']} at {row['strategy']} {row['ratio']:g} "
+            f"({unit} {row['value']:{form}} and {row['floor_value']:{form}})"
+        )
