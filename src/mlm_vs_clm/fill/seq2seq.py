@@ -41,7 +41,7 @@ def fill_seq2seq(
     read off an alignment with the kept words. source `sentinel`: a mask stands for each group of adjacent blanks. A
     T5-style tokenizer has a sentinel per group (`<extra_id_0>`, ...); the model generates the answers alone, so every
     other character is kept. Any other tokenizer has one mask, and the model generates the whole text. A blank without
-    an answer gets an empty fill. Equal inputs are read once.
+    an answer gets an empty fill. Equal inputs are read once; the ledger counts each document as if it were alone.
 
     Raises DocumentError for a document that does not fit, StudyError for a tokenizer without masks.
     """
@@ -56,9 +56,10 @@ def fill_seq2seq(
     with prepacked_products(model):
         for start in range(0, len(distinct), batch_documents):
             batch = distinct[start : start + batch_documents]
-            output = _generate(model, tokenizer, batch, max_new_tokens)
-            generated |= zip(batch, output, strict=True)
-            _count(ledger, model, sum(lengths[text] for text in batch), sum(len(ids) for ids in output))
+            generated |= zip(batch, _generate(model, tokenizer, batch, max_new_tokens), strict=True)
+    sizes = count_parameters(model)
+    for given in inputs:
+        _count(ledger, sizes, lengths[given], len(generated[given]))
     return [settle(text, generated[given]) for text, given in zip(blanked, inputs, strict=True)], ledger
 
 
@@ -206,8 +207,8 @@ def _generate_step_by_step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_
     return generated
 
 
-def _count(ledger: Ledger, model: PreTrainedModel, n_read: int, n_generated: int) -> None:
+def _count(ledger: Ledger, sizes: dict[str, int], n_read: int, n_generated: int) -> None:
     ledger.passes += n_generated
     ledger.tokens_filled += n_generated
     ledger.token_forwards += n_read + n_generated
-    ledger.flops += forward_flops(count_parameters(model), (n_read + n_generated) // 2, n_generated)
+    ledger.flops += forward_flops(sizes, (n_read + n_generated) // 2, n_generated)

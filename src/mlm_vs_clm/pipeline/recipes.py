@@ -24,7 +24,7 @@ VERSIONS = {
     "start": 1,
     "pretrain": 4,
     "corrupt": 1,
-    "generate": 5,
+    "generate": 6,
     "score": 4,
     "downstream": 9,
     "correlate": 5,
