@@ -252,5 +252,5 @@ def test_a_word_put_for_a_mark_is_set_apart_from_its_neighbours():
 def test_equal_inputs_are_read_once_and_cost_as_much_as_each_alone(seq2seq_model, tokenizer, texts):
     empty = [blank(text, [*range(len(find_words(text)))], f"d{i}") for i, text in enumerate(texts[:3])]
     cost = lambda some: fill_seq2seq(seq2seq_model, tokenizer, some, max_new_tokens=7)[1]  # noqa: E731
-    alone = cost(empty[:1])
-    assert alone.flops and cost(empty) == alone + alone + alone
+    first, second, third = (cost([one]) for one in empty)
+    assert first.flops and cost(empty) == first + second + third

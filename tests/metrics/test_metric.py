@@ -5,6 +5,7 @@ import pytest
 
 from mlm_vs_clm.metrics import METRICS, normalise
 from mlm_vs_clm.metrics.bleu import make_bleu
+from mlm_vs_clm.metrics.metric import PRE_SPLIT
 from mlm_vs_clm.metrics.rouge import make_rouge
 from mlm_vs_clm.stats import point
 
@@ -48,5 +49,10 @@ def test_a_missing_candidate_is_an_error():
 
 def test_signatures_have_version_and_scale():
     bleu, rouge = make_bleu().signature(), make_rouge("rougeL").signature()
-    assert bleu.startswith("BLEU|nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:")
-    assert bleu.endswith("scale:0-100") and "rouge_score:0." in rouge and "stem:no" in rouge
+    assert bleu.startswith(f"BLEU|{PRE_SPLIT}|nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:")
+    assert (
+        bleu.endswith("scale:0-100")
+        and "rouge_score:0." in rouge
+        and PRE_SPLIT in rouge
+        and "stem:no" in rouge
+    )

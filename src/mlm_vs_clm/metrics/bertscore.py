@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import StudyError
 from ..hardware import DTYPES
 from ..stats import ratio_of_sums
-from .metric import Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics
 
 BATCH = 16
 N_PAIRS = 256
@@ -25,7 +25,7 @@ def make_bertscore(encoder: "Encoder") -> Metric:
     return Metric(
         lambda candidates, references: score_documents(encoder, candidates, references),
         ratio_of_sums,
-        lambda: f"BERTScore|f1|mean|{encoder.signature}|idf:no|rescale:no|scale:0-1",
+        lambda: f"BERTScore|{PRE_SPLIT}|f1|mean|{encoder.signature}|idf:no|rescale:no|scale:0-1",
     )
 
 

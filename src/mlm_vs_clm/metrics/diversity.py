@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ..stats import ratio_of_sums
-from .metric import Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics
 
 
 def list_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
@@ -59,7 +59,7 @@ def _measure_common_start(first: list[str], second: list[str]) -> int:
 
 
 def _of_texts(statistics: Callable[[Sequence[str]], np.ndarray], signature: str) -> Metric:
-    return Metric(statistics, ratio_of_sums, lambda: signature)
+    return Metric(statistics, ratio_of_sums, lambda: f"{signature}|{PRE_SPLIT}")
 
 
 DIVERSITY: dict[str, Metric] = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import StudyError
 from ..stats import ratio_of_sums
-from .metric import Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics
 
 N_REMEMBERED = 1 << 16
 
@@ -26,7 +26,7 @@ def make_meteor(wordnet: Path) -> Metric:
 @lru_cache
 def _signature(wordnet: Path) -> str:
     """Name the nltk version and the WordNet files, since both change the values."""
-    settings = f"METEOR|mean|alpha:0.9|beta:3|gamma:0.5|nltk:{version('nltk')}"
+    settings = f"METEOR|{PRE_SPLIT}|mean|alpha:0.9|beta:3|gamma:0.5|nltk:{version('nltk')}"
     return f"{settings}|wordnet-sha256:{hash_wordnet(wordnet)}|scale:0-1"
 
 

@@ -22,6 +22,11 @@ class Metric:
     signature: Callable[[], str]
 
 
+PRE_SPLIT = (
+    "pre-split:lower-case words joined by a space"  # what `normalise` does to a text before any metric
+)
+
+
 def mean_statistics(values: Iterable[float]) -> np.ndarray:
     """Return the rows (value, 1) of a score that is a mean over documents; a NaN value makes a NaN row."""
     column = np.fromiter(values, dtype=float)

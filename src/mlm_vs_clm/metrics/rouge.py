@@ -7,7 +7,7 @@ from importlib.metadata import version
 import numpy as np
 
 from ..stats import ratio_of_sums
-from .metric import Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics
 
 PairScore = Callable[[str, str], float]  # of a candidate and its reference
 
@@ -21,7 +21,7 @@ def make_rouge(kind: str) -> Metric:
 
 
 def _signature(kind: str) -> str:
-    return f"{kind}|f1|mean|stem:no|tok:space|rouge_score:{version('rouge_score')}|scale:0-1"
+    return f"{kind}|{PRE_SPLIT}|f1|mean|stem:no|tok:space|rouge_score:{version('rouge_score')}|scale:0-1"
 
 
 def score_documents(score: PairScore, candidates: list[str], references: list[str]) -> np.ndarray:
