@@ -108,16 +108,25 @@ def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell]
     firsts, seconds = ([found[arm, seed] for seed in seeds] for arm in comparison.arms)
     if reasons := sorted({f"{one.cell.arm}: {one.reason}" for one in (*firsts, *seconds) if one.reason}):
         return missing("; ".join(reasons))
-    measure = TASKS[task].measures[TASKS[task].main_metric]
-    clusters = [unit["cluster"] for unit in firsts[0].units if unit["task_seed"] == 0]
-    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
-    weights = np.vstack([np.ones(len(clusters)), weights])  # the first draw is the test set as it is
-    sides = [[_score(one.units, measure, weights) for one in side] for side in (firsts, seconds)]
-    if len({len(scores) for side in sides for scores in side}) > 1:
+    scores, n = score_answers([*firsts, *seconds], resamples)
+    if len({one.shape for one in scores}) > 1:
         return missing("not trained with as many task seeds")
-    by_text_and_task = np.array(sides[0]) - np.array(sides[1])
+    by_text_and_task = np.array(scores[: len(seeds)]) - np.array(scores[len(seeds) :])
     runs = by_text_and_task.mean(axis=1) if len(seeds) > 1 else by_text_and_task[0]
-    return to_values(average_runs(runs, len(set(clusters))))
+    return to_values(average_runs(runs, n))
+
+
+def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np.ndarray], int]:
+    """Return the main score (task seeds, 1 + resamples) of each cell of a task, on the same draws, and the units drawn.
+
+    The first draw is the test set as it is.
+    """
+    task = TASKS[cells[0].task]
+    clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
+    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
+    weights = np.vstack([np.ones(len(clusters)), weights])
+    scores = [np.array(_score(one.units, task.measures[task.main_metric], weights)) for one in cells]
+    return scores, len(set(clusters))
 
 
 def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:

@@ -23,6 +23,14 @@ COLUMNS = {
     "competence": (
         "corpus arm strategy ratio blanks scope metric value floor floor_value difference low high n runs outcome reason"
     ).split(),
+    "sanity": (
+        "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
+        "above_unfilled outcome reason"
+    ).split(),
+    "headroom": (
+        "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
+        "low high n runs reason"
+    ).split(),
     "gap": "corpus comparison first second scope metric value low high p n reason".split(),
     "utility_gap": "corpus comparison first second task metric value low high p n reason".split(),
     "runs": "corpus comparison first second scope metric seed value low high n reason".split(),
@@ -48,6 +56,8 @@ KEYS = {  # the columns that name a row
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "competence": ["corpus", "arm", "strategy", "ratio", "blanks"],
+    "sanity": ["corpus", "scope", "metric"],
+    "headroom": ["corpus", "strategy", "ratio", "trained_on"],
     "gap": ["corpus", "comparison", "scope", "metric"],
     "utility_gap": ["corpus", "comparison", "metric"],
     "runs": ["corpus", "comparison", "scope", "metric", "seed"],
@@ -61,7 +71,8 @@ KEYS = {  # the columns that name a row
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
-    "flops_first flops_second value_first value_second floor_value difference runs"
+    "flops_first flops_second value_first value_second floor_value difference runs "
+    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable"
 ).split()
 UNEXPLAINED = "no reason was recorded"
 

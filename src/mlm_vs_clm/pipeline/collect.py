@@ -11,6 +11,8 @@ from ..analysis.claims import decide, hash_rules, list_comparisons
 from ..analysis.competence import judge_competence
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
+from ..analysis.headroom import share_headroom
+from ..analysis.sanity import judge_metrics
 from ..analysis.tables import VERDICT, tidy
 from ..files import ROOT, read_lines
 from ..report.build import build
@@ -64,6 +66,8 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
     if "bench" in settings:
         tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
+    tables["headroom"] = share_headroom(map(read_trained, of_stage(inputs, "downstream")), resamples)
+    tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
     verdicts, comparisons = gather_claims(tables, inputs, rules, resamples)
     return tables | {"claims": verdicts, "comparisons": comparisons}
 

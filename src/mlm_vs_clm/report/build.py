@@ -34,6 +34,7 @@ SECTIONS = {  # the page's order: id -> title
     "training": "Training of the language models",
 }
 SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tables it reads, the function
+    "utility": (("headroom",), utility.describe_random_words),
     "cost": (("ledger", "equal_compute"), sentences.describe_costs),
     "correlation": (("correlation",), sentences.describe_decisions),
 }
@@ -56,9 +57,11 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "runs": ("quality", ("runs",), differences.run_table),
     "orders": ("quality", ("scores", "ledger"), quality.order_table),
     "side": ("quality", ("scores",), quality.side_tables),
+    "sanity": ("quality", ("sanity",), quality.sanity_table),
     "strategy": ("quality", ("scores",), quality.strategy_tables),
     "utility_gap": ("utility", ("utility_gap",), differences.utility_gap_table),
     "references": ("utility", ("downstream",), utility.reference_table),
+    "headroom": ("utility", ("headroom",), utility.headroom_tables),
     "downstream": ("utility", ("downstream",), utility.downstream_tables),
     "cost": ("cost", ("ledger",), cost.cost_table),
     "equal_compute": ("cost", ("equal_compute",), differences.equal_table),

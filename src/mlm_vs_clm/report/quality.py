@@ -18,6 +18,7 @@ from .tables import (
     Entry,
     Table,
     command_for_cells,
+    command_for_report,
     cross,
     describe_count,
     enter_number,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
+SANITY_STEPS = ("oracle above arms", "arm above floor", "floor above unfilled")
 RATIO_METRICS = (
     "exact_match",
     "exact_match_content",
@@ -95,6 +97,56 @@ def metric_table(
         rows=cross(rows, keys, "metric", metrics, dash_undefined),
         command=command_for_cells("score", study.scale, rows),
     )
+
+
+def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: metrics down, how far each step of the order is apart across."""
+    if sanity.empty:
+        return []
+    keys, steps = ["corpus", "scope", "metric"], ["above_arms", "above_floors", "above_unfilled"]
+    rows = sanity.set_index(keys)
+    return [
+        Table(
+            name="sanity",
+            title="Do the metrics rank the original, competent arms, floors and unfilled text?",
+            caption=(
+                f"{study.describe_main()}. Steps as shares of oracle minus unfilled: from the best competent arm up to the "
+                "oracle, from its floor up to the arm that clears it least (both named), from unfilled text up to the lowest "
+                "floor. A metric ranks where all three are above 0."
+            ),
+            header=[
+                "corpus",
+                "scope",
+                "metric",
+                "ranks",
+                "oracle",
+                "arm",
+                "floor",
+                "unfilled",
+                *SANITY_STEPS,
+            ],
+            rows=[
+                (
+                    Entry(line[0]),
+                    Entry(style.name_scope(line[1])),
+                    Entry(style.name_metric(line[2])),
+                    Entry(row["outcome"], reason=row["reason"] if isinstance(row["reason"], str) else ""),
+                    enter_number(row["oracle_value"], "{:.3f}"),
+                    *(_enter_named(row, side) for side in ("arm", "floor")),
+                    enter_number(row["unfilled_value"], "{:.3f}"),
+                    *(enter_number(row[step], "{:+.3f}", DASH) for step in steps),
+                )
+                for line in order_lines(sanity, keys)
+                for row in [rows.loc[line]]
+            ],
+            command=command_for_report(study.scale),
+        )
+    ]
+
+
+def _enter_named(row: pd.Series, side: str) -> Entry:
+    value = row[f"{side}_value"]
+    return Entry(f"{row[side]} {value:.3f}", float(value)) if pd.notna(value) else DASH
 
 
 def strategy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:

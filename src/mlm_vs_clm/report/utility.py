@@ -16,7 +16,20 @@ from . import style
 from .correlation import CorrelationLookup, decision_of
 from .drawing import Drawing, add_legend, draw_points, each_panel, mark_empty_panel, panels
 from .style import Study, ordered
-from .tables import DASH, INTERVALS, MISSING, Entry, Table, command_for_cells, command_for_training, cross
+from .tables import (
+    DASH,
+    INTERVALS,
+    MISSING,
+    Entry,
+    Table,
+    command_for_cells,
+    command_for_report,
+    command_for_training,
+    cross,
+    enter_key,
+    enter_number,
+    order_lines,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +42,7 @@ HEADLINE = (
     ("document", "bleu_gain"),
     ("document", "bertscore"),
 )
+RANDOM_WORDS = ("uniform", "unigram")
 REFERENCES = ("real", "unfilled", "shuffled", "majority")
 LINES: dict[str, dict[str, Any]] = {
     "real": {"color": "#000000", "linestyle": "-", "linewidth": 1.2},
@@ -72,6 +86,60 @@ def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
 def dash_where_not_copied(entry: Entry, line: tuple, metric: str) -> Entry:
     """Return a dash where a reference has no copying to audit, the entry itself elsewhere."""
     return DASH if entry == MISSING and metric in style.COPYING and line[1] in style.REFERENCES else entry
+
+
+def headroom_tables(headroom: pd.DataFrame, study: Study) -> list[Table]:
+    """Return the share of headroom that each arm reaches, and the headroom itself; none without rows."""
+    if headroom.empty:
+        return []
+    keys, arms = ["corpus", "strategy", "ratio"], ordered(headroom["trained_on"], style.ARMS)
+    rooms = headroom.dropna(subset="headroom").drop_duplicates(keys).set_index(keys)
+    columns = ("real_value", "unfilled_value", "headroom", "detectable")
+    lines = order_lines(rooms.reset_index(), keys)
+    named = [tuple(enter_key(key, value) for key, value in zip(keys, line, strict=True)) for line in lines]
+    numbers = [[enter_number(rooms.loc[line, column], "{:.3f}") for column in columns] for line in lines]
+    rooms_for = [Entry(str(rooms.loc[line, "room"])) for line in lines]
+    return [
+        Table(
+            name="headroom",
+            title="Is there room between unfilled and real text?",
+            caption=(
+                "Utility of training on real and on unfilled text. There is room where the headroom exceeds the smallest "
+                "difference that these test units and trainings find with 80 % power."
+            ),
+            header=[*keys, "real", "unfilled", "headroom", "detectable", "room"],
+            rows=[(*a, *b, c) for a, b, c in zip(named, numbers, rooms_for, strict=True)],
+            command=command_for_report(study.scale),
+        ),
+        Table(
+            name="headroom_shares",
+            title="Utility as a share of headroom",
+            caption=(
+                "(arm - unfilled) / (real - unfilled): 0 is text without its blanks, 1 real text; uniform and unigram are random "
+                f"words. {INTERVALS}"
+            ),
+            header=[*keys, *arms],
+            rows=cross(headroom.assign(seed=0, share=np.nan), keys, "trained_on", arms),
+            command=command_for_report(study.scale),
+        ),
+    ]
+
+
+def describe_random_words(headroom: pd.DataFrame, study: Study) -> list[str]:
+    """Return a sentence per corpus whose entities were all masked: language models against random words."""
+    rows = headroom[
+        (headroom["strategy"] == "entities") & (headroom["ratio"] == 1) & headroom["value"].notna()
+    ]
+    told = []
+    for corpus, part in rows.groupby("corpus"):
+        values = dict(zip(part["trained_on"], part["value"], strict=True))
+        drawn = [f"{arm} {values.pop(arm):.2f}" for arm in RANDOM_WORDS if arm in values]
+        if drawn and values:
+            others = ", ".join(f"{arm} {values[arm]:.2f}" for arm in ordered(values, style.ARMS))
+            told.append(
+                f"{corpus}, all entities masked, share of headroom: random words {', '.join(drawn)}; others {others}."
+            )
+    return told
 
 
 def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:

@@ -1,0 +1,79 @@
+"""Utility as a share of headroom: how far the text of an arm is on the way from unfilled to real text, where there is room."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..stats import average_runs
+from ..tasks import TASKS
+from .cells import TrainedCell, group_by
+from .gap import score_answers
+from .power import smallest_detectable_effect
+from .tables import COLUMNS
+
+REAL, FLOOR = "real", "unfilled"
+CONTROLS = (REAL, "shuffled", "majority")
+
+
+def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame:
+    """Return the table `headroom`: one row per corpus, masking and arm whose text a task model learned from.
+
+    Headroom is real minus unfilled text, `detectable` the smallest such difference that these test units and trainings
+    find; there is room where it is below the headroom. `value` is (arm - unfilled) / (real - unfilled), with its
+    interval over test units and trainings (seeds of the texts, or task seeds where there is one such seed).
+    """
+    rows = []
+    final = [one for one in cells if not one.cell.budget]
+    for (corpus, task), group in group_by(final, lambda one: (one.cell.corpus, one.task)).items():
+        real = [one for one in group if one.cell.arm == REAL]
+        filled = [one for one in group if one.cell.arm not in CONTROLS]
+        for (strategy, ratio), at in group_by(filled, lambda one: one.cell.masking).items():
+            floors = {one.cell.seed: one for one in at if one.cell.arm == FLOOR}
+            by_arm = group_by((one for one in at if one.cell.arm != FLOOR), lambda one: one.cell.arm)
+            about = {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
+            about |= {"strategy": strategy, "ratio": ratio}
+            for arm, seeds in by_arm.items():
+                rows.append(about | {"trained_on": arm} | _share(real, seeds, floors, resamples))
+    return pd.DataFrame(rows, columns=COLUMNS["headroom"])
+
+
+def _share(
+    real: Sequence[TrainedCell], arms: Sequence[TrainedCell], floors: dict[int, TrainedCell], resamples: int
+) -> dict:
+    arms = [one for one in arms if one.cell.seed in floors]
+    if not real or not arms:
+        return {"reason": f"not run: {FLOOR if real else REAL}"}
+    used = [real[0], *arms, *(floors[one.cell.seed] for one in arms)]
+    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for one in used if one.reason}):
+        return {"reason": "; ".join(reasons)}
+    scores, n = score_answers(used, resamples)
+    if len({one.shape for one in scores}) > 1:
+        return {"reason": "not trained with as many task seeds"}
+    top, arm, floor = scores[0], np.array(scores[1 : 1 + len(arms)]), np.array(scores[1 + len(arms) :])
+    axis = 1 if len(arms) > 1 else 0  # one text: its task models are the runs
+    above, room = (arm - floor).mean(axis=axis), (top - floor).mean(axis=axis)
+    headroom = average_runs(room, n)
+    detectable = (
+        np.nan
+        if np.isnan(headroom.standard_error)
+        else smallest_detectable_effect(headroom.standard_error, round(headroom.degrees) + 1)
+    )
+    has_room = bool(headroom.difference > detectable)
+    values = {"real_value": top[:, 0].mean(), "unfilled_value": floor[..., 0].mean()}
+    values |= {"utility": arm[..., 0].mean(), "headroom": headroom.difference, "detectable": detectable}
+    values |= {"room": "yes" if has_room else "no", "n": n, "runs": len(room)}
+    if not has_room:
+        told = (
+            f"{headroom.difference:.3f}, and {detectable:.3f} is the smallest difference that would be found"
+        )
+        return values | {"reason": f"no room: real text is above unfilled text by {told}"}
+    made = average_runs(_linearise(above, room), n)
+    return values | {"value": made.difference, "low": made.low, "high": made.high, "reason": ""}
+
+
+def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Return values (runs, 1 + draws) whose mean is the ratio of the means, and which vary as it does (delta method)."""
+    whole = room[:, 0].mean()
+    ratio = above[:, 0].mean() / whole
+    return ratio + (above - ratio * room) / whole

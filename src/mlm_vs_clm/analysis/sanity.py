@@ -1,0 +1,62 @@
+"""Can a metric be trusted? Whether it ranks the original above competent arms, those above floors, floors above unfilled."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from ..metrics import METRICS
+from .competence import COMPETENT, NOT_RUN
+from .tables import COLUMNS, at_main_cell
+
+RANKS = "ranks"
+BLANKS = {
+    "exact_match": "all",
+    "exact_match_content": "content",
+}  # the blanks on which an arm must be competent
+MISRANKED = {  # the step of the order -> what is wrong where it is not above zero
+    "above_arms": "an arm above the original",
+    "above_floors": "a floor above an arm",
+    "above_unfilled": "unfilled text above a floor",
+}
+
+
+def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return the table `sanity`: one row per corpus and metric at the main cell, seeds averaged.
+
+    Steps are shares of (oracle - unfilled): from the best competent arm up to the oracle, from the floor up to its arm
+    for the arm that clears it least (`arm` and `floor`), and from unfilled text up to the lowest of those floors.
+    """
+    if scores.empty or competence.empty:
+        return pd.DataFrame(columns=COLUMNS["sanity"])
+    scores, competent = at_main_cell(scores, main), at_main_cell(competence, main)
+    competent = competent[competent["outcome"] == COMPETENT]
+    rows = []
+    for (corpus, scope, metric), cells in scores.groupby(["corpus", "scope", "metric"]):
+        if metric in (*METRICS, *BLANKS):
+            allowed = competent["blanks"] == BLANKS.get(metric, "all")
+            pairs = competent[allowed & (competent["corpus"] == corpus)][["arm", "floor"]]
+            values = cells.groupby("arm")["value"].mean().to_dict()
+            found = _judge(values, list(pairs.itertuples(index=False, name=None)))
+            rows.append({"corpus": corpus, "scope": scope, "metric": metric} | found)
+    return pd.DataFrame(rows, columns=COLUMNS["sanity"])
+
+
+def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
+    oracle, unfilled = (values.get(name, math.nan) for name in ("oracle", "unfilled"))
+    known = {"oracle_value": oracle, "unfilled_value": unfilled, "outcome": NOT_RUN}
+    pairs = [pair for pair in pairs if not any(math.isnan(values.get(name, math.nan)) for name in pair)]
+    if math.isnan(oracle - unfilled) or np.isclose(oracle, unfilled):
+        return known | {"reason": "no value for oracle and unfilled that differ"}
+    if not pairs:
+        return known | {"reason": "no competent arm"}
+    arm, floor = min(pairs, key=lambda pair: values[pair[0]] - values[pair[1]])
+    steps = {
+        "above_arms": oracle - max(values[one] for one, _ in pairs),
+        "above_floors": values[arm] - values[floor],
+        "above_unfilled": min(values[one] for _, one in pairs) - unfilled,
+    }
+    wrong = [words for step, words in MISRANKED.items() if steps[step] <= 0]
+    shares = {name: step / (oracle - unfilled) for name, step in steps.items()}
+    named = {"arm": arm, "arm_value": values[arm], "floor": floor, "floor_value": values[floor]}
+    return known | named | shares | {"outcome": "; ".join(wrong) or RANKS, "reason": ""}
