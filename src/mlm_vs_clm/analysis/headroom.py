@@ -32,9 +32,9 @@ def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame
             floors = {one.cell.seed: one for one in at if one.cell.arm == FLOOR}
             by_arm = group_by((one for one in at if one.cell.arm != FLOOR), lambda one: one.cell.arm)
             about = {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
-            about |= {"strategy": strategy, "ratio": ratio}
             for arm, seeds in by_arm.items():
-                rows.append(about | {"trained_on": arm} | _share(real, seeds, floors, resamples))
+                place = {"strategy": strategy, "ratio": ratio, "trained_on": arm}
+                rows.append(about | place | _share(real, seeds, floors, resamples))
     return pd.DataFrame(rows, columns=COLUMNS["headroom"])
 
 
