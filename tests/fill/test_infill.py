@@ -6,12 +6,12 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
+from tiny_trainings import train_tiny
 
 from mlm_vs_clm.blanks import BlankedText
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill.causal import fill_causal
 from mlm_vs_clm.fill.infill import fill_infill
 from mlm_vs_clm.fill.rows import to_rows
 from mlm_vs_clm.fill.sampling import Sampling
@@ -28,8 +28,7 @@ from mlm_vs_clm.models.objectives import (
     lay_out_answers,
 )
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
-from mlm_vs_clm.models.training.batches import pad_examples, tokenize
-from mlm_vs_clm.models.training.loop import Training, train
+from mlm_vs_clm.models.training.batches import tokenize
 
 LEFT, MASK, RIGHT = 1, 9, 2
 TOKENS = Noise(0.5, "token", 0.8, 0.1)
@@ -199,65 +198,11 @@ def test_roomy_cache_equals_the_library_s(causal_model):
 def test_budget_counts_a_document_once_and_work_as_done(texts, tokenizer, tmp_path):
     """All objectives see the same sub-words; infilling reads more of them and says so in its FLOPs."""
     shape = {"layers": 1, "width": 32, "heads": 2, "positions": 64}
-    training = Training(600, 4, 1e-3, 1e-3, 0.1, 0.01, 1.0, 60, 1, 0, 1e9, "fp32")
     documents, told = tokenize(texts, tokenizer, 60), {}
     for name in OBJECTIVES:
-        (tmp_path / name).mkdir()
         model = as_kind(start_from_scratch(shape, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
-        train(
-            model,
-            tokenizer,
-            documents,
-            ["a"] * 6,
-            documents[:1],
-            name,
-            TOKENS,
-            training,
-            0,
-            tmp_path / name,
-            "cpu",
-            False,
-        )
-        told[name] = json.loads((tmp_path / name / "training.json").read_text())
+        train_tiny(model, tokenizer, documents, tmp_path / name, name)
+        told[name] = json.loads((tmp_path / name / "training.json").read_text())["budgets"][-1]
     assert len({about["tokens_seen"] for about in told.values()}) == 1
     assert told["infill"]["tokens_predicted"] == told["mlm"]["tokens_predicted"]
     assert told["infill"]["flops"] > 1.4 * told["mlm"]["flops"]
-
-
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_one_document_reads_what_stands_between_two_slots_at_once(causal_model, tokenizer, attention):
-    """Both packed (sdpa) and in step (any other network)."""
-    model, calls = deepcopy(causal_model), []
-    model.set_attn_implementation(attention)
-    layer = model.base_model.encoder.layer[0].attention.self.query
-    layer.register_forward_hook(lambda module, args, out: calls.append(args[0].numel() // args[0].shape[-1]))
-    fill_causal(model, tokenizer, [blank("the captain saw the people", [1, 4])])
-    assert calls == [2, 5]
-
-
-def test_the_right_side_decides_once_learned(tokenizer):
-    """After a short training on two sentences, the word behind the blank decides what is written into it."""
-    texts = ["the captain gave the boat", "the doctor gave the patient"] * 8
-    shape = {"layers": 1, "width": 32, "heads": 2, "positions": 32}
-    torch.manual_seed(0)
-    model = as_kind(start_from_scratch(shape, tokenizer, 1), "causal", tokenizer)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
-    documents, noise = tokenize(texts, tokenizer, 32), Noise(0.4, "word", 1.0, 0.0)
-    for step in range(150):
-        examples = [
-            OBJECTIVES["infill"].make_example(
-                d, noise, TargetTokens(tokenizer.mask_token_id, 400), keyed_rng(step, i)
-            )
-            for i, d in enumerate(documents)
-        ]
-        batch = pad_examples(examples, tokenizer.pad_token_id)
-        labels = batch.pop("labels")
-        logits = model(**batch).logits
-        torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    asked = [blank(text, [1], str(i)) for i, text in enumerate(texts[:2])]
-    assert [made.fills for made in fill_infill(model.eval(), tokenizer, asked)[0]] == [
-        ["captain"],
-        ["doctor"],
-    ]

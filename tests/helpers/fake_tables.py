@@ -1,5 +1,7 @@
 """Tables as a finished study leaves them: every number is invented by a formula and stands for nothing."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from made_cells import COMPARISONS
@@ -57,6 +59,8 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         "gap": gap,
         "utility_gap": [utility_gap_row(row) for row in gap if row["metric"] == "exact_match"],
         "runs": [row | {"seed": seed} for row in gap for seed in (0, 1)],
+        "learning": [row for corpus in corpora for row in learning_rows(corpus)],
+        "curve": [one for row in gap for one in curve_rows(row)],
         "ledger": [ledger_row(cell) for cell in cells],
         "equal_compute": [one for row in gap for one in equal_rows(row)],
         "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
@@ -167,11 +171,35 @@ def correlation_rows(corpus):
             yield names | numbers | {"decision": "inconclusive", "reason": None} | missing
 
 
+BUDGETS = (60_000, 120_000, 240_000)
+
+
+def learning_rows(corpus):
+    for i, budget in enumerate(BUDGETS):
+        for arm in ("mlm", "clm"):
+            about = {"corpus": corpus, "arm": arm, "seed": 0, "scope": "fills", "metric": "exact_match"}
+            about |= {
+                "budget": budget,
+                "tokens_seen": budget,
+                "tokens_predicted": budget // 2,
+                "passes": i / 2,
+            }
+            yield about | interval(0.1 + 0.02 * i, 0.12 + 0.02 * i) | {"n": 150}
+
+
+def curve_rows(row):
+    for i, budget in enumerate(BUDGETS):
+        for matching in ("tokens seen", "tokens predicted"):
+            about = {"matching": matching, "budget": budget, "budget_second": budget, "passes": i / 2}
+            yield row | about
+
+
 def training_rows():
     about = {"model": "minilm", "initialisation": "fake encoder", "corpora": "abstracts+plots+speeches"}
     for objective in ("mlm", "clm", "seq2seq"):
-        for i in range(11):
+        for i, corpus in product(range(5), about["corpora"].split("+")):
             loss, names = 5 + 4 * np.exp(-i / 3), {"objective": objective, "artifact": f"fake-{objective}"}
+            names |= {"corpus": corpus, "budget": i * 40_000, "passes": 0.4 * i}
             counts = {
                 "step": i * 25,
                 "tokens_seen": i * 40_000,

@@ -6,19 +6,20 @@ from contextlib import contextmanager
 import pytest
 
 from mlm_vs_clm.models.objectives import Noise
-from mlm_vs_clm.models.training.loop import Trainer, Training, train
+from mlm_vs_clm.models.training.loop import Trainer, Training, TrainingTexts, train
 
 TRAINING = Training(
     token_budget=1100,
+    budgets=3,
     batch_documents=4,
     body_learning_rate=1e-3,
     head_learning_rate=1e-3,
     warmup_share=0.1,
+    decay_share=0.5,
     weight_decay=0.01,
     max_gradient_norm=1.0,
     max_subwords=64,
-    evaluations=4,
-    dev_documents=2,
+    dev_documents=4,
     checkpoint_seconds=0.0,
     precision="fp32",
 )
@@ -27,8 +28,9 @@ NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 
 def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noise=NOISE):
     folder.mkdir(exist_ok=True)
-    corpora, dev = ["a", "a", "a", "b", "b", "b"], documents[:2]
-    return train(model, tokenizer, documents, corpora, dev, name, noise, training, 0, folder, "cpu", False)
+    learned = {"a": documents[:3], "b": documents[3:]}
+    texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
+    return train(model, tokenizer, texts, name, noise, training, 0, folder, "cpu", False)
 
 
 class Killed(Exception):
@@ -36,12 +38,13 @@ class Killed(Exception):
 
 
 @contextmanager
-def killed_at(step, monkeypatch):
-    """Let a training die just before a step, as `kill -9` would: nothing is written after it."""
-    go_on = Trainer._step
+def killed_at(call, monkeypatch):
+    """Let a training die just before its n-th step, as `kill -9` would: nothing is written after it."""
+    go_on, calls = Trainer._step, []
 
     def killed_step(self, number):
-        if number == step:
+        calls.append(number)
+        if len(calls) == call:
             raise Killed
         return go_on(self, number)
 
@@ -52,5 +55,10 @@ def killed_at(step, monkeypatch):
 
 
 def assert_same_files(whole, killed):
-    files = [path.name for path in whole.iterdir() if path.is_file()]
+    files = [
+        str(path.relative_to(whole))
+        for path in whole.rglob("*")
+        if path.is_file() and "checkpoint" not in path.parts
+    ]
+    assert len(files) > 6
     assert filecmp.cmpfiles(whole, killed, files, shallow=False) == (files, [], [])

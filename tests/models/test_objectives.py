@@ -13,6 +13,7 @@ from mlm_vs_clm.models import objectives
 from mlm_vs_clm.models.objectives import (
     IGNORE,
     OBJECTIVES,
+    RUNWAY,
     Noise,
     TargetTokens,
     TokenizedDocument,
@@ -66,6 +67,30 @@ def test_masking_splits_80_10_10():
     hidden = made["labels"] != IGNORE
     shares = [(made["input_ids"][hidden] == value).mean() for value in (3, 7)]
     assert shares == pytest.approx([0.8, 0.1], abs=0.02)
+
+
+def test_the_masked_share_of_documents_is_spread_evenly():
+    document, rng = TokenizedDocument(np.arange(202), np.r_[-1, np.arange(200), -1]), np.random.default_rng(0)
+    noise = Noise(0.5, "token", 0.8, 0.1, spread=0.5)
+    shares = [
+        np.mean(OBJECTIVES["mlm"].make_example(document, noise, BERT, rng)["labels"] != IGNORE)
+        for _ in range(400)
+    ]
+    assert np.allclose(np.quantile(shares, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.07)
+
+
+def test_a_left_view_is_what_the_arm_that_sees_the_left_side_reads():
+    """The text before a masked token as it is, then masks as many as the arm puts; all of them are predicted."""
+    document, rng = TokenizedDocument(np.arange(52), np.r_[-1, np.arange(50), -1]), np.random.default_rng(0)
+    cuts = set()
+    for _ in range(200):
+        made = OBJECTIVES["mlm_left"].make_example(document, NOISE, BERT, rng)
+        cut = int(np.flatnonzero(made["labels"] != IGNORE)[0])
+        cuts.add(cut)
+        assert (made["input_ids"][:cut] == np.arange(cut)).all()
+        assert (made["input_ids"][cut:] == BERT.mask).all()
+        assert (made["labels"][cut:] == np.arange(cut, min(cut + 1 + RUNWAY, 52))).all()
+    assert len(cuts) > 40 and 0 not in cuts
 
 
 def test_causal_objective_predicts_the_next():
@@ -235,6 +260,8 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "mtl"}, "objective.name=mtl is unknown: choose one of mlm"),
         ({"name": "mlm", "ratio": 1.5}, "objective.ratio=1.5"),
         ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
+        ({"name": "mlm", "spread": 0.6}, "objective.spread=0.6: ratio - spread to ratio"),
+        ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
         ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),
         ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0 is too short"),

@@ -1,25 +1,35 @@
 """Objectives differ in what they predict and in nothing else; a killed run ends with the same bytes."""
 
+import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from tiny_models import NETWORKS
 from tiny_trainings import NOISE, TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm import hardware
+from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.hardware import advise_smaller_steps, explain_out_of_memory, training_threads
+from mlm_vs_clm.models.budgets import choose_budget
 from mlm_vs_clm.models.checkpoints import AUTO_CLASSES, load_model
 from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.models.sizes import hidden_states, output_layer
-from mlm_vs_clm.models.starts import as_kind, start_from_scratch
+from mlm_vs_clm.models.starts import as_kind, set_output_bias, start_from_scratch
 from mlm_vs_clm.models.training import loss
 from mlm_vs_clm.models.training.batches import find_target_tokens, order_batches, pad_examples, tokenize
 from mlm_vs_clm.models.training.checkpoint import load_checkpoint, save_checkpoint
+from mlm_vs_clm.models.training.loop import TrainingTexts, train
 from mlm_vs_clm.models.training.loss import PredictedLoss
 
+KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
 SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 
 
@@ -28,9 +38,14 @@ def documents(texts, tokenizer):
     return tokenize(texts, tokenizer, 64)
 
 
-def run_training(name, tokenizer, documents, folder):
-    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
-    return train_tiny(model, tokenizer, documents, folder, name)
+def run_training(name, tokenizer, documents, folder, dropout=0.0, **ways):
+    model = start_from_scratch(SHAPE, tokenizer, 1)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = dropout
+    model = as_kind(model, OBJECTIVES[name].kind, tokenizer)
+    train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways))
+    return pd.read_csv(folder / "curves.csv"), json.loads((folder / "training.json").read_text())
 
 
 def test_objectives_start_from_the_same_parameters(start, tokenizer):
@@ -86,34 +101,164 @@ def test_order_of_data_is_one_for_all_and_takes_corpora_in_turn():
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_trained_checkpoint_reloads_in_its_auto_class(name, tokenizer, documents, tmp_path):
-    run_training(name, tokenizer, documents, tmp_path / name)
-    model = load_model(tmp_path / name, OBJECTIVES[name].kind)
+def test_the_model_of_a_budget_reloads_in_its_auto_class(name, tokenizer, documents, tmp_path):
+    run_training(name, tokenizer, documents, tmp_path)
+    model = load_model(tmp_path / "550", OBJECTIVES[name].kind)
     assert type(model).__name__ in str(AUTO_CLASSES[OBJECTIVES[name].kind]._model_mapping.values())
     batch = pad_examples([{"input_ids": documents[0].ids}], 0)
     if OBJECTIVES[name].kind == "seq2seq":
         batch["decoder_input_ids"] = batch["input_ids"]
     with torch.no_grad():
-        assert torch.allclose(
-            output_layer(model)(hidden_states(model, batch)), model(**batch).logits, atol=1e-5
-        )
+        states = hidden_states(model, batch)
+        assert torch.allclose(output_layer(model)(states), model(**batch).logits, atol=1e-5)
+    suffixes = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
+    assert suffixes <= {".safetensors", ".json", ".csv", ".txt"}  # no pickle
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("at", [1, 4, 7])
-def test_killed_training_goes_on_to_the_same_bytes(name, at, tokenizer, documents, tmp_path, monkeypatch):
-    run_training(name, tokenizer, documents, tmp_path / "whole")
+WAYS = {
+    "plain": {},
+    "all": {"micro_batch_documents": 2, "patience": 3, "precision": "bf16"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "at"),
+    [
+        ("mlm", "plain", 1),
+        ("mlm", "plain", 3),
+        ("clm", "plain", 6),
+        ("infill", "all", 8),
+        ("seq2seq", "all", 11),
+    ],
+)
+def test_killed_training_goes_on_to_the_same_bytes(
+    name, way, at, tokenizer, documents, tmp_path, monkeypatch
+):
+    """Killed on the way to a budget, and while the learning rate falls; dropout draws the same again."""
+    ways = WAYS[way] | {"dropout": 0.2}
+    run_training(name, tokenizer, documents, tmp_path / "whole", **ways)
     with killed_at(at, monkeypatch):
-        run_training(name, tokenizer, documents, tmp_path / "killed")
-    assert (tmp_path / "killed" / "checkpoint").exists() == (at > 1)
-    run_training(name, tokenizer, documents, tmp_path / "killed")
+        run_training(name, tokenizer, documents, tmp_path / "killed", **ways)
+    run_training(name, tokenizer, documents, tmp_path / "killed", **ways)
     assert_same_files(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_checkpoints_hold_no_pickle(tokenizer, documents, tmp_path):
-    run_training("mlm", tokenizer, documents, tmp_path / "run")
-    suffixes = {path.suffix for path in (tmp_path / "run").rglob("*") if path.is_file()}
-    assert suffixes <= {".safetensors", ".json", ".csv", ".txt"}
+def test_models_kept_on_the_way_change_nothing(tokenizer, documents, tmp_path):
+    """The last of three models is that of a training that keeps no other, and the curve has every budget."""
+    curve, _ = run_training("mlm", tokenizer, documents, tmp_path / "three")
+    run_training("mlm", tokenizer, documents, tmp_path / "one", budgets=1)
+    assert list(curve["budget"]) == [0, 0, 275, 275, 550, 550, 1100, 1100]
+    loaded = [load_model(tmp_path / run / "1100", "masked").state_dict() for run in ("three", "one")]
+    assert all(torch.equal(loaded[0][name], value) for name, value in loaded[1].items())
+
+
+def test_passes_count_how_often_each_corpus_was_read(tokenizer, documents, tmp_path):
+    curve, about = run_training("clm", tokenizer, documents, tmp_path)
+    last = about["budgets"][-1]
+    lengths = {"a": [len(d.ids) for d in documents[:3]], "b": [len(d.ids) for d in documents[3:]]}
+    seen = sum(last["passes"][name] * sum(lengths[name]) for name in lengths)
+    assert seen == pytest.approx(last["tokens_seen"])
+    assert curve["passes"].iloc[-1] == pytest.approx(last["passes"]["b"], rel=1e-5)
+
+
+def test_the_budget_that_fills_a_corpus_has_its_lowest_dev_loss(tmp_path):
+    curve = [
+        {"budget": 10, "dev_loss": {"a": 2.0, "b": 3.0}},
+        {"budget": 20, "dev_loss": {"a": 1.5, "b": 3.5}},
+    ]
+    (tmp_path / "training.json").write_text(json.dumps({"budgets": curve}))
+    for corpus, asked, budget in (("a", 0, 20), ("b", 0, 10), ("c", 0, 20), ("b", 20, 20)):
+        assert choose_budget(tmp_path, corpus, asked) == (tmp_path / str(budget), curve[budget // 10 - 1])
+    with pytest.raises(StudyError, match="arm.budget=15: no model was kept there; choose one of 10, 20"):
+        choose_budget(tmp_path, "a", 15)
+
+
+def test_early_stopping_ends_the_curve(tokenizer, documents, tmp_path):
+    """A far too large learning rate gets worse at once: the training stops after the budgets that it has."""
+    way = {"patience": 1, "body_learning_rate": 3.0, "token_budget": 4000, "budgets": 5}
+    curve, about = run_training("mlm", tokenizer, documents, tmp_path, **way)
+    losses = [max(point.values()) for point in (one["dev_loss"] for one in about["budgets"])]
+    assert about["stopped_early"] and len(losses) < 5 and len(curve) == 2 * (1 + len(losses))
+
+
+def test_a_new_output_layer_starts_from_the_unigram_distribution(tokenizer, documents):
+    model = start_from_scratch(SHAPE, tokenizer, 1)
+    set_output_bias(model, documents)
+    counts = np.bincount(np.concatenate([d.ids for d in documents]), minlength=len(tokenizer)) + 1
+    bias = model.get_output_embeddings().bias.detach().exp().numpy()
+    assert bias == pytest.approx(counts / counts.sum(), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_micro_batches_make_the_same_steps(name, tokenizer, documents, tmp_path):
+    plain, _ = run_training(name, tokenizer, documents, tmp_path / "plain")
+    smaller, _ = run_training(name, tokenizer, documents, tmp_path / "smaller", micro_batch_documents=3)
+    for column in ("train_loss", "dev_loss"):
+        assert smaller[column].tolist() == pytest.approx(plain[column].tolist(), abs=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", [name for name in NETWORKS if NETWORKS[name][2] in KIND_OF])
+def test_every_class_learns_and_reloads(name, networks, texts, tmp_path):
+    """Trained on a few texts a while, the loss on them falls; the stored model has the same loss."""
+    kind = NETWORKS[name][2]
+    start, each = networks[name]
+    model = type(start)(start.config)
+    model.load_state_dict(start.state_dict())
+    documents = tokenize(texts, each, 64, kind)
+    way = replace(TRAINING, token_budget=4000, budgets=1, body_learning_rate=1e-2)
+    train_tiny(model, each, documents, tmp_path / "run", KIND_OF[kind], way)
+    curve = pd.read_csv(tmp_path / "run" / "curves.csv")
+    curve = curve[curve["corpus"] == "a"]
+    assert curve["dev_loss"].iloc[-1] < curve["dev_loss"].iloc[0]
+    stored = load_model(tmp_path / "run" / "4000", kind)
+    assert stored.state_dict().keys() == start.state_dict().keys()
+    objective, marks = OBJECTIVES[KIND_OF[kind]], find_target_tokens(each, stored)
+    made = [
+        objective.make_example(d, NOISE, marks, keyed_rng(1, "noise", 0, i))
+        for i, d in enumerate(documents[:2])
+    ]
+    batch = pad_examples(made, each.pad_token_id or 0)
+    with torch.no_grad():
+        assert PredictedLoss(stored)(**batch).item() == pytest.approx(curve["dev_loss"].iloc[-1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "objective"), [("t5", "span_corruption"), ("bart", "denoise"), ("t5", "sentinel")]
+)
+def test_published_objectives_train_their_own_classes(name, objective, networks, texts, tmp_path):
+    start, each = networks[name]
+    model = type(start)(start.config)
+    train_tiny(model, each, tokenize(texts, each, 64), tmp_path / "run", objective)
+    told = json.loads((tmp_path / "run" / "training.json").read_text())
+    assert ("mean_span" in told["noise"]) == (objective != "sentinel")
+    assert 0 < told["budgets"][-1]["tokens_predicted"] < 3 * told["budgets"][-1]["tokens_seen"]
+
+
+def test_a_corpus_without_dev_documents_is_refused(start, tokenizer, documents, tmp_path):
+    texts = TrainingTexts({"a": documents}, {"a": []})
+    with pytest.raises(StudyError, match="corpus a has no document to measure the dev loss on"):
+        train(start, tokenizer, texts, "mlm", NOISE, TRAINING, 0, tmp_path, "cpu", False)
+
+
+def test_full_memory_is_one_line_with_the_setting_to_lower():
+    for error in (
+        torch.OutOfMemoryError("CUDA out of memory. Tried"),
+        RuntimeError("not enough memory: you"),
+    ):
+        with pytest.raises(StudyError) as told, explain_out_of_memory("training", advise_smaller_steps(16)):
+            raise error
+        assert "set scale.training.micro_batch_documents below 16" in str(told.value)
+        assert "finished cells are kept" in str(told.value) and "\n" not in str(told.value)
+    with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory("training", "x"):
+        raise RuntimeError("shapes differ")
+
+
+def test_training_takes_one_thread_unless_told_and_puts_the_number_back():
+    before = torch.get_num_threads()
+    for asked, used in ((0, 1), (2, 2)):
+        with training_threads("cpu", asked):
+            assert torch.get_num_threads() == used
+    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize("at", range(5))
@@ -121,7 +266,7 @@ def test_a_kill_while_checkpoints_are_exchanged_leaves_a_whole_one_or_none(at, t
     """Killed in the midst of a removal, or before a rename, and then saved again."""
     module = torch.nn.Linear(2, 2)
     optimizer = torch.optim.SGD(module.parameters())
-    save_checkpoint(tmp_path, module, optimizer, {}, {"step": 1})
+    save_checkpoint(tmp_path, module, optimizer, {"step": 1})
     whole = sorted(path.name for path in (tmp_path / "checkpoint").iterdir())
     calls = []
 
@@ -140,11 +285,11 @@ def test_a_kill_while_checkpoints_are_exchanged_leaves_a_whole_one_or_none(at, t
             "shutil.rmtree", die_at(shutil.rmtree, lambda p: (p / "state.json").unlink(missing_ok=True))
         )
         patched.setattr("os.replace", die_at(os.replace, lambda p: None))
-        save_checkpoint(tmp_path, module, optimizer, {}, {"step": 2})
+        save_checkpoint(tmp_path, module, optimizer, {"step": 2})
     left = tmp_path / "checkpoint"
     assert not left.exists() or sorted(path.name for path in left.iterdir()) == whole
-    save_checkpoint(tmp_path, module, optimizer, {}, {"step": 3})
-    assert load_checkpoint(tmp_path, module, optimizer)[0] == {"step": 3}
+    save_checkpoint(tmp_path, module, optimizer, {"step": 3})
+    assert load_checkpoint(tmp_path, module, optimizer) == {"step": 3}
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
@@ -156,14 +301,7 @@ def test_freed_memory_is_handed_back_once_a_process_has_grown(monkeypatch):
     for _ in range(6):
         keeper.release_if_grown()
         when.append(len(handed_back))
-    assert when == [
-        0,
-        0,
-        1,
-        1,
-        1,
-        2,
-    ]  # 150 MB over the first look, and over the first look after handing back
+    assert when == [0, 0, 1, 1, 1, 2]  # 150 MB over the first look, and over the first after handing back
 
 
 def test_what_a_process_holds_is_at_most_what_it_ever_held():

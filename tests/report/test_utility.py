@@ -39,8 +39,12 @@ def test_references_have_no_masking_and_no_copying_to_audit():
 
 def test_a_language_model_is_shown_at_its_last_step():
     (table,) = training_table(tidy_fakes()["training"], STUDY)
-    assert [row[0].text for row in table.rows] == ["mlm", "clm", "seq2seq"]
-    assert as_words(table, 0)["step"] == "250"
+    corpora = ["abstracts", "plots", "speeches"]
+    assert [row[0].text for row in table.rows] == [
+        name for name in ("mlm", "clm", "seq2seq") for _ in corpora
+    ]
+    assert [row[3].text for row in table.rows] == 3 * corpora
+    assert as_words(table, 0)["step"] == "100"
     assert table.command == "python experiments/pretrain.py -m scale=smoke objective=clm,mlm,seq2seq"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -51,7 +51,8 @@ class ScoredCell:
 
     `clusters` has the author of each document where authors repeat, else None. `ledger` has the sums of what generation
     cost. `method` is shared by arms that differ in order and pace alone. `context` is what the arm sees (`none`: a
-    baseline), `temperature` above 0 where it draws its fills, `training` names the training of its model ("": none).
+    baseline), `temperature` above 0 where it draws its fills, `training` names the training of its model ("": none), and
+    `place` says where that model stands on the training's curve (budget, tokens_seen, tokens_predicted, passes).
     """
 
     cell: Cell
@@ -63,6 +64,7 @@ class ScoredCell:
     context: str = "none"
     temperature: float = 0.0
     training: str = ""
+    place: dict[str, Any] = field(default_factory=dict)
 
     @property
     def units(self) -> Sequence[Hashable]:

@@ -34,6 +34,12 @@ COLUMNS = {
     "gap": "corpus comparison first second scope metric value low high p n reason".split(),
     "utility_gap": "corpus comparison first second task metric value low high p n reason".split(),
     "runs": "corpus comparison first second scope metric seed value low high n reason".split(),
+    "learning": (
+        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n"
+    ).split(),
+    "curve": (
+        "corpus comparison first second scope metric matching budget budget_second passes value low high p n reason"
+    ).split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact"
@@ -47,7 +53,7 @@ COLUMNS = {
         "bound decision reason"
     ).split(),
     "training": (
-        "objective model initialisation corpora step tokens_seen tokens_predicted train_loss dev_loss "
+        "objective model initialisation corpora corpus budget step tokens_seen tokens_predicted passes train_loss dev_loss "
         "flops tokens_per_second artifact"
     ).split(),
 }
@@ -61,17 +67,19 @@ KEYS = {  # the columns that name a row
     "gap": ["corpus", "comparison", "scope", "metric"],
     "utility_gap": ["corpus", "comparison", "metric"],
     "runs": ["corpus", "comparison", "scope", "metric", "seed"],
+    "learning": ["corpus", "arm", "seed", "scope", "metric", "budget"],
+    "curve": ["corpus", "comparison", "scope", "metric", "matching", "budget"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
     "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
-    "training": ["artifact", "objective", "corpora", "step"],
+    "training": ["artifact", "objective", "corpora", "corpus", "budget"],
     "claims": ["claim", "corpus", "metric", "scope"],
     "comparisons": ["claim", "corpus", "comparison", "metric", "scope"],
 }
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
-    "peak_memory_mb n_cells bound step tokens_seen tokens_predicted train_loss dev_loss tokens_per_second "
-    "flops_first flops_second value_first value_second floor_value difference runs "
+    "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
+    "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable"
 ).split()
 UNEXPLAINED = "no reason was recorded"

@@ -52,7 +52,10 @@ AXIS: dict[str, Axis] = {
     "temperature": Axis(dict.fromkeys((*BY_SLOT, *BIGRAMS), ()), "sampling"),
     "top_k": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
     "top_p": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
-    "training": Axis(dict.fromkeys(ALL, ("domain", "general")), "model", default="domain"),
+    "training": Axis(
+        dict.fromkeys(ALL, ("domain", "only", "elsewhere", "general")), "model", default="domain"
+    ),
+    "budget": Axis(dict.fromkeys(ALL, ()), "model", default=0),
 }
 PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
 SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")

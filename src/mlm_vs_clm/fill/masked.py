@@ -13,6 +13,7 @@ from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling
 from ..models.kernels.trimming import states_at, trim_sizes
+from ..models.objectives import RUNWAY
 from ..models.sizes import HEAD_ROWS, count_parameters, forward_flops, output_layer, position_limit
 from .axes import check_masked, check_values
 from .ledger import Ledger
@@ -22,9 +23,6 @@ from .rows import Lengths, TokenRow, to_rows
 from .sampling import Key, Sampling
 from .vocabulary import Speller, slot_bias
 
-RUNWAY = (
-    8  # masks after the slot of context `left`: a text that ends at once looks like the end of a sentence
-)
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
 
 

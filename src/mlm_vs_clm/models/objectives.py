@@ -10,6 +10,9 @@ from ..masking import check_ratio
 from .spans import Stretch, draw_poisson_spans, draw_spans, find_runs, replace_spans, shuffle_sentences
 
 IGNORE = -100
+# Masks after the token to predict where the left side alone is seen: a text that ends at once looks like the end of a
+# sentence. Training and filling share it.
+RUNWAY = 8
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,15 @@ class TokenizedDocument:
 class Noise:
     """How inputs are corrupted in training: masked share, by token or whole word, and BERT's 80/10/10 split.
 
-    Spans have `mean_span` tokens on average; `permute_sentences` is for `denoise` (Objective.settings).
+    The masked share of each document is drawn from ratio - spread to ratio + spread. Spans have `mean_span` tokens on
+    average; `permute_sentences` is for `denoise` (Objective.settings).
     """
 
     ratio: float
     unit: str
     mask_share: float
     random_share: float
+    spread: float = 0.0
     mean_span: float = 3.0
     permute_sentences: bool = False
 
@@ -66,6 +71,20 @@ def masked(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng:
     swapped = chosen & (fate >= noise.mask_share) & (fate < noise.mask_share + noise.random_share)
     ids[swapped] = rng.integers(0, tokens.n_vocabulary, size=int(swapped.sum()))
     return {"input_ids": ids, "labels": np.where(chosen, document.ids, IGNORE)}
+
+
+def cut_off(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Keep the text before a token drawn at random, which is masked and followed by RUNWAY masks; predict these.
+
+    This is what an arm reads that fills with a masked model from the left side alone.
+    """
+    places = np.flatnonzero(document.word_of >= 0)
+    cut = int(rng.choice(places)) if len(places) else len(document.ids)
+    hidden = document.ids[cut : cut + 1 + RUNWAY]
+    return {
+        "input_ids": np.concatenate([document.ids[:cut], np.full(len(hidden), tokens.mask)]),
+        "labels": np.concatenate([np.full(cut, IGNORE), hidden]),
+    }
 
 
 def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
@@ -181,16 +200,23 @@ def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, n
 
 @dataclass(frozen=True)
 class Objective:
-    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own."""
+    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
+
+    Of each document `views` examples are made.
+    """
 
     kind: str
     make_example: Callable[[TokenizedDocument, Noise, TargetTokens, Rng], Example]
     needs_mask: bool = True
     settings: tuple[str, ...] = ()
+    views: int = 1
 
 
 OBJECTIVES = {
-    "mlm": Objective("masked", masked),
+    "mlm": Objective("masked", masked, settings=("spread",)),
+    "mlm_left": Objective(
+        "masked", cut_off, views=2
+    ),  # read to the middle on average, so as many tokens as once
     "clm": Objective("causal", causal, needs_mask=False),
     "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
     "infill": Objective("causal", infill),
@@ -198,7 +224,7 @@ OBJECTIVES = {
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = ("mean_span", "permute_sentences")
+OWN = ("spread", "mean_span", "permute_sentences")
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
@@ -211,6 +237,10 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
     for key in OWN:
         if key in settings and key not in OBJECTIVES[name].settings:
             raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
+    if not 0 <= (spread := settings.get("spread", 0)) <= min(ratio, 1 - ratio):
+        raise StudyError(
+            f"objective.spread={spread}: ratio - spread to ratio + spread must lie between 0 and 1"
+        )
     if settings.get("mean_span", 1) < 1:
         raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 
@@ -234,10 +264,13 @@ def describe_noise(name: str, noise: Noise) -> dict:
 def _choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.ndarray:
     """Return which tokens are masked (bool); the special tokens around the text never are."""
     candidates = np.flatnonzero(document.word_of >= 0)
+    ratio = (
+        rng.uniform(noise.ratio - noise.spread, noise.ratio + noise.spread) if noise.spread else noise.ratio
+    )
     if noise.unit == "word":
         words = np.unique(document.word_of[candidates])
-        chosen = rng.choice(words, size=round(noise.ratio * len(words)), replace=False)
+        chosen = rng.choice(words, size=round(ratio * len(words)), replace=False)
         return np.isin(document.word_of, chosen) & (document.word_of >= 0)
     is_masked = np.zeros(len(document.ids), dtype=bool)
-    is_masked[rng.choice(candidates, size=round(noise.ratio * len(candidates)), replace=False)] = True
+    is_masked[rng.choice(candidates, size=round(ratio * len(candidates)), replace=False)] = True
     return is_masked

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 from transformers import (
@@ -14,6 +15,8 @@ from transformers import (
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
+
+from .objectives import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -34,6 +37,20 @@ def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: in
             pad_token_id=tokenizer.pad_token_id,
         )
     )
+
+
+def set_output_bias(model: PreTrainedModel, documents: list[TokenizedDocument]) -> None:
+    """Set the bias of a new output layer to the log-frequency of each token in the documents, each counted once more.
+
+    Training then starts from the unigram distribution. An output layer without a bias stays as it is.
+    """
+    head = model.get_output_embeddings()
+    if getattr(head, "bias", None) is None:
+        return
+    ids = np.concatenate([document.ids for document in documents])
+    counts = np.bincount(ids, minlength=len(head.bias)) + 1.0
+    with torch.no_grad():
+        head.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
 
 
 def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerBase:

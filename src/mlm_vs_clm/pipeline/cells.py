@@ -19,6 +19,9 @@ from ..tasks import TASKS
 from ..tasks.outcome import UNTRAINED
 from .artifacts import inputs_of, name_of, read_record
 
+NAMES = ("corpus", "arm", "strategy", "ratio", "seed")
+CURVE = "curve/"  # opens the names of scores at the budgets of a training
+
 
 def save_corruptions(path: Path, corruptions: list[Corruption]) -> None:
     """Write which words of each document are blanks."""
@@ -71,8 +74,14 @@ def cluster_by_author(documents: Sequence[Document]) -> list[str] | None:
 
 
 def of_stage(inputs: dict[str, Path], stage: str) -> list[Path]:
-    """Return the folders of one stage's artifacts, in the order of their names."""
-    return [path for _, path in sorted(inputs.items()) if path.parent.name == stage]
+    """Return the folders of one stage's artifacts, in the order of their names; those of a curve are not among them."""
+    named = sorted((name, path) for name, path in inputs.items() if not name.startswith(CURVE))
+    return [path for _, path in named if path.parent.name == stage]
+
+
+def of_curve(inputs: dict[str, Path]) -> list[Path]:
+    """Return the folders of the scores along the training curves."""
+    return [path for name, path in sorted(inputs.items()) if name.startswith(CURVE)]
 
 
 def describe_cell(inputs: dict[str, Path]) -> dict:
@@ -122,8 +131,9 @@ def read_scored(path: Path) -> ScoredCell:
     """Return the cell of a score artifact."""
     read, about = inputs_of(path), describe_score(path)
     arm, model = read_record(read["generation"])["settings"], inputs_of(read["generation"]).get("model")
+    place = read["generation"] / "model.json"
     return ScoredCell(
-        Cell(*(about[key] for key in ("corpus", "arm", "strategy", "ratio", "seed"))),
+        Cell(**{key: about[key] for key in NAMES}, budget=settings.get("budget", 0)),
         name_of(path),
         read_statistics(path),
         cluster_by_author(load_documents(read["corpus"], "generate")),
@@ -132,6 +142,7 @@ def read_scored(path: Path) -> ScoredCell:
         arm["context"],
         arm.get("temperature", 0.0),
         name_of(model) if model else "",
+        json.loads(place.read_text()) if place.is_file() else {},
     )
 
 

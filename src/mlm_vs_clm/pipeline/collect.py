@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..analysis.claims import decide, hash_rules, list_comparisons
 from ..analysis.competence import judge_competence
+from ..analysis.curve import compare_along, list_learning
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import share_headroom
@@ -22,6 +23,7 @@ from .cells import (
     describe_task,
     load_blanked_texts,
     load_filled,
+    of_curve,
     of_stage,
     read_main,
     read_scored,
@@ -49,6 +51,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     """Return every table of a study, as the functions of `analysis` make them from its stored cells."""
     rules, resamples = settings["rules"], settings["resamples"]
     comparisons, (scored, trained) = list_comparisons(rules), read_main(inputs, to_main(settings))
+    along = [read_scored(path) for path in of_curve(inputs)]
     tables = {
         "study": describe_settings(settings),
         "scores": gather_scores(inputs),
@@ -57,6 +60,8 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "gap": compare_text(scored, comparisons, resamples),
         "utility_gap": compare_utility(trained, comparisons, resamples),
         "runs": compare_by_seed(scored, trained, comparisons, resamples),
+        "learning": list_learning(along, resamples),
+        "curve": compare_along(along, comparisons, resamples),
         "ledger": gather_ledger(inputs),
         "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
         "training": gather_training(inputs),

@@ -83,6 +83,7 @@ class ObjectiveConfig:
     unit: str = "token"
     mask_share: float = 0.8
     random_share: float = 0.1
+    spread: float = 0.0
     mean_span: float | None = None
     permute_sentences: bool = False
 
@@ -122,6 +123,7 @@ class ArmConfig:
     max_length: int = 4
     source: str = "kept"
     training: str = "domain"
+    budget: int = 0
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
@@ -134,7 +136,7 @@ def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
 
-LATER_OBJECTIVE = ("mean_span", "permute_sentences")
+LATER_OBJECTIVE = ("spread", "mean_span", "permute_sentences")
 LATER_TRAINING = ("patience",)
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
@@ -144,14 +146,15 @@ class TrainingConfig:
     """The budget and the optimiser; see models.training.loop.Training."""
 
     token_budget: int = MISSING
-    batch_documents: int = 16
+    budgets: int = 5
+    batch_documents: int = 4
     body_learning_rate: float = 3e-4
     head_learning_rate: float = 1e-3
-    warmup_share: float = 0.1
+    warmup_share: float = 0.04
+    decay_share: float = 0.2
     weight_decay: float = 0.01
     max_gradient_norm: float = 1.0
     max_subwords: int = 256
-    evaluations: int = 8
     dev_documents: int = 96
     checkpoint_seconds: float = 45.0
     patience: int = 0
@@ -181,7 +184,8 @@ class GridConfig:
     """The cells of the study: all combinations of corpora, maskings, arms and seeds, and those of `also`.
 
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
-    output layer and another order of documents.
+    output layer and another order of documents. `curve` names arms that also fill the main cell at every token budget
+    of their training.
     """
 
     corpora: list[str] = MISSING
@@ -189,6 +193,7 @@ class GridConfig:
     arms: list[str] = MISSING
     seeds: list[int] = MISSING
     also: list[CellConfig] = field(default_factory=list)
+    curve: list[str] = field(default_factory=list)
     retrain: bool = False
 
 

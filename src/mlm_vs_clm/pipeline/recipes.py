@@ -14,6 +14,7 @@ from ..fill.axes import check_arm
 from ..fill.baselines import BOUNDS
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
+from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
@@ -150,8 +151,22 @@ def _training(config: Config) -> TrainingConfig:
     return replace(made, token_budget=round(share * made.token_budget))
 
 
+def budgets_of(config: Config) -> list[int]:
+    """Return the token budgets at which the training of a job keeps a model."""
+    training = _training(config)
+    return list_budgets(training.token_budget, training.budgets)
+
+
 def _training_corpora(config: Config) -> dict[str, Recipe]:
-    names = sorted(config.model.corpora or [config.corpus.name])  # batches follow the order, ids do not
+    """Return the corpora that a model is trained on: those of the model, or by `arm.training` one alone or the others."""
+    corpora, own = config.model.corpora or [config.corpus.name], config.corpus.name
+    chosen = {"only": [own], "elsewhere": [name for name in corpora if name != own]}
+    names = sorted(chosen.get(config.arm.training, corpora))  # batches follow the order, ids do not
+    if not names:
+        raise StudyError(
+            f"arm={config.arm.name} is trained on the other corpora, and model={config.model.name} names no other: "
+            "set model.corpora"
+        )
     return {f"corpus/{name}": corpus(config, name) for name in names}
 
 
@@ -220,7 +235,7 @@ def _score(config: Config, generation: Recipe) -> Recipe:
         inputs["encoder"] = _stored_encoder(named)
     settings |= {"encoder": named.pop("source")} | named
     settings["precision"] = _precision(config)
-    if generation.settings["name"] not in BOUNDS:
+    if generation.settings["name"] not in BOUNDS and not config.arm.budget:  # a curve shows no gains
         inputs |= {name: _score(config, baseline(config, name)) for name in BOUNDS}
     return _recipe("score", settings, inputs)
 
@@ -275,7 +290,7 @@ def _task_seeds(config: Config) -> int:
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
     """Return the recipe of quality against utility; of `cells`, it reads scores and downstream results."""
-    cells = {name: recipe for name, recipe in cells.items() if recipe.stage in ("score", "downstream")}
+    cells = {name: recipe for name, recipe in cells.items() if name.startswith(("score/", "downstream/"))}
     settings = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
     return _recipe("correlate", settings, cells)
 

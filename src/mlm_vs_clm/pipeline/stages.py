@@ -3,7 +3,6 @@
 import json
 import time
 from dataclasses import asdict
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from ..hardware import (
     training_threads,
 )
 from ..masking import mask_words, tag_entities
-from .artifacts import Make, Runtime, Store
+from .artifacts import Make, Runtime, Store, read_record
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -71,10 +70,11 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
     from ..models.checkpoints import load_tokenizer
-    from ..models.objectives import OBJECTIVES, Noise
-    from ..models.sources import load_start
+    from ..models.objectives import OBJECTIVES, Noise, TokenizedDocument
+    from ..models.sources import load_start, read_start_info
+    from ..models.starts import set_output_bias
     from ..models.training.batches import tokenize
-    from ..models.training.loop import Training, train
+    from ..models.training.loop import Training, TrainingTexts, train
 
     _silence_libraries()
     objective = dict(settings["objective"])
@@ -88,20 +88,26 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
         micro_batch_documents=runtime.micro_batch_documents,
         checkpoint_seconds=runtime.checkpoint_seconds,
     )
-    texts = [(corpus, d.text) for corpus, path in corpora.items() for d in load_split(path, "pretrain")]
     each = training.dev_documents // len(corpora)
-    dev_texts = [d.text for path in corpora.values() for d in load_split(path, "dev")[:each]]
-    subwords = partial(tokenize, tokenizer=tokenizer, max_subwords=training.max_subwords, kind=kind)
-    documents, dev = subwords([text for _, text in texts]), subwords(dev_texts)
+
+    def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
+        texts = [document.text for document in load_split(path, split)[:most]]
+        return tokenize(texts, tokenizer, training.max_subwords, kind)
+
+    texts = TrainingTexts(
+        {name: read(path, "pretrain") for name, path in corpora.items()},
+        {name: read(path, "dev", each) for name, path in corpora.items()},
+    )
+    info = read_start_info(inputs["start"])
+    if info is None or info.has_new_head:
+        set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
     device = choose_device(runtime.device)
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
     with training_threads(device, runtime.threads), explain_out_of_memory("training", advice):
         return train(
             model,
             tokenizer,
-            documents,
-            [corpus for corpus, _ in texts],
-            dev,
+            texts,
             name,
             Noise(**objective),
             training,
@@ -140,6 +146,7 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
+    from ..models.budgets import choose_budget
     from ..models.sources import refuse_new_head
     from .arms import write_baseline, write_with_model
     from .cells import load_blanked_texts, save_filled
@@ -154,9 +161,10 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
         with explain_out_of_memory(
             "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
         ):
-            filled, ledger, skipped = write_with_model(
-                settings, blanked, inputs["model"], inputs["corpus"], device
-            )
+            corpus = read_record(inputs["corpus"])["settings"]["name"]
+            model, place = choose_budget(inputs["model"], corpus, settings.get("budget", 0))
+            write_atomically(folder / "model.json", json.dumps(place, indent=1))
+            filled, ledger, skipped = write_with_model(settings, blanked, model, inputs["corpus"], device)
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
     save_filled(folder / "fills.jsonl", filled)

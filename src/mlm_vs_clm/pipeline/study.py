@@ -30,7 +30,7 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
-    grid = config.scale.grid
+    grid, main = config.scale.grid, (config.scale.main.strategy, config.scale.main.ratio)
     arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
     users = {arm.model.name: name for name, arm in arms.items() if arm.arm.objective}  # one arm of each model
     choose_model = cache(lambda corpus, model: choose(corpus=corpus, arm=users[model]).model)
@@ -55,7 +55,20 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+            if arm_name in grid.curve and (cell.masking.strategy, cell.masking.ratio) == main:
+                rest |= _list_curve(full, cell_name)
     yield from (first, second, rest)
+
+
+def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
+    """Return the scores of a cell's arm at every budget of its training; in words that overlap and blanks that match."""
+    scoring = replace(full.scoring, metrics=["bleu"])
+    return {
+        f"curve/{cell_name}/{full.arm.name}/{budget}": recipes.score(
+            replace(full, arm=replace(full.arm, budget=budget), scoring=scoring)
+        )
+        for budget in recipes.budgets_of(full)
+    }
 
 
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:

@@ -12,6 +12,7 @@ from ..files import write_csv
 from . import (
     correlation,
     cost,
+    curve,
     differences,
     drawing,
     outcomes,
@@ -39,6 +40,8 @@ SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tab
     "correlation": (("correlation",), sentences.describe_decisions),
 }
 FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
+    "curve": ("quality", ("curve",), curve.draw_curve),
+    "learning": ("quality", ("learning",), curve.draw_learning),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), differences.draw_gap),
     "runs": ("quality", ("runs",), differences.draw_runs),
@@ -52,6 +55,8 @@ FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the ta
     "training": ("training", ("training",), training.draw_training),
 }
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
+    "curve": ("quality", ("curve",), curve.curve_table),
+    "learning": ("quality", ("learning",), curve.learning_table),
     "quality": ("quality", ("scores",), quality.quality_tables),
     "gap": ("quality", ("gap",), differences.gap_table),
     "runs": ("quality", ("runs",), differences.run_table),
@@ -68,7 +73,11 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
 }
-OPTIONAL = {"runs"}  # tables that a study of one seed has no rows for
+OPTIONAL = {
+    "runs",
+    "curve",
+    "learning",
+}  # tables for which a study of one seed, or without curves, has no rows
 
 
 def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:

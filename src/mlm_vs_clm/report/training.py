@@ -18,11 +18,13 @@ NUMBERS = {
     "step": "{:,.0f}",
     "tokens_seen": "{:,.0f}",
     "tokens_predicted": "{:,.0f}",
+    "passes": "{:.2f}",
     "train_loss": "{:.3f}",
     "dev_loss": "{:.3f}",
     "flops": "{:.3g}",
 }
-NAMES = ("objective", "initialisation", "corpora")
+NAMES = ("objective", "initialisation", "corpora", "corpus")
+ONE_LINE = ["artifact", "corpus"]  # what a line of the figure, or a row of the table, is about
 LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
     "train_loss": ("training text", {"color": "#56B4E9", "linestyle": "-", "linewidth": 1.2}),
     "dev_loss": ("held-out text", {"color": "#D55E00", "linestyle": "--", "marker": "o", "markersize": 4}),
@@ -30,10 +32,10 @@ LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table: every language model at its last step."""
+    """Return one table: every language model at its last budget, one row per corpus."""
     if training.empty:
         return []
-    ends = training.sort_values("step", kind="stable").groupby("artifact", dropna=False, sort=True)
+    ends = training.sort_values("step", kind="stable").groupby(ONE_LINE, dropna=False, sort=True)
     rank = {objective: i for i, objective in enumerate(ordered(training["objective"], OBJECTIVES))}
     last = ends.last().reset_index().sort_values("corpora", kind="stable")
     last = last.sort_values("objective", kind="stable", key=lambda names: names.map(rank))
@@ -42,7 +44,10 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
         Table(
             name="training",
             title="Training of the language models",
-            caption="Losses in nats per predicted token, the last that was measured; not comparable across objectives.",
+            caption=(
+                "Losses in nats per predicted token at the last budget; not comparable across objectives. Passes: how often "
+                "the training read the corpus."
+            ),
             header=[*NAMES, *(name.replace("_", " ") for name in NUMBERS)],
             rows=[
                 (
@@ -57,13 +62,13 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
 
 
 def draw_training(training: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: a panel per objective and model, the loss on training and on held-out text over the tokens seen."""
+    """Return one figure: a panel per objective and model, a line per corpus, the loss over the tokens seen."""
     trained = split_by_objective(training)
     if not trained:
         return []
     figure, axes = panels(1, len(trained), sharey=True, height=2.9)
     for axis, (title, rows) in zip(axes[0], trained.items(), strict=True):
-        for _, model in rows.groupby("artifact", dropna=False):
+        for _, model in rows.groupby(ONE_LINE, dropna=False):
             draw_losses(axis, model)
         axis.set_title(title)
         axis.set_xlabel("tokens seen (thousands)")
@@ -74,7 +79,7 @@ def draw_training(training: pd.DataFrame, study: Study) -> list[Drawing]:
             name="training_curves",
             title="Training curves",
             caption=(
-                "One panel per objective and model. Losses of different objectives are not comparable, since they predict "
+                "One panel per objective and model, one line of held-out loss per corpus. Losses of different objectives are not comparable, since they predict "
                 "different tokens from different context; compare the two lines of one panel."
             ),
             alt=f"Line charts of loss against tokens seen. Last held-out loss: {describe_last_losses(trained)}.",

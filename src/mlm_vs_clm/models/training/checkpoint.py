@@ -19,10 +19,8 @@ def trained_weights(module: nn.Module) -> Weights:
     return {name: value.detach() for name, value in module.named_parameters() if value.requires_grad}
 
 
-def save_checkpoint(
-    folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer, best: Weights, state: dict
-) -> None:
-    """Store weights, the best weights so far (none: not kept), optimiser and state under `folder/checkpoint`."""
+def save_checkpoint(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer, state: dict) -> None:
+    """Store weights, optimiser and state under `folder/checkpoint`."""
     beside, place = folder / f"{CHECKPOINT}-partial", folder / CHECKPOINT
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()
@@ -30,8 +28,6 @@ def save_checkpoint(
     moments = {f"{i}.{k}": v for i, values in stored["state"].items() for k, v in values.items()}
     save_file(moments, beside / "optimizer.safetensors")
     save_file({k: v.contiguous() for k, v in trained_weights(module).items()}, beside / "weights.safetensors")
-    if best:
-        save_file(best, beside / "best.safetensors")
     write_atomically(beside / "state.json", json.dumps(state | {"groups": stored["param_groups"]}))
     _exchange(beside, place)
 
@@ -46,10 +42,8 @@ def _exchange(beside: Path, place: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_checkpoint(
-    folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer
-) -> tuple[dict, Weights] | None:
-    """Load a stored checkpoint into module and optimiser; return its state and best weights, None if there is none."""
+def load_checkpoint(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer) -> dict | None:
+    """Load a stored checkpoint into module and optimiser; return its state, None if there is none."""
     place = folder / CHECKPOINT
     if not (place / "state.json").is_file():
         return None
@@ -60,5 +54,4 @@ def load_checkpoint(
         moments.setdefault(int(index), {})[key] = value
     module.load_state_dict(load_file(place / "weights.safetensors"), strict=False)
     optimizer.load_state_dict({"state": moments, "param_groups": state.pop("groups")})
-    best = place / "best.safetensors"
-    return state, load_file(best) if best.is_file() else {}
+    return state

@@ -1,8 +1,15 @@
-"""From documents to a checkpoint: one order of data and one token budget, whatever the objective."""
+"""From documents to models at several token budgets: one order of data and one schedule, whatever the objective.
+
+The learning rate warms up and stays. For each budget it falls to zero over the last steps before the budget is used up,
+on a copy of the model; then the training goes on from before the fall. So one training gives the model of every budget.
+"""
 
 import json
 import math
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +19,13 @@ import pandas as pd
 import torch
 from torch import nn
 from tqdm import tqdm
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_linear_schedule_with_warmup
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...draws import keyed_rng
 from ...errors import StudyError
 from ...files import write_atomically
 from ...hardware import MEMORY
+from ..budgets import list_budgets
 from ..kernels.training_attention import NAME as RECOMPUTED
 from ..kernels.training_attention import attention_of
 from ..objectives import OBJECTIVES, Noise, TokenizedDocument, check_target_tokens, describe_noise
@@ -27,25 +35,29 @@ from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .loss import PredictedLoss, count_predicted
 
 TOTALS = ("step", "tokens_seen", "tokens_predicted", "flops")
+DEV_BATCH = 16
 
 
 @dataclass(frozen=True)
 class Training:
-    """The budget and the optimiser; `token_budget` counts the tokens seen, padding excluded.
+    """The budget and the optimiser; `token_budget` counts the tokens of the documents seen, padding excluded.
 
-    `patience` stops after so many evaluations without a lower dev loss and keeps the best weights; 0 never stops.
-    `micro_batch_documents` go through the model at once (0: a whole batch): less memory for the same step.
+    `budgets` is the number of budgets at which a model is kept, each half of the next. The learning rate warms up over
+    `warmup_share` of the whole budget and falls over the last `decay_share` of each. `patience` stops after so many
+    budgets that lowered the dev loss of no corpus; 0 never stops. `micro_batch_documents` go through the model at once
+    (0: a whole batch): less memory for the same step.
     """
 
     token_budget: int
+    budgets: int
     batch_documents: int
     body_learning_rate: float
     head_learning_rate: float
     warmup_share: float
+    decay_share: float
     weight_decay: float
     max_gradient_norm: float
     max_subwords: int
-    evaluations: int
     dev_documents: int
     checkpoint_seconds: float
     precision: str
@@ -53,12 +65,18 @@ class Training:
     micro_batch_documents: int = 0
 
 
+@dataclass(frozen=True)
+class TrainingTexts:
+    """The tokenized documents of each corpus: those to learn from, and those that the dev loss is measured on."""
+
+    learned: dict[str, list[TokenizedDocument]]
+    dev: dict[str, list[TokenizedDocument]]
+
+
 def train(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    documents: list[TokenizedDocument],
-    corpora: list[str],
-    dev: list[TokenizedDocument],
+    texts: TrainingTexts,
     objective_name: str,
     noise: Noise,
     training: Training,
@@ -68,37 +86,37 @@ def train(
     show_progress: bool = True,
     line: int = 0,
 ) -> dict:
-    """Train `model` in place; write the checkpoint, `curves.csv` and `training.json` into `folder`.
+    """Train `model` in place; write the model of each budget, `curves.csv` and `training.json` into `folder`.
 
     Resumes from `folder/checkpoint` if a killed training left one, to the same bytes. Returns what was measured
     (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
-    special token the objective needs, and for patience without dev documents.
+    special token the objective needs, and for a corpus without dev documents.
     """
     objective, tokens = OBJECTIVES[objective_name], find_target_tokens(tokenizer, model)
     check_target_tokens(objective_name, tokens)
-    if training.patience and not dev:
-        raise StudyError("scale.training.patience needs documents to evaluate on: raise dev_documents")
-    lengths = [len(d.ids) for d in documents]
-    order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
-    dev_order = [list(range(i, min(i + 16, len(dev)))) for i in range(0, len(dev), 16)]
-    about = (objective, noise, tokens, tokenizer.pad_token_id or 0)
-    trainer = Trainer(
-        model,
-        Batches(documents, order, *about, seed),
-        Batches(dev, dev_order, *about, seed + 1),
-        training,
-        folder,
-        device,
+    if absent := [name for name, documents in texts.dev.items() if not documents]:
+        raise StudyError(
+            f"corpus {absent[0]} has no document to measure the dev loss on: raise dev_documents"
+        )
+    documents = [one for of_corpus in texts.learned.values() for one in of_corpus]
+    corpora = [name for name, of_corpus in texts.learned.items() for _ in of_corpus]
+    order = order_batches(
+        [len(one.ids) for one in documents], corpora, training.token_budget, training.batch_documents, seed
     )
+    about = (objective, noise, tokens, tokenizer.pad_token_id or 0)
+    dev = {name: Batches(some, _in_order(len(some)), *about, seed + 1) for name, some in texts.dev.items()}
+    batches = Batches(documents, order, *about, seed)
+    trainer = Trainer(model, tokenizer, batches, corpora, dev, training, folder, device)
     trainer.resume()
     with attention_of(model, RECOMPUTED):
         trainer.train(objective_name, show_progress, line)
-    trainer.restore_best()
-    trainer.learner.to("cpu")
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
     trainer.write_totals(objective_name, noise, seed)
     return trainer.measured()
+
+
+def _in_order(n_documents: int) -> list[list[int]]:
+    numbers = range(n_documents)
+    return [list(numbers[i : i + DEV_BATCH]) for i in range(0, n_documents, DEV_BATCH)]
 
 
 class Trainer:
@@ -107,53 +125,110 @@ class Trainer:
     def __init__(
         self,
         model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
         batches: Batches,
-        dev: Batches,
+        corpora: Sequence[str],
+        dev: dict[str, Batches],
         training: Training,
         folder: Path,
         device: str,
     ):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
+        self.model, self.tokenizer = model, tokenizer
         self.device, self.sizes = torch.device(device), count_parameters(model)
         self.learner = PredictedLoss(model).to(self.device)
         self.optimizer = torch.optim.AdamW(
             _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
         )
-        warmup = math.ceil(training.warmup_share * len(batches))
-        self.scheduler = get_linear_schedule_with_warmup(self.optimizer, warmup, len(batches))
-        self.best: dict[str, torch.Tensor] = {}
+        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.ends, self.passes = _count_seen(batches, corpora)
+        self.warmup = math.ceil(training.warmup_share * len(batches))
+        self.losses: list[float] = []
         self.state: dict[str, Any] = dict.fromkeys(TOTALS, 0) | {"seconds": 0.0, "curve": []}
 
     def train(self, name: str, show_progress: bool, line: int) -> None:
-        """Train from the present step to the end, saving a checkpoint every `checkpoint_seconds`."""
-        n_steps, evaluated = len(self.batches), self._evaluation_steps()
-        saved = started = time.monotonic()
-        before, first, losses = self.state["seconds"], self.state["step"], []
-        if first == 0:
-            self._evaluate(None)
+        """Train to the last budget, keeping the model of each; saves a checkpoint every `checkpoint_seconds`."""
+        budgets = list_budgets(self.training.token_budget, self.training.budgets)
+        self.saved = time.monotonic()
+        if not self.state["curve"]:
+            self._evaluate(0)
         with tqdm(
-            total=n_steps, initial=first, desc=f"pretrain {name}", disable=not show_progress, position=line
+            total=len(self.batches),
+            initial=self.state["step"],
+            desc=f"pretrain {name}",
+            disable=not show_progress,
+            position=line,
         ) as bar:
-            for step in range(first, n_steps):
-                losses.append(self._step(step))
-                self.state["tokens_seen"] += self.batches.count_tokens(step)
-                bar.update()
-                self.state["step"] = step + 1
-                self.state["seconds"] = before + time.monotonic() - started
-                if step + 1 not in evaluated:
-                    continue
-                self._evaluate(float(np.mean(losses)))
-                bar.set_postfix(dev_loss=self.state["curve"][-1]["dev_loss"])
-                losses = []
-                if is_out_of_patience(self.state["curve"], self.training.patience):
-                    break
-                if time.monotonic() - saved > self.training.checkpoint_seconds and step + 1 < n_steps:
+            while len(self.state["curve"]) <= len(budgets) and not self._is_out_of_patience():
+                budget = budgets[len(self.state["curve"]) - 1]
+                falls, ends = (self._step_at(budget * share) for share in (1 - self.training.decay_share, 1))
+                self._advance(falls, None, bar)
+                is_last = budget == budgets[-1]
+                with self._on_a_copy(not is_last):
+                    self._advance(ends, (falls, ends), bar if is_last else None)
+                    self._keep(budget, bar)
+                if not is_last:
                     self.save()
-                    saved = time.monotonic()
 
-    def _evaluation_steps(self) -> set[int]:
-        n_steps, n_times = len(self.batches), self.training.evaluations
-        return {math.ceil(n_steps * k / n_times) for k in range(1, n_times + 1)}
+    def _step_at(self, tokens: float) -> int:
+        """Return after how many steps so many tokens were seen."""
+        return min(int(np.searchsorted(self.ends, tokens)) + 1, len(self.batches))
+
+    def _advance(self, until: int, fall: tuple[int, int] | None, bar: tqdm | None) -> None:
+        """Take steps up to step `until`; the learning rate falls between the two steps of `fall`."""
+        for step in range(self.state["step"], until):
+            started = time.monotonic()
+            self._set_rates(step, fall)
+            self.losses.append(self._step(step))
+            self.state["tokens_seen"] += self.batches.count_tokens(step)
+            self.state["step"] = step + 1
+            self.state["seconds"] += time.monotonic() - started
+            if bar is not None:
+                bar.update()
+                if time.monotonic() - self.saved > self.training.checkpoint_seconds:
+                    self.save()
+
+    def _set_rates(self, step: int, fall: tuple[int, int] | None) -> None:
+        share = min(1.0, (step + 1) / max(self.warmup, 1))
+        if fall:
+            share *= (fall[1] - step) / (fall[1] - fall[0])
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * share
+
+    @contextmanager
+    def _on_a_copy(self, is_wanted: bool) -> Iterator[None]:
+        """Put weights, optimiser and totals back afterwards; the seconds and the curve stay."""
+        if not is_wanted:
+            yield
+            return
+        weights = {name: value.clone() for name, value in trained_weights(self.learner).items()}
+        optimizer, totals = deepcopy(self.optimizer.state_dict()), {name: self.state[name] for name in TOTALS}
+        yield
+        self.learner.load_state_dict(weights, strict=False)
+        self.optimizer.load_state_dict(optimizer)
+        self.state |= totals
+
+    def _keep(self, budget: int, bar: tqdm) -> None:
+        """Store the model of a budget, and its place on the curve."""
+        self._evaluate(budget)
+        bar.set_postfix({name: f"{loss:.2f}" for name, loss in self.state["curve"][-1]["dev_loss"].items()})
+        self.learner.to("cpu")
+        self.model.save_pretrained(self.folder / str(budget))
+        self.tokenizer.save_pretrained(self.folder / str(budget))
+        self.learner.to(self.device)
+
+    def _is_out_of_patience(self) -> bool:
+        """Tell whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
+        curve, patience = self.state["curve"], self.training.patience
+        if not patience or len(curve) <= patience:
+            return False
+        best = min(curve, key=lambda point: point["budget"])["dev_loss"]
+        last = 0
+        for number, point in enumerate(curve):
+            if any(loss < best[name] for name, loss in point["dev_loss"].items()):
+                last = number
+            best = {name: min(best[name], loss) for name, loss in point["dev_loss"].items()}
+        return len(curve) - 1 - last >= patience
 
     def _step(self, number: int) -> float:
         """Learn from one batch, in micro-batches; return its mean loss.
@@ -168,7 +243,6 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.scheduler.step()
         MEMORY.release_if_grown()
         return loss
 
@@ -201,51 +275,62 @@ class Trainer:
         self.state["flops"] += 3 * forward_flops(self.sizes, read, predicted)
         return predicted
 
+    def _evaluate(self, budget: int) -> None:
+        """Add a point to the curve: the mean training loss since the last one, and the dev loss of each corpus."""
+        train_loss, self.losses = (float(np.mean(self.losses)) if self.losses else None), []
+        self.state["curve"].append(
+            {"budget": budget}
+            | {name: self.state[name] for name in TOTALS}
+            | {"train_loss": train_loss}
+            | {"dev_loss": {name: self._dev_loss(name) for name in self.dev}}
+            | {"passes": {name: seen[self.state["step"]] for name, seen in self.passes.items()}}
+        )
+
     @torch.inference_mode()
-    def _evaluate(self, train_loss: float | None) -> None:
+    def _dev_loss(self, corpus: str) -> float:
+        """Return the cross-entropy (nats per predicted token) on the dev documents of a corpus."""
         self.learner.eval()
         n_all, loss_all = 0, 0.0
-        for number in range(len(self.dev)):
-            part = self.dev[number]
+        for number in range(len(self.dev[corpus])):
+            part = self.dev[corpus][number]
             if n_predicted := count_predicted(part):
                 n_all += n_predicted
                 loss_all += self._loss(part).item() * n_predicted
-        dev_loss = loss_all / n_all if n_all else None
-        curve = self.state["curve"]
-        curve.append(
-            {name: self.state[name] for name in TOTALS} | {"train_loss": train_loss, "dev_loss": dev_loss}
-        )
-        if self.training.patience and best_evaluation(curve) == len(curve) - 1:
-            self.best = {name: value.cpu().clone() for name, value in trained_weights(self.learner).items()}
-
-    def restore_best(self) -> None:
-        """Restore the weights of the lowest dev loss, if they were kept."""
-        self.learner.load_state_dict(self.best, strict=False)
+        if not n_all:
+            raise StudyError(
+                f"nothing is predicted in the dev documents of {corpus}: raise scale.training.dev_documents"
+            )
+        return loss_all / n_all
 
     def save(self) -> None:
         """Store a checkpoint to resume from."""
-        state = self.state | {"scheduler": self.scheduler.state_dict()}
-        save_checkpoint(self.folder, self.learner, self.optimizer, self.best, state)
+        save_checkpoint(self.folder, self.learner, self.optimizer, self.state | {"losses": self.losses})
+        self.saved = time.monotonic()
 
     def resume(self) -> None:
         """Resume from the stored checkpoint, if there is one."""
         if found := load_checkpoint(self.folder, self.learner, self.optimizer):
-            self.state, self.best = found
-            self.scheduler.load_state_dict(self.state.pop("scheduler"))
+            self.state = found
+            self.losses = self.state.pop("losses")
 
     def write_totals(self, objective: str, noise: Noise, seed: int) -> None:
-        """Write `curves.csv` and `training.json`."""
-        pd.DataFrame(self.state["curve"]).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
+        """Write `curves.csv` (one row per budget and corpus) and `training.json`."""
+        curve = self.state["curve"]
+        rows = [
+            {name: value for name, value in point.items() if name not in ("dev_loss", "passes")}
+            | {"corpus": name, "dev_loss": loss, "passes": point["passes"][name]}
+            for point in curve
+            for name, loss in point["dev_loss"].items()
+        ]
+        pd.DataFrame(rows).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
         about = {
             "objective": objective,
             "noise": describe_noise(objective, noise),
             "seed": seed,
             "parameters": self.sizes,
+            "stopped_early": len(curve) <= self.training.budgets,
+            "budgets": curve[1:],
         }
-        about |= {name: self.state[name] for name in TOTALS}
-        if self.training.patience:
-            is_whole = self.state["step"] == len(self.batches)
-            about |= describe_stopping(self.state["curve"], self.training.patience, is_whole)
         write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
 
     def measured(self) -> dict:
@@ -260,6 +345,19 @@ class Trainer:
         }
 
 
+def _count_seen(batches: Batches, corpora: Sequence[str]) -> tuple[np.ndarray, dict[str, list[float]]]:
+    """Return the tokens seen after each step, and for each corpus how often it was read, from before the first step."""
+    lengths = np.array([len(one.ids) for one in batches.documents])
+    names = np.array(corpora)
+    seen = {
+        name: np.cumsum([0, *(sum(lengths[i] for i in some if names[i] == name) for some in batches.batches)])
+        for name in dict.fromkeys(corpora)
+    }
+    ends = np.sum(list(seen.values()), axis=0)[1:]
+    passes = {name: (tokens / lengths[names == name].sum()).tolist() for name, tokens in seen.items()}
+    return ends, passes
+
+
 def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
     """Return the body's and the head's parameters, with their learning rates."""
     head, named = set(head_parameters(model)), dict(model.named_parameters())
@@ -267,29 +365,3 @@ def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
         {"params": [p for name, p in named.items() if name not in head], "lr": training.body_learning_rate},
         {"params": [p for name, p in named.items() if name in head], "lr": training.head_learning_rate},
     ]
-
-
-def best_evaluation(curve: list[dict]) -> int:
-    """Return the number of the evaluation with the lowest `dev_loss`, the first of equals.
-
-    Raises StudyError where one is missing, as nothing was predicted in the dev documents.
-    """
-    losses = [point["dev_loss"] for point in curve]
-    if None in losses:
-        raise StudyError(
-            "scale.training.patience needs a dev loss, and nothing is predicted in the dev documents: raise "
-            "scale.training.dev_documents, or set patience=0"
-        )
-    return losses.index(min(losses))
-
-
-def is_out_of_patience(curve: list[dict], patience: int) -> bool:
-    """Tell whether the last `patience` evaluations brought no lower dev loss; 0 never runs out."""
-    return bool(patience) and len(curve) - 1 - best_evaluation(curve) >= patience
-
-
-def describe_stopping(curve: list[dict], patience: int, is_whole: bool) -> dict:
-    """Return what is recorded: the patience, whether the budget was used up, and the evaluation that was kept."""
-    best = curve[best_evaluation(curve)]
-    kept = {name: best[name] for name in ("step", "dev_loss")}
-    return {"patience": patience, "stopped_early": not is_whole, "best": kept}

@@ -1,0 +1,32 @@
+"""The token budgets of one training, and which of its models fills a corpus."""
+
+import json
+from pathlib import Path
+
+from ..errors import StudyError
+
+
+def list_budgets(token_budget: int, n: int) -> list[int]:
+    """Return n token budgets, each half of the next; the last is the whole."""
+    return [round(token_budget / 2**k) for k in reversed(range(n))]
+
+
+def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dict]:
+    """Return the folder of the model that a training kept, and where it stands on the training's curve.
+
+    `budget` 0 is the model with the lowest dev loss on the corpus, or, for a corpus that it was not trained on, the last
+    one. A folder without training.json is a checkpoint as it came: it is returned, with no place on a curve. Raises
+    StudyError for a budget at which no model was kept.
+    """
+    if not (folder / "training.json").is_file():
+        return folder, {}
+    curve = json.loads((folder / "training.json").read_text())["budgets"]
+    point = next((one for one in curve if one["budget"] == budget), None)
+    if budget and point is None:
+        known = ", ".join(str(one["budget"]) for one in curve)
+        raise StudyError(
+            f"arm.budget={budget}: no model was kept there; choose one of {known}, or 0 for the best"
+        )
+    if point is None:
+        point = min(curve, key=lambda one: one["dev_loss"].get(corpus, -one["budget"]))
+    return folder / str(point["budget"]), point

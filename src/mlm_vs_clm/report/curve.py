@@ -1,0 +1,168 @@
+"""What more training changes: scores and differences between arms along the training curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..analysis.curve import MATCHINGS
+from . import style
+from .differences import WORDS, decimals_of, label
+from .drawing import Drawing, add_legend, describe_values, draw_points, each_panel, mark_decades, panels
+from .style import Study, ordered
+from .tables import Table, command_for_report, enter, enter_key, enter_number, order_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHOWN = (("document", "bleu"), ("fills", "exact_match"))
+THOUSAND = 1e3
+
+
+def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: each difference between arms against the training tokens, measures down, corpora across."""
+    rows = label(curve[curve["matching"] == MATCHINGS[0]])
+    return _draw(
+        rows,
+        "comparison",
+        style.series_looks(ordered(rows["comparison"], WORDS)),
+        name="curve",
+        title="Differences between arms against training tokens",
+        caption=(
+            f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
+            "the comparisons and their arms are in the table below. Above 0 the first arm is better. Bars are 95 % "
+            "intervals."
+        ),
+        axis="difference in {}",
+    )
+
+
+def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
+    return _draw(
+        learning,
+        "arm",
+        style.looks(ordered(learning["arm"], style.ARMS)),
+        name="learning",
+        title="Scores against training tokens",
+        caption=(
+            f"{study.describe_main()}. The tokens of all corpora that a model was trained on; how often it had read each corpus is "
+            "in the table."
+        ),
+        axis="{}",
+    )
+
+
+def _draw(
+    rows: pd.DataFrame, series: str, looks: dict, name: str, title: str, caption: str, axis: str
+) -> list[Drawing]:
+    rows = rows[rows["value"].notna()]
+    if rows.empty:
+        return []
+    corpora = ordered(rows["corpus"])
+    measures = [pair for pair in SHOWN if pair in set(zip(rows["scope"], rows["metric"], strict=True))]
+    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
+    for panel, (scope, metric), corpus in each_panel(axes, measures, corpora):
+        shown = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
+        _draw_lines(panel, shown, series, looks)
+        panel.set_title(f"{corpus}, {style.name_scope(scope)}")
+        if panel in axes[:, 0]:
+            panel.set_ylabel(axis.format(style.label_axis(metric)))
+        if panel in axes[-1]:
+            panel.set_xlabel("training tokens (thousands, log scale)")
+    add_legend(figure, looks)
+    alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
+    return [Drawing(name=name, title=title, caption=caption, alt=alt, figure=figure)]
+
+
+def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> None:
+    panel.set_xscale("log")
+    mark_decades(panel.xaxis, THOUSAND)
+    if rows["value"].min() < 0 < rows["value"].max():
+        panel.axhline(0, color="#555555", linewidth=0.9)
+    for name, look in looks.items():
+        line = rows[rows[series] == name].groupby("budget")[["value", "low", "high"]].mean().reset_index()
+        panel.plot(line["budget"], line["value"], color=look["color"], linewidth=1.2)
+        draw_points(panel, line, "budget", "value", look)
+
+
+def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: comparisons down, one row per corpus, measure and matching, the budgets across."""
+    if curve.empty:
+        return []
+    rows = label(curve)
+    keys = ["corpus", "comparison", "difference", "measure", "matching"]
+    budgets = sorted(rows["budget"].unique())
+    found = {(*(row[key] for key in keys), row["budget"]): row for _, row in rows.iterrows()}
+    return [
+        Table(
+            name="curve",
+            title="Differences between arms along the training curve",
+            caption=(
+                f"{study.describe_main()}. First minus second arm, each filling with the model that its training kept. Columns: "
+                "training tokens of the first arm; the second saw equally many tokens, or predicted about equally many. "
+                "In brackets the 95 % interval."
+            ),
+            header=[*keys, *(f"{budget:,.0f} tokens" for budget in budgets)],
+            rows=[
+                (
+                    *map(enter_key, keys, line),
+                    *(
+                        enter(found.get((*line, budget)), decimals_of(found_metric(found, line)))
+                        for budget in budgets
+                    ),
+                )
+                for line in order_lines(rows, keys, comparison=WORDS, matching=MATCHINGS)
+            ],
+            command=command_for_report(study.scale),
+        )
+    ]
+
+
+def found_metric(found: dict, line: tuple) -> str:
+    """Return the metric of a line of the table."""
+    return next(row["metric"] for key, row in found.items() if key[:-1] == line)
+
+
+def learning_table(learning: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one table: what each arm scored at each budget, and how often its training had read the corpus."""
+    if learning.empty:
+        return []
+    keys, metrics = ["corpus", "arm", "budget"], style.order_metrics(learning["metric"].unique(), "overlap")
+    lines = order_lines(learning, keys)
+    cells = {
+        (row.corpus, row.arm, row.budget, row.metric): row
+        for row in learning.groupby([*keys, "metric"])
+        .mean(numeric_only=True)
+        .assign(reason="")
+        .reset_index()
+        .itertuples()
+    }
+    counted = ("tokens_seen", "tokens_predicted", "passes")
+    body = []
+    for line in lines:
+        some = next(cells[(*line, metric)] for metric in metrics if (*line, metric) in cells)
+        body.append(
+            (
+                *map(enter_key, keys, line),
+                *(
+                    enter_number(getattr(some, name), "{:,.2f}" if name == "passes" else "{:,.0f}")
+                    for name in counted
+                ),
+                *(
+                    enter(cells.get((*line, metric)), 3 if metric == "exact_match" else 1)
+                    for metric in metrics
+                ),
+            )
+        )
+    return [
+        Table(
+            name="learning",
+            title="Scores along the training curve",
+            caption=f"{study.describe_main()}. Passes: how often the training had read the corpus that is filled.",
+            header=[*keys, *(name.replace("_", " ") for name in counted), *map(style.name_metric, metrics)],
+            rows=body,
+            command=command_for_report(study.scale),
+        )
+    ]

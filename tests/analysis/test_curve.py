@@ -1,0 +1,53 @@
+"""Differences along the training curve: which trainings are matched, and what a difference is there."""
+
+import numpy as np
+import pytest
+
+from mlm_vs_clm.analysis.cells import Cell, Comparison, ScoredCell
+from mlm_vs_clm.analysis.curve import compare_along, list_learning
+
+COMPARISONS = [Comparison("known length", "mlm", "clm")]
+N = 40
+
+
+def cell(arm, budget, hits, predicted, seed=0):
+    rows = np.random.default_rng([budget, hits, seed]).binomial(10, hits / 100, N)
+    place = {
+        "budget": budget,
+        "tokens_seen": budget + 3,
+        "tokens_predicted": predicted,
+        "passes": {"plots": budget / 1e4},
+    }
+    return ScoredCell(
+        Cell("plots", arm, "random", 0.5, seed, budget),
+        statistics={("fills", "exact_match"): np.stack([rows, np.full(N, 10)], axis=1).astype(float)},
+        place=place,
+    )
+
+
+CELLS = [
+    *(cell("mlm", budget, hits, budget // 2) for budget, hits in ((1000, 20), (2000, 40), (4000, 60))),
+    *(cell("clm", budget, hits, budget) for budget, hits in ((1000, 30), (2000, 40), (4000, 45))),
+]
+
+
+def test_trainings_are_matched_by_tokens_seen_and_by_tokens_predicted():
+    curve = compare_along(CELLS, COMPARISONS, 200).set_index(["matching", "budget"])
+    seen, predicted = (curve.loc[f"tokens {how}", "budget_second"].to_dict() for how in ("seen", "predicted"))
+    assert seen == {1000: 1000, 2000: 2000, 4000: 4000}
+    assert predicted == {2000: 1000, 4000: 2000}  # nothing of clm predicted as few as mlm's first 500
+
+
+def test_a_sign_that_turns_along_the_curve_is_seen():
+    rows = compare_along(CELLS, COMPARISONS, 500)
+    seen = rows[rows["matching"] == "tokens seen"].set_index("budget")
+    assert seen.loc[1000, "high"] < 0 < seen.loc[4000, "low"]
+    assert list(seen["passes"]) == [0.1, 0.2, 0.4] and set(seen["n"]) == {N}
+
+
+def test_scores_have_their_place_on_the_curve():
+    learning = list_learning(CELLS, 200).set_index(["arm", "budget"])
+    assert learning.loc[("mlm", 4000), "tokens_predicted"] == 2000
+    assert learning.loc[("clm", 2000), "tokens_seen"] == 2003
+    assert learning.loc[("mlm", 4000), "value"] == pytest.approx(0.6, abs=0.08)
+    assert (learning["low"] < learning["value"]).all() and (learning["value"] < learning["high"]).all()
