@@ -7,8 +7,8 @@ import pandas as pd
 
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
-from .gap import MEASURES, name_comparison
-from .paired import by_seed, compare_cells, to_values
+from .gap import MEASURES, name_comparison, to_values
+from .paired import by_seed, compare_cells, find_aggregate
 from .tables import COLUMNS
 
 MATCHINGS = ("tokens seen", "tokens predicted")
@@ -33,7 +33,7 @@ def list_learning(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
 
 
 def _score(one: ScoredCell, measure: tuple[str, str], resamples: int) -> dict:
-    rows, aggregate = one.statistics[measure], MEASURES[measure]
+    rows, aggregate = one.statistics[measure], find_aggregate(measure[1])
     low, high = bootstrap(rows, aggregate, resamples, clusters=one.clusters)
     return {"value": point(rows, aggregate), "low": low, "high": high, "n": len(rows)}
 

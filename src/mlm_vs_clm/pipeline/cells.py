@@ -133,7 +133,7 @@ def read_scored(path: Path) -> ScoredCell:
     arm, model = read_record(read["generation"])["settings"], inputs_of(read["generation"]).get("model")
     place = read["generation"] / "model.json"
     return ScoredCell(
-        Cell(**{key: about[key] for key in NAMES}, budget=settings.get("budget", 0)),
+        Cell(**{key: about[key] for key in NAMES}, budget=arm.get("budget", 0)),
         name_of(path),
         read_statistics(path),
         cluster_by_author(load_documents(read["corpus"], "generate")),
