@@ -79,18 +79,19 @@ def test_the_masked_share_of_documents_is_spread_evenly():
     assert np.allclose(np.quantile(shares, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.07)
 
 
-def test_a_left_view_is_what_the_arm_that_sees_the_left_side_reads():
-    """The text before a masked token as it is, then masks as many as the arm puts; all of them are predicted."""
+def test_a_left_view_ends_in_the_masks_that_the_arm_puts():
+    """The text is cut off behind a token drawn at random and eight more, all masked; a share of the rest is masked too."""
     document, rng = TokenizedDocument(np.arange(52), np.r_[-1, np.arange(50), -1]), np.random.default_rng(0)
-    cuts = set()
-    for _ in range(200):
-        made = OBJECTIVES["mlm_left"].make_example(document, NOISE, BERT, rng)
-        cut = int(np.flatnonzero(made["labels"] != IGNORE)[0])
-        cuts.add(cut)
+    noise, ends = Noise(0.0, "token", 1.0, 0.0, left_share=1.0), set()
+    for _ in range(300):
+        made = OBJECTIVES["mlm"].make_example(document, noise, BERT, rng)
+        end, cut = len(made["labels"]), int(np.flatnonzero(made["labels"] != IGNORE)[0])
+        ends.add((cut, end))
         assert (made["input_ids"][:cut] == np.arange(cut)).all()
         assert (made["input_ids"][cut:] == BERT.mask).all()
-        assert (made["labels"][cut:] == np.arange(cut, min(cut + 1 + RUNWAY, 52))).all()
-    assert len(cuts) > 40 and 0 not in cuts
+        assert (made["labels"][cut:] == np.arange(cut, end)).all()
+        assert end == min(cut + 1 + RUNWAY, 52)
+    assert len(ends) > 40
 
 
 def test_causal_objective_predicts_the_next():
@@ -261,6 +262,7 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "mlm", "ratio": 1.5}, "objective.ratio=1.5"),
         ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
         ({"name": "mlm", "spread": 0.6}, "objective.spread=0.6: ratio - spread to ratio"),
+        ({"name": "mlm", "left_share": 1.5}, "objective.left_share=1.5: give a share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
         ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),

@@ -31,8 +31,9 @@ class TokenizedDocument:
 class Noise:
     """How inputs are corrupted in training: masked share, by token or whole word, and BERT's 80/10/10 split.
 
-    The masked share of each document is drawn from ratio - spread to ratio + spread. Spans have `mean_span` tokens on
-    average; `permute_sentences` is for `denoise` (Objective.settings).
+    The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
+    cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
+    `permute_sentences` is for `denoise` (Objective.settings).
     """
 
     ratio: float
@@ -40,6 +41,7 @@ class Noise:
     mask_share: float
     random_share: float
     spread: float = 0.0
+    left_share: float = 0.0
     mean_span: float = 3.0
     permute_sentences: bool = False
 
@@ -63,8 +65,16 @@ Rng = np.random.Generator
 
 
 def masked(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
-    """Mask a share of the text and predict it from both sides; labels elsewhere are -100."""
+    """Mask a share of the text and predict it from both sides; labels elsewhere are -100.
+
+    A `left_share` of the documents end RUNWAY tokens behind a token drawn at random, and those are masked too: what an
+    arm reads that fills this token from the left side alone.
+    """
+    runway = 0
+    if noise.left_share and rng.random() < noise.left_share:
+        document, runway = _cut_off(document, rng)
     chosen = _choose_masked(document, noise, rng)
+    chosen[len(chosen) - runway :] = True
     fate = rng.random(len(chosen))
     ids = document.ids.copy()
     ids[chosen & (fate < noise.mask_share)] = tokens.mask
@@ -73,18 +83,14 @@ def masked(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng:
     return {"input_ids": ids, "labels": np.where(chosen, document.ids, IGNORE)}
 
 
-def cut_off(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
-    """Keep the text before a token drawn at random, which is masked and followed by RUNWAY masks; predict these.
-
-    This is what an arm reads that fills with a masked model from the left side alone.
-    """
+def _cut_off(document: TokenizedDocument, rng: Rng) -> tuple[TokenizedDocument, int]:
+    """Return the text up to RUNWAY tokens behind a token drawn at random, and how many tokens that are from there."""
     places = np.flatnonzero(document.word_of >= 0)
-    cut = int(rng.choice(places)) if len(places) else len(document.ids)
-    hidden = document.ids[cut : cut + 1 + RUNWAY]
-    return {
-        "input_ids": np.concatenate([document.ids[:cut], np.full(len(hidden), tokens.mask)]),
-        "labels": np.concatenate([np.full(cut, IGNORE), hidden]),
-    }
+    if not len(places):
+        return document, 0
+    cut = int(rng.choice(places))
+    end = min(cut + 1 + RUNWAY, len(document.ids))
+    return TokenizedDocument(document.ids[:end], document.word_of[:end]), end - cut
 
 
 def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
@@ -200,23 +206,16 @@ def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, n
 
 @dataclass(frozen=True)
 class Objective:
-    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
-
-    Of each document `views` examples are made.
-    """
+    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own."""
 
     kind: str
     make_example: Callable[[TokenizedDocument, Noise, TargetTokens, Rng], Example]
     needs_mask: bool = True
     settings: tuple[str, ...] = ()
-    views: int = 1
 
 
 OBJECTIVES = {
-    "mlm": Objective("masked", masked, settings=("spread",)),
-    "mlm_left": Objective(
-        "masked", cut_off, views=2
-    ),  # read to the middle on average, so as many tokens as once
+    "mlm": Objective("masked", masked, settings=("spread", "left_share")),
     "clm": Objective("causal", causal, needs_mask=False),
     "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
     "infill": Objective("causal", infill),
@@ -224,7 +223,7 @@ OBJECTIVES = {
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = ("spread", "mean_span", "permute_sentences")
+OWN = ("spread", "left_share", "mean_span", "permute_sentences")
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
@@ -241,6 +240,8 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
         raise StudyError(
             f"objective.spread={spread}: ratio - spread to ratio + spread must lie between 0 and 1"
         )
+    if not 0 <= (left := settings.get("left_share", 0)) <= 1:
+        raise StudyError(f"objective.left_share={left}: give a share from 0 to 1")
     if settings.get("mean_span", 1) < 1:
         raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 

@@ -84,6 +84,7 @@ class ObjectiveConfig:
     mask_share: float = 0.8
     random_share: float = 0.1
     spread: float = 0.0
+    left_share: float = 0.0
     mean_span: float | None = None
     permute_sentences: bool = False
 
@@ -136,7 +137,7 @@ def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
 
-LATER_OBJECTIVE = ("spread", "mean_span", "permute_sentences")
+LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences")
 LATER_TRAINING = ("patience",)
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 

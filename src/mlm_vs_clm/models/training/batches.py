@@ -119,9 +119,8 @@ class Batches(torch.utils.data.Dataset):
         make, documents = self.objective.make_example, self.batches[number]
         examples = []
         for place in places:
-            for view in range(self.objective.views):
-                rng = keyed_rng(self.seed, "noise", number, place, *([view] if view else []))
-                examples.append(make(self.documents[documents[place]], self.noise, self.tokens, rng))
+            rng = keyed_rng(self.seed, "noise", number, place)
+            examples.append(make(self.documents[documents[place]], self.noise, self.tokens, rng))
         return pad_examples(examples, self.pad_id)
 
     def split(self, number: int, most: int) -> list[Batch]:
