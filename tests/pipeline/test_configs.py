@@ -16,7 +16,8 @@ from mlm_vs_clm.fill import BASELINES, ORDERS
 from mlm_vs_clm.fill.axes import MODEL_KINDS
 from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.models.objectives import OBJECTIVES
-from mlm_vs_clm.pipeline import command, recipes, study
+from mlm_vs_clm.pipeline import command, recipes, stages, study
+from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.tasks import TASKS
 
@@ -286,3 +287,11 @@ def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
         with pytest.raises(StudyError, match="is also what arm mlm starts from"):
             recipes.score(choose(*asked))
         assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"
+
+
+def test_scores_are_made_with_the_stored_encoder(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr("mlm_vs_clm.pipeline.scoring.score_cell", lambda *given: seen.append(given[3]))
+    settings = {"encoder": "package:distilbert"}
+    stages.make_scores(settings, {"encoder": tmp_path / "start"}, tmp_path, Runtime(str(tmp_path)))
+    assert seen == [tmp_path / "start"]

@@ -47,7 +47,7 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     if settings["start"] == "checkpoint":
         return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
     if settings["start"] == "encoder":
-        encoder = inputs.get("encoder") or locate(settings["encoder"], Path(runtime.data_dir))
+        encoder = locate(settings["encoder"], Path(runtime.data_dir))
         tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
     else:
         texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
@@ -197,7 +197,7 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     """Score a cell; the record keeps the hash of the rules, so that a later change of the rules shows."""
     from .scoring import score_cell
 
-    encoder = locate(settings["encoder"], Path(runtime.data_dir))
+    encoder = inputs.get("encoder") or locate(settings["encoder"], Path(runtime.data_dir))
     _use_threads(runtime)
     score_cell(
         settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", choose_device(runtime.device)
