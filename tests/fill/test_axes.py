@@ -57,6 +57,8 @@ def test_axis_that_a_writer_lacks_is_refused(arm, told):
         (("masked", "both", "mask_predict"), {"passes": 4, "schedule": "cosine"}, "arm.schedule=cosine"),
         (("masked", "both", "random"), {"training": "some"}, "arm.training=some"),
         (("causal", "left", "left_to_right"), {"max_length": 0}, "arm.max_length=0"),
+        (("causal", "left", "left_to_right"), {"candidates": 4}, "arm.candidates=4 changes nothing"),
+        (("lookahead", "both", "left_to_right"), {"candidates": 0}, "arm.candidates=0"),
         (("unigram", "none", "none"), {"temperature": 1.0}, "arm.temperature=1.0 changes nothing"),
         (("bigram_left", "left", "left_to_right"), {"top_p": 0.9}, "arm.top_p=0.9 changes nothing"),
         (("bigram_left", "both", "left_to_right"), {}, "arm.context=both"),

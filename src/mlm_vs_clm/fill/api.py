@@ -12,10 +12,11 @@ from ..blanks import BlankedText, CharSpan, DocumentError, FilledText, blank_out
 from ..documents import find_words
 from ..errors import StudyError
 from ..models.checkpoints import check_kind, model_kind
-from .axes import MODEL_KINDS, arguments_of
+from .axes import AXIS, MODEL_KINDS, arguments_of
 from .causal import fill_causal
 from .infill import fill_infill
 from .ledger import Ledger
+from .lookahead import fill_lookahead
 from .masked import fill_masked
 from .sampling import Sampling
 from .seq2seq import fill_seq2seq
@@ -25,6 +26,7 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "masked": fill_masked,
     "causal": fill_causal,
     "infill": fill_infill,
+    "lookahead": fill_lookahead,
     "seq2seq": fill_seq2seq,
 }
 CAUSAL_CONTEXTS = {"left": "causal", "both": "infill"}
@@ -77,7 +79,8 @@ def fill(
     axes of a masked model (`fill_masked`): context "both" | "left" | "leaky"; length "known" (as many tokens as the
     original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
     sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
-    "both" (for a model trained with objective `infill`), length "known" | "one" | "free", max_length. Of an
+    "both" (for a model trained with objective `infill`; with `candidates` and `lookahead`, for any: `fill_lookahead`),
+    length "known" | "one" | "free", max_length. Of an
     encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256).
 
     temperature 0 is greedy. Draws are keyed by (seed, id, slot): neither the batch nor the order of the texts changes
@@ -155,6 +158,8 @@ def _choose_writer(kind: str, axes: dict) -> tuple[str, dict]:
     context = axes.pop("context", "left")
     if context not in CAUSAL_CONTEXTS:
         raise StudyError(f"context={context} is not one of a causal model: {', '.join(CAUSAL_CONTEXTS)}")
+    if context == "both" and {"candidates", "lookahead"} & axes.keys():
+        return "lookahead", axes
     return CAUSAL_CONTEXTS[context], axes
 
 
@@ -167,10 +172,10 @@ def fill_with(
     blanked: list[BlankedText],
 ) -> tuple[list[FilledText], Ledger]:
     """Fill with the function of a writer (a key of FILLERS); `axes` are its keyword arguments."""
-    if writer != "seq2seq":
+    if writer in AXIS["temperature"].values:
         axes = {**axes, "sampling": sampling, "seed": sampling.seed}
     elif sampling.temperature:
-        raise StudyError("an encoder-decoder is decoded greedily: leave temperature at 0")
+        raise StudyError(f"writer {writer} is decoded greedily: leave temperature at 0")
     return FILLERS[writer](model, tokenizer, blanked, **axes)
 
 

@@ -13,7 +13,13 @@ from .orders import ORDERS, PLANS, SCHEDULES, Pace, check_order
 from .sampling import Sampling
 
 # The kind of model that each writer (setting `arm.writer`) fills with.
-MODEL_KINDS = {"masked": "masked", "causal": "causal", "infill": "causal", "seq2seq": "seq2seq"}
+MODEL_KINDS = {
+    "masked": "masked",
+    "causal": "causal",
+    "infill": "causal",
+    "lookahead": "causal",
+    "seq2seq": "seq2seq",
+}
 
 
 @dataclass(frozen=True)
@@ -32,14 +38,17 @@ class Axis:
 
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
+LOOKAHEAD = ("lookahead",)
 BIGRAMS = ("bigram_left", "bigram_both")
 AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
-        | {"bigram_left": ("left",), "bigram_both": ("both",)}
+        | {"lookahead": ("both",), "bigram_left": ("left",), "bigram_both": ("both",)}
     ),
-    "length": Axis(dict.fromkeys(BY_SLOT, ("known", "one", "free"))),
+    "length": Axis(dict.fromkeys(BY_SLOT, ("known", "one", "free")) | {"lookahead": ("known", "one")}),
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
+    "candidates": Axis(dict.fromkeys(LOOKAHEAD, ()), default=8),
+    "lookahead": Axis(dict.fromkeys(LOOKAHEAD, ()), default=16),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis({"seq2seq": ()}),
     "order": Axis(dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",)) | {"masked": ORDERS}, "pace"),
@@ -77,18 +86,23 @@ def check_arm(arm: Mapping[str, Any]) -> None:
         known = ", ".join([*MODEL_KINDS, *BASELINES])
         raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
     check_values(writer, arm)
-    off = Sampling()
-    for name in SAMPLING:
-        if writer not in AXIS[name].values and arm.get(name, getattr(off, name)) != getattr(off, name):
-            raise StudyError(
-                f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {getattr(off, name)}"
-            )
+    _check_effects(writer, arm)
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
     if writer == "masked":
         pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
         check_masked(
             arm["context"], arm["order"], arm.get("length", "known"), pace, arm.get("temperature", 0.0)
         )
+
+
+def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
+    """Raise StudyError for an axis that is set and that the writer does not have."""
+    off = {name: getattr(Sampling(), name) for name in SAMPLING} | {n: AXIS[n].default for n in LATER_AXES}
+    for name, value in off.items():
+        if writer not in AXIS[name].values and arm.get(name, value) != value:
+            raise StudyError(
+                f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {value}"
+            )
 
 
 def check_values(writer: str, settings: Mapping[str, Any]) -> None:
@@ -101,8 +115,9 @@ def check_values(writer: str, settings: Mapping[str, Any]) -> None:
                     f"arm.{name}={settings[name]} is not supported by writer {writer}, which always uses {values[0]}"
                 )
             raise StudyError(f"arm.{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
-    if settings.get("max_length", 1) < 1:
-        raise StudyError(f"arm.max_length={settings['max_length']}: give 1 or more")
+    for name in ("max_length", "candidates", "lookahead"):
+        if settings.get(name, 1) < 1:
+            raise StudyError(f"arm.{name}={settings[name]}: give 1 or more")
 
 
 def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:

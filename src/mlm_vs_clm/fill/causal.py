@@ -64,7 +64,8 @@ def fill_by_walking(
     for row in rows:
         row.mask(unknown_id(tokenizer))  # no original may come back as a fill
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
-    _check_openings([*walks.values()])
+    if plan is read_kept:
+        check_openings(rows)
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     write = _write_slots(bias, sampling)
     if length == "free":
@@ -80,12 +81,12 @@ def fill_by_walking(
     return filled, _count(count_parameters(model), blanked, [*walks.values()])
 
 
-def _check_openings(walks: list[Walk]) -> None:
+def check_openings(rows: list[TokenRow]) -> None:
     """Raise DocumentError for a document with no context before its first slot."""
-    for one in walks:
-        if one.writes[0] == 0:
+    for row in rows:
+        if row.slots[:1] == [0]:
             raise DocumentError(
-                one.row.id,
+                row.id,
                 "it starts with a blank and the tokenizer has no CLS, BOS or EOS token to open a text: name one "
                 "(model.opening=<a token that it has>), or keep the first word",
             )

@@ -219,6 +219,14 @@ class PreallocatedLayer(DynamicLayer):
             buffer[: len(states), :, done:end] = states
         return self._show(len(key_states), end)
 
+    def move(
+        self, rows: torch.Tensor, sources: torch.Tensor, targets: torch.Tensor, n_documents: int, end: int
+    ) -> None:
+        """Move positions of documents to others, and keep the first `end` of `n_documents`."""
+        for buffer in self.buffers:
+            buffer[rows, :, targets] = buffer[rows, :, sources]
+        self._show(n_documents, end)
+
     def batch_select_indices(self, indices: torch.Tensor) -> None:
         """Keep those documents of the batch, and no other."""
         end = self.get_seq_length()

@@ -122,6 +122,8 @@ class ArmConfig:
     sweeps: int = 1
     schedule: str = "equal"
     max_length: int = 4
+    candidates: int = 8
+    lookahead: int = 16
     source: str = "kept"
     training: str = "domain"
     budget: int = 0
