@@ -176,9 +176,9 @@ class TrainingConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """One more arm at one masking, for every corpus and seed; `train`: whether a task model is trained on it."""
+    """More arms at one masking, for every corpus and seed; `train`: whether task models are trained on their texts."""
 
-    arm: str = MISSING
+    arms: list[str] = MISSING
     train: bool = True
 
 

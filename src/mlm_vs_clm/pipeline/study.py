@@ -31,7 +31,9 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
     grid, main = config.scale.grid, (config.scale.main.strategy, config.scale.main.ratio)
-    arms = {name: choose(arm=name) for name in [*grid.arms, *(cell.arm for cell in grid.also)]}
+    arms = {
+        name: choose(arm=name) for name in [*grid.arms, *(arm for cell in grid.also for arm in cell.arms)]
+    }
     users = {arm.model.name: name for name, arm in arms.items() if arm.arm.objective}  # one arm of each model
     choose_model = cache(lambda corpus, model: choose(corpus=corpus, arm=users[model]).model)
     first, second, rest = {}, {}, {}
@@ -73,7 +75,11 @@ def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
 
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
-    cells = [(MaskingConfig(cell.strategy, cell.ratio), cell.arm, cell.train) for cell in grid.also]
+    cells = [
+        (MaskingConfig(cell.strategy, cell.ratio), arm, cell.train and arm != "oracle")
+        for cell in grid.also
+        for arm in cell.arms
+    ]
     cells += [(masking, arm, arm != "oracle") for masking in grid.maskings for arm in grid.arms]
     for masking, arm, is_trained_on in cells:
         for seed in grid.seeds:
@@ -97,8 +103,18 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 
 
 def check_main(config: Config) -> None:
-    """Raise StudyError for a grid without the main cell, at which arms are compared."""
+    """Raise StudyError for a grid without the main cell, at which arms are compared, or an arm of a curve without it."""
     main, grid = config.scale.main, config.scale.grid
+    at_main = {
+        arm
+        for cell in grid.also
+        if (cell.strategy, cell.ratio) == (main.strategy, main.ratio)
+        for arm in cell.arms
+    }
+    if absent := [arm for arm in grid.curve if arm not in {*grid.arms, *at_main}]:
+        raise StudyError(
+            f"scale.grid.curve: {absent[0]} does not fill the main cell: add it to scale.grid.arms"
+        )
     if all((one.strategy, one.ratio) != (main.strategy, main.ratio) for one in [*grid.maskings, *grid.also]):
         raise StudyError(
             f"scale.grid has no cell at {main.strategy} {main.ratio:g}, the main cell of the study: add it to "
