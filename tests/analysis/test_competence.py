@@ -29,7 +29,7 @@ def floors(bigram=0.1, constant=0.05, content=0.02, seeds=(0,)):
 def judge(cells):
     """Return the rows by arm and class of blanks."""
     rows = judge_competence(cells, 100).to_dict("records")
-    return {(row["arm"], row["blanks"]): row for row in rows}
+    return {(row["arm"], row["word_class"]): row for row in rows}
 
 
 @pytest.mark.parametrize(

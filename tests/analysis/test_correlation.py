@@ -20,9 +20,11 @@ from mlm_vs_clm.analysis.correlation import (
     STRAIGHT,
     STRONG,
     UNDECIDED,
+    compare_at_same_masking,
     correlate_tables,
     describe_corpus,
     fit_curve,
+    fit_slope,
     reason_not_fitted,
     trace_fits,
 )
@@ -130,14 +132,6 @@ def test_the_seeds_of_a_cell_are_drawn_together():
     weights = draw_cells(6, 50, 0, ["a", "b", "a", "c", "b", "a"])
     assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 1] == weights[:, 4]).all()
     assert (draw_cells(3, 50, 0, ["x", "y", "z"]) == draw_cells(3, 50, 0)).all()
-
-
-def test_the_cells_needed_are_there_exactly_where_the_decision_is():
-    rng = np.random.default_rng(4)
-    for rho in (0.0, 0.3, 0.6, 0.9):
-        rows = describe(*correlated(rng, 60, rho))
-        decided = rows["spearman"]["decision"] != UNDECIDED
-        assert (rows["cells_needed"]["value"] <= 60) == decided
 
 
 def corpora_of(rng, rhos, n=40):
@@ -294,3 +288,53 @@ def test_seeds_are_averaged_within_a_cell():
     found = average_seeds(pd.concat([cells, cells.assign(quality=cells["quality"] + 0.2)]))
     assert list(found["quality"]) == pytest.approx(list(cells["quality"] + 0.1))
     pd.testing.assert_frame_equal(average_seeds(cells)[MEASURED], cells[MEASURED])
+
+
+def make_arms(slope, levels, n_arms=6, n_maskings=5, noise=0.01, seed=0):
+    """Return cells whose utility follows quality by `slope` between arms, and by `levels` between maskings."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0, 0.1, n_arms)
+    rows = [
+        {"arm": f"a{arm}", "strategy": f"s{masking}", "ratio": 1.0, "seed": 0}
+        | {"quality": skill[arm] + 0.5 * masking + rng.normal(0, noise)}
+        | {"utility": slope * skill[arm] + levels * masking + rng.normal(0, noise)}
+        for arm in range(n_arms)
+        for masking in range(n_maskings)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_slope_at_the_same_masking_is_that_of_dummies():
+    import statsmodels.formula.api as smf
+
+    cells = make_arms(0.5, 1.0)
+    theirs = smf.ols("utility ~ quality + C(strategy)", cells).fit().params["quality"]
+    spread = (cells["quality"] - cells.groupby("strategy")["quality"].transform("mean")).std(ddof=0)
+    ours = fit_slope(cells, 200)
+    assert ours.value == pytest.approx(theirs * spread) and ours.n == 30 and ours.low > 0
+
+
+@pytest.mark.parametrize(("slope", "sign"), [(-0.5, -1), (0.5, 1)])
+def test_levels_of_maskings_do_not_hide_what_arms_do(slope, sign):
+    found = fit_slope(make_arms(slope, 1.0), 200)
+    assert np.sign([found.low, found.high]).tolist() == [sign, sign]
+
+
+def test_too_few_arms_have_no_slope():
+    assert "2 competent arms" in fit_slope(make_arms(1, 1, n_arms=2), 50).reason
+
+
+def test_only_competent_arms_have_a_slope():
+    cells = make_arms(0.5, 1.0).assign(
+        corpus="abstracts", share=0.5, reason="", scope="document", metric="rougeL"
+    )
+    scores = cells.rename(columns={"quality": "value"}).drop(columns="utility")
+    downstream = (
+        cells.rename(columns={"utility": "value", "arm": "trained_on"})
+        .drop(columns=["quality", "share", "scope"])
+        .assign(metric="f1", task="ner")
+    )
+    competence = cells[["corpus", "arm", "strategy", "ratio"]].assign(word_class="all", outcome="competent")
+    competence.loc[competence["arm"] == "a0", "outcome"] = "not competent"
+    rows = compare_at_same_masking(scores, downstream, competence, 50).set_index("quality_metric")
+    assert rows.loc["rougeL", "n_cells"] == 25 and pd.isna(rows.loc["bertscore", "value"])

@@ -42,7 +42,7 @@ def test_at_equal_compute_the_score_lies_between_the_nearest_runs_in_log_flops()
     assert pd.isna(halfway["low"]) and "does not vary over units" in halfway["reason"]
     assert "clm was run at a single cost (2 GFLOPs" in exact(rows, "known length", BASES[2])["reason"]
     assert exact(rows, "left context", BASES[0])["reason"] == "not run: mlm_left"
-    assert len(rows) == 5 * len(MEASURES) * len(BASES)
+    assert len(rows) == len(COMPARISONS) * len(MEASURES) * len(BASES)
 
 
 def test_at_equal_documents_the_interval_is_that_of_the_gap():

@@ -8,7 +8,7 @@ from mlm_vs_clm.analysis.sanity import judge_metrics
 MAIN = ("random", 0.5)
 COMPETENCE = pd.DataFrame(
     [
-        {"corpus": "plots", "strategy": "random", "ratio": 0.5, "blanks": blanks, "outcome": outcome}
+        {"corpus": "plots", "strategy": "random", "ratio": 0.5, "word_class": blanks, "outcome": outcome}
         | {"arm": arm, "floor": floor}
         for arm, floor, blanks, outcome in (
             ("mlm", "bigram_both", "all", "competent"),

@@ -15,8 +15,23 @@ from mlm_vs_clm.pipeline.scoring import COLUMNS as SCORE_COLUMNS
 from mlm_vs_clm.pipeline.scoring import correlate_cells
 
 SKILL = {"mlm": 6, "mlm_leaky": 8, "mlm_left": 5, "infill": 6, "clm": 4, "seq2seq_kept": 3}
-SKILL |= {"clm_general": 3, "mlm_general": 5, "unfilled": 0, "oracle": 10}
-MEANS = (("fills", "exact_match"), ("document", "rougeL"), ("document", "bertscore"), ("document", "meteor"))
+SKILL |= {"clm_lookahead": 5, "clm_general": 3, "mlm_general": 5, "unfilled": 0, "oracle": 10}
+SKILL |= {"constant": 1, "bigram_left": 2, "bigram_both": 2}
+CONTEXTS = {
+    "clm": "left",
+    "mlm_left": "left",
+    "clm_general": "left",
+    "seq2seq_kept": "kept",
+    "mlm_leaky": "leaky",
+}
+CONTEXTS |= dict.fromkeys(("unfilled", "oracle", "constant", "bigram_left", "bigram_both"), "none")
+MEANS = (
+    ("fills", "exact_match"),
+    ("fills", "exact_match_content"),
+    ("document", "rougeL"),
+    ("document", "bertscore"),
+    ("document", "meteor"),
+)
 TEXTS = [f"Case {i}: the patient took a small dose." for i in range(12)]
 
 
@@ -55,7 +70,8 @@ class ForgedStore:
 
     def add_arm(self, arm, name, skill, rng, inputs):
         """Write what an arm filled, cost and scored, and what a tagger learned from it."""
-        axes = {"name": arm, "objective": None, "context": "both", "length": "known", "order": "random"}
+        axes = {"name": arm, "objective": None, "length": "known", "order": "random"}
+        axes["context"] = CONTEXTS.get(arm, "both")
         generation = self.add(
             "generate", f"{arm}-{name}", axes, inputs, seconds=1.0, device="cpu", peak_memory_mb=1.0
         )

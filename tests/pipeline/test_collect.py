@@ -47,12 +47,19 @@ def test_the_main_cell_names_its_rows_of_the_ledger_and_its_example(tables_at):
     assert (example["ratio"], set(example["arms"])) == (0.4, set(SKILL))
 
 
-def test_claims_are_decided_at_the_main_cell(tables_at):
-    decided = [tables["comparisons"].set_index(["claim", "comparison"]) for tables, _ in tables_at.values()]
+def test_answers_are_given_at_the_main_cell(tables_at):
+    (tables, _), (others, _) = tables_at.values()
+    found = [
+        each["answers"].set_index(["claim", "condition", "metric", "corpus"]) for each in (tables, others)
+    ]
     for claim in ("C1", "C4"):
-        measured = decided[0].loc[claim, "effect"]
-        assert measured.notna().all() and measured.equals(decided[1].loc[claim, "effect"])
-    assert decided[0].loc[("C3", "masked below random"), "effect"].notna().all()
+        made = [answers.loc[claim] for answers in found]
+        assert made[0]["outcome"].equals(made[1]["outcome"])
+    row = found[0].loc[("C1", "known length", "exact_match", "tiny")]
+    assert (row["first"], row["outcome"], row["runs"]) == ("mlm at random 0.4", "first better", 1)
+    assert row["needs"] == "5 runs to be settled" and "for this one training" in row["reason"]
+    assert "track=domains" in found[0].loc[("C4", "causal: domain against elsewhere", "bleu", "all"), "needs"]
+    assert list(tables["sentences"]["claim"]) == [f"C{i}" for i in range(1, 9)]
 
 
 def test_study_csv_says_which_study_this_is(tables_at):

@@ -21,19 +21,20 @@ CELL |= {
     "artifact": "a",
 }
 ROWS = [("mlm", "bleu", 40.0), ("clm", "bleu", 35.0), ("unfilled", "bleu", 30.0), ("mlm", "bleu_gain", 0.5)]
-CLAIMS = [("C1", "bleu", "document", "supported", 5.0), ("C2", None, None, "inconclusive", np.nan)]
+ANSWERS = [("C1", "bleu", "document", "first better", 5.0), ("C2", "bleu", "document", "not run", np.nan)]
 
 
 def write_results(folder, change=lambda tables: tables):
-    """Write scores and claims of one corpus into a folder, after a change."""
+    """Write scores and answers of one corpus into a folder, after a change."""
     scores = pd.DataFrame(
         {"corpus": "plots", "arm": arm, "metric": metric, "value": value, "low": value - 1, "high": value + 1}
         | CELL
         for arm, metric, value in ROWS
     )
-    claims = pd.DataFrame(CLAIMS, columns=["claim", "metric", "scope", "verdict", "effect"])
+    answers = pd.DataFrame(ANSWERS, columns=["claim", "metric", "scope", "outcome", "effect"])
+    answers = answers.assign(condition="no leak", corpus="all", first="mlm", second="clm")
     folder.mkdir(exist_ok=True)
-    for name, table in change({"scores": scores, "claims": claims.assign(corpus="overall")}).items():
+    for name, table in change({"scores": scores, "answers": answers}).items():
         table.to_csv(folder / f"{name}.csv", index=False)
     return folder
 
@@ -61,7 +62,7 @@ def test_equal_results_are_ok_and_missing_on_both_sides_is_agreement(tmp_path, c
     assert compare(tmp_path, lambda tables: tables) == (0, {})
     told = capsys.readouterr().out
     assert "0 near, 0 differs, 0 missing, 0 extra" in told
-    assert "2 of 2 verdicts agree, 0 on one side" in told
+    assert "2 of 2 outcomes agree, 0 on one side" in told
     assert "rank agreement (Kendall) 1.000" in told
 
 
@@ -84,16 +85,22 @@ def test_a_number_is_judged_by_the_tolerance_of_its_metric(tmp_path, row, column
     assert compare(tmp_path, setting("scores", row, column, value)) == (code, status)
 
 
-def test_verdicts_are_compared_as_words(tmp_path, capsys):
-    code, status = compare(tmp_path, setting("claims", 0, "verdict", "contradicted"))
-    assert code == 1 and status == {("claims", "verdict"): "differs"}
+def test_outcomes_are_compared_as_words(tmp_path, capsys):
+    code, status = compare(tmp_path, setting("answers", 0, "outcome", "second better"))
+    assert code == 1 and status == {("answers", "outcome"): "differs"}
     told = capsys.readouterr().out
-    assert "differs: claims C1 overall bleu document verdict: contradicted for supported" in told
-    assert "1 of 2 verdicts agree" in told
+    assert (
+        "differs: answers C1 no leak all mlm clm bleu document outcome: second better for first better"
+        in told
+    )
+    assert "1 of 2 outcomes agree" in told
 
 
 def test_a_number_where_none_was_committed_is_extra_and_no_failure(tmp_path):
-    assert compare(tmp_path, setting("claims", 1, "effect", 1.0)) == (0, {("claims", "effect"): "extra"})
+    assert compare(tmp_path, setting("answers", 1, "effect", 1.0)) == (
+        0,
+        {("answers", "bleu effect"): "extra"},
+    )
 
 
 def test_absent_rows_columns_and_files_are_missing(tmp_path):
@@ -101,9 +108,9 @@ def test_absent_rows_columns_and_files_are_missing(tmp_path):
     assert code == 1 and status[("scores", "bleu")] == "missing"
     code, status = compare(tmp_path, lambda tables: tables | {"scores": tables["scores"].drop(columns="low")})
     assert code == 1 and set(status) == {("scores", "bleu low"), ("scores", "bleu_gain low")}
-    (tmp_path / "fresh" / "claims.csv").unlink()
+    (tmp_path / "fresh" / "answers.csv").unlink()
     code, status = compare(tmp_path, lambda tables: {"scores": tables["scores"]})
-    assert code == 1 and set(status.values()) == {"missing"} and {file for file, _ in status} == {"claims"}
+    assert code == 1 and set(status.values()) == {"missing"} and {file for file, _ in status} == {"answers"}
 
 
 def test_the_order_of_rows_does_not_matter(tmp_path):

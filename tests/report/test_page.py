@@ -54,15 +54,42 @@ def test_fills_are_marked_and_text_is_escaped(page):
     assert "&amp; &lt;stops&gt;." in page and "<stops>" not in page
 
 
-def test_a_verdict_stands_first_and_links_to_the_comparisons_behind_it(make_report, no_figures, tmp_path):
-    verdict = {"claim": "C1", "corpus": "overall", "verdict": "supported", "reason": "all agree"}
-    row = {"claim": "C1", "corpus": "abstracts", "comparison": "no leak", "role": "reported", "n": 150}
-    row |= {"metric": "bleu", "scope": "document", "verdict": "supported", "effect": 2.0, "low": 1.0}
-    row |= {"high": 3.0, "p": 0.01, "detectable": 0.5, "reason": "", "evidence": "score/one score/two"}
-    claims = pd.DataFrame([verdict, verdict | {"claim": "C7"}])
-    tables = {"study": pd.DataFrame([STUDY]), "claims": claims, "comparisons": pd.DataFrame([row])}
+def test_competence_and_answers_stand_first(make_report, no_figures, tmp_path):
+    answer = {"claim": "C1", "condition": "no leak", "corpus": "abstracts", "first": "mlm", "second": "clm"}
+    answer |= {"metric": "bleu", "scope": "document", "outcome": "first better", "effect": 2.0, "low": 1.0}
+    answer |= {
+        "high": 3.0,
+        "margin": 0.5,
+        "p": 0.01,
+        "detectable": 0.5,
+        "runs": 5,
+        "n": 150,
+        "needs": "",
+        "reason": "",
+    }
+    judged = {
+        "corpus": "abstracts",
+        "arm": "mlm",
+        "strategy": "random",
+        "ratio": 0.5,
+        "word_class": "all",
+        "n": 9,
+    }
+    judged |= {
+        "scope": "fills",
+        "metric": "exact_match",
+        "value": 0.2,
+        "floor": "constant",
+        "floor_value": 0.1,
+    }
+    judged |= {"difference": 0.1, "low": 0.05, "high": 0.2, "runs": 1, "outcome": "competent", "reason": ""}
+    tables = {"study": pd.DataFrame([STUDY]), "competence": pd.DataFrame([judged])}
+    tables["answers"] = pd.DataFrame([answer, answer | {"corpus": "all", "reason": "on abstracts"}])
+    tables["sentences"] = pd.DataFrame(
+        [{"claim": "C1", "statement": "S.", "sentence": "Over 5 runs: no leak."}]
+    )
     page = (make_report(tables, tmp_path) / "report.html").read_text()
-    assert (tmp_path / "claims.csv").is_file()
-    assert page.index("<h2>Verdicts</h2>") < page.index("<h2>Summary</h2>")
-    assert '<a href="#table-evidence_c1"' in page and 'id="table-evidence_c1"' in page
-    assert "score/one, score/two" in page.replace("\u00a0", " ") and "evidence_c7" not in page
+    places = [page.index(f'id="table-{name}"') for name in ("competence", "sentences", "answers")]
+    assert places == sorted(places) and places[-1] < page.index("<h2>Summary</h2>")
+    assert "C1</a> no leak: <b>first better</b>" in page and "2 [1, 3]" in page.replace("\u00a0", " ")
+    assert (tmp_path / "answers.csv").is_file() and (tmp_path / "tables" / "competence.md").is_file()

@@ -30,17 +30,16 @@ def test_utility_is_told_by_its_paired_difference():
     assert sentences.describe_utility_gap(pd.DataFrame(rows).iloc[:0]) == ""
 
 
-def test_verdicts_are_counted_and_a_claim_is_told_over_all_corpora():
-    rows = [("C1", "overall", "supported"), ("C1", "a", "inconclusive"), ("C2", "overall", "not tested")]
-    claims = pd.DataFrame(rows, columns=["claim", "corpus", "verdict"]).assign(statement="S.", reason="r")
-    assert sentences.count_verdicts(claims) == "**Of 2 claims**: 1 supported (C1); 1 not tested (C2)."
-    assert sentences.describe_claim(claims, "C2") == "**C2** (S.) not tested: r."
+def test_claims_are_told_by_their_sentences():
+    rows = [("C1", "S.", "Over 5 runs: x."), ("C2", "T.", "Nothing was run.")]
+    claims = pd.DataFrame(rows, columns=["claim", "statement", "sentence"])
+    assert sentences.tell_claims(claims, ["C2"]) == "- **C2** (T.) Nothing was run."
+    assert sentences.tell_claims(claims).count("\n") == 1
 
 
 def test_nothing_measured_is_told():
     empty = {name: table.iloc[:0] for name, table in tidy_fakes().items()}
-    claims = pd.DataFrame(columns=["claim", "corpus", "verdict"])
-    assert sentences.describe_answer(empty, claims).count("not run") == 4
+    assert sentences.describe_answer(empty).count("not run") == 4
     assert sentences.describe_costs(empty["ledger"], empty["equal_compute"], STUDY) == (
         "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
     )

@@ -42,8 +42,10 @@ def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFram
         one = next(iter(seeds.values()))
         if one.context not in (*FLOORS, WRITES_ANEW):
             continue
-        for blanks, measure in (TEXT if one.context == WRITES_ANEW else FILLS).items():
-            rows.append(_judge(place, find_floors(one), measure, found, resamples) | {"blanks": blanks})
+        for word_class, measure in (TEXT if one.context == WRITES_ANEW else FILLS).items():
+            rows.append(
+                _judge(place, find_floors(one), measure, found, resamples) | {"word_class": word_class}
+            )
     return pd.DataFrame(rows, columns=COLUMNS["competence"])
 
 
@@ -88,17 +90,24 @@ class Competence:
     """The competence table, looked up by place and class of blanks."""
 
     def __init__(self, table: pd.DataFrame):
-        keys = zip(*(table[name] for name in ("corpus", "arm", "strategy", "ratio", "blanks")), strict=True)
+        keys = zip(
+            *(table[name] for name in ("corpus", "arm", "strategy", "ratio", "word_class")), strict=True
+        )
         self.rows = dict(zip(keys, table.to_dict("records"), strict=True))
+        self.arms = {key[:2] for key in self.rows}
 
-    def is_competent(self, place: Place, blanks: str = "all") -> bool:
+    def is_competent(self, place: Place, word_class: str = "all") -> bool:
         """Return whether an arm is competent there."""
-        row = self.rows.get((*place, blanks))
+        row = self.rows.get((*place, word_class))
         return row is not None and row["outcome"] == COMPETENT
 
     def explain(self, place: Place) -> str:
         """Return why an arm is not competent there; nothing for one that is, and for a baseline or a real text."""
         row = self.rows.get((*place, "all"))
+        if row is None and place[:2] in self.arms:
+            return (
+                f"{place[1]} was not run on {place[0]} at {place[2]} {place[3]:g}, where it would be judged"
+            )
         if row is None or row["outcome"] == COMPETENT:
             return ""
         if row["outcome"] == NOT_RUN:

@@ -21,14 +21,15 @@ from ..stats import (
     equivalence,
     estimate,
     holm,
+    percentile_interval,
     raw_minus_partial,
     spearman,
     undefined,
 )
 from ..tasks.outcome import UNTRAINED
+from .competence import COMPETENT
 from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
-from .power import count_cells_needed
-from .tables import OVERALL, find_utility
+from .tables import COLUMNS, OVERALL, find_utility
 
 QUALITY = [("document", "rougeL"), ("document", "bertscore"), ("fills", "exact_match")]
 CELL_COLUMNS = ["corpus", "strategy", "ratio", "seed"]
@@ -40,6 +41,8 @@ DRIVES, DRIVES_NOT = "ratio drives both", "no warning"
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 DRIVEN_FROM = 0.5
 N_KNOTS = 4
+SAME_MASKING = "slope_at_same_masking"
+FEWEST_ARMS = 3  # below, a slope between arms is a difference of two
 
 
 def correlate_tables(
@@ -93,6 +96,65 @@ def pair_cells(
     )
 
 
+def compare_at_same_masking(
+    scores: pd.DataFrame, downstream: pd.DataFrame, competence: pd.DataFrame, resamples: int
+) -> pd.DataFrame:
+    """Return rows of the table `correlation`: the slope of utility on quality among competent arms, corruption held fixed.
+
+    `competence` is that table. The value is in points of utility per standard deviation of quality within maskings.
+    """
+    named = competence[(competence["outcome"] == COMPETENT) & (competence["word_class"] == "all")]
+    speaking = set(named[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None))
+    rows = []
+    for corpus in sorted(set(downstream["corpus"]) if len(scores) and len(downstream) else ()):
+        for scope, metric in QUALITY:
+            cells = pair_cells(scores, downstream, corpus, scope, metric).dropna(
+                subset=["quality", "utility"]
+            )
+            keys = cells[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None)
+            cells = cells[[key in speaking for key in keys]]
+            about = _name(corpus, scope, metric, find_utility(downstream, corpus))
+            rows.append(about | _row(SAME_MASKING, fit_slope(cells, resamples)))
+    return pd.DataFrame(rows, columns=COLUMNS["correlation"])
+
+
+def fit_slope(cells: pd.DataFrame, resamples: int, seed: int = 0) -> Estimate:
+    """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
+
+    The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. Seeds
+    are averaged; a masking with a single arm says nothing of arms and is left out.
+    """
+    cells = cells.assign(masking=list(zip(cells["strategy"], cells["ratio"], strict=True)))
+    table = cells.groupby(["arm", "masking"])[["quality", "utility"]].mean().reset_index()
+    table = table[table.groupby("masking")["arm"].transform("size") > 1]
+    arms, maskings = (table[name].astype("category").cat for name in ("arm", "masking"))
+    sizes = len(arms.categories), len(maskings.categories)
+    if sizes[0] < FEWEST_ARMS or sizes[1] < 2:
+        return undefined(
+            len(table), f"{sizes[0]} competent arms at {sizes[1]} maskings: {FEWEST_ARMS} at two are needed"
+        )
+    rng = np.random.default_rng(seed)
+    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes]
+    weights = np.vstack([np.ones((1, len(table))), drawn[0][:, arms.codes] * drawn[1][:, maskings.codes]])
+    within = np.eye(sizes[1])[maskings.codes]  # (cells, maskings)
+    quality, utility = (
+        _centre_within(table[name].to_numpy(float), weights, within) for name in ("quality", "utility")
+    )
+    spread = (weights * quality**2).sum(axis=1)
+    slopes = (weights * quality * utility).sum(axis=1) / np.where(spread > 1e-18, spread, np.nan)
+    slopes *= math.sqrt(spread[0] / len(table))  # per standard deviation of the cells as they are
+    if np.isnan(slopes[0]):
+        return undefined(len(table), "quality does not vary within a masking")
+    return Estimate(float(slopes[0]), *percentile_interval(slopes[1:]), len(table))
+
+
+def _centre_within(values: np.ndarray, weights: np.ndarray, within: np.ndarray) -> np.ndarray:
+    """Return values (cells,) minus the weighted mean of their masking, (resamples, cells)."""
+    total = weights @ within
+    means = (weights * values) @ within / np.where(total > 0, total, np.nan)
+    return values - np.nan_to_num(means) @ within.T
+
+
 def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: float) -> list[dict]:
     """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
@@ -107,7 +169,7 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
     left_out = {f"{LEFT_OUT}{arm}": part for arm, part in _leave_arms_out(cells, resamples).items()}
     rows = [_decide(name, one, bound, reason) for name, one in (found | with_share | left_out).items()]
     rows.append(warn_of_ratio(found, with_share, lost))
-    return [*rows, _count_needed(found["spearman"], bound), *describe_curve(average_seeds(cells))]
+    return [*rows, *describe_curve(average_seeds(cells))]
 
 
 def _explain_left_out(n_paired: int, n_complete: int) -> str:
@@ -140,15 +202,6 @@ def _row(
 
 def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
     return _row(statistic, one, DECISIONS[equivalence(one.low, one.high, bound)], reason, bound)
-
-
-def _count_needed(one: Estimate, bound: float) -> dict:
-    """Return the row with the number of cells that would decide, and what they would decide."""
-    needed, is_inside = count_cells_needed(one, bound)
-    if np.isnan([one.low, one.high]).any():
-        return _row("cells_needed", needed)
-    decision = "" if np.isnan(needed.value) else NOT_STRONG if is_inside else STRONG
-    return _row("cells_needed", needed, decision, bound=bound)
 
 
 def warn_of_ratio(found: dict[str, Estimate], with_share: dict[str, Estimate], lost: Estimate) -> dict:
@@ -227,8 +280,7 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     found = {name: pool(measure, cells, resamples, 0) for name, measure in MEASURES.items()}
     found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples, 0).items()}
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
-    rows = [_decide(name, one, bound) for name, one in found.items()]
-    return [*rows, _count_needed(found["pooled_spearman"], bound)]
+    return [_decide(name, one, bound) for name, one in found.items()]
 
 
 def trace_fits(cells: pd.DataFrame, n_points: int = 120) -> pd.DataFrame:

@@ -4,7 +4,8 @@ Units are documents or test units (authors where one has several). Seeds are run
 retrains other trainings. The interval of several is Student's over them, so that training noise is in it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -53,7 +54,7 @@ def compare_utility(
     rows = [
         {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
         | name_comparison(one)
-        | _compare_utility(one, task, made, resamples)
+        | _compare_utility(one, made, resamples)
         for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
         for one in comparisons
     ]
@@ -100,20 +101,57 @@ def _compare_text(
     return to_values(compare_cells(first, second, measure, resamples, comparison.arms))
 
 
-def _compare_utility(comparison: Comparison, task: str, cells: list[TrainedCell], resamples: int) -> dict:
-    found = {(one.cell.arm, one.cell.seed): one for one in cells}
-    seeds, reason = share_seeds(comparison, found)
-    if reason:
-        return missing(reason)
-    firsts, seconds = ([found[arm, seed] for seed in seeds] for arm in comparison.arms)
-    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for one in (*firsts, *seconds) if one.reason}):
-        return missing("; ".join(reasons))
-    scores, n = score_answers([*firsts, *seconds], resamples)
-    if len({one.shape for one in scores}) > 1:
-        return missing("not trained with as many task seeds")
-    by_text_and_task = np.array(scores[: len(seeds)]) - np.array(scores[len(seeds) :])
-    runs = by_text_and_task.mean(axis=1) if len(seeds) > 1 else by_text_and_task[0]
-    return to_values(average_runs(runs, n))
+def _compare_utility(comparison: Comparison, cells: list[TrainedCell], resamples: int) -> dict:
+    sides = [{one.cell.seed: one for one in cells if one.cell.arm == arm} for arm in comparison.arms]
+    return to_values(compare_trained(sides[0], sides[1], resamples, comparison.arms))
+
+
+def compare_trained(
+    first: Mapping[int, TrainedCell],
+    second: Mapping[int, TrainedCell],
+    resamples: int,
+    names: tuple[str, str],
+) -> PairedDifference:
+    """Return first minus second of task models by the seeds of their texts; `reason` says why there is no difference.
+
+    A control, which is in no masking, meets every seed of the other, and the only task seed of one all of the other's.
+    """
+    if absent := [name for name, side in zip(names, (first, second), strict=True) if not side]:
+        return PairedDifference(reason=f"not run: {' and '.join(absent)}")
+    pairs = _pair_texts(first, second)
+    if not pairs:
+        return PairedDifference(reason="the two arms share no seed")
+    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
+        return PairedDifference(reason="; ".join(reasons))
+    made, n = score_answers([one for pair in pairs for one in pair], resamples)
+    scores = list(zip(made[::2], made[1::2], strict=True))
+    widths = {
+        len(side)
+        for pair, sides in zip(pairs, scores, strict=True)
+        for one, side in zip(pair, sides, strict=True)
+        if len(side) > 1 or one.cell.strategy
+    }
+    if len(widths) > 1:
+        return PairedDifference(reason="not trained with as many task seeds")
+    differences = [a - b for a, b in scores]  # by text: (task seeds, 1 + draws)
+    runs = np.array([one.mean(axis=0) for one in differences]) if len(pairs) > 1 else differences[0]
+    return replace(average_runs(runs, n), runs=len(pairs))
+
+
+def _pair_texts(
+    first: Mapping[int, TrainedCell], second: Mapping[int, TrainedCell]
+) -> list[tuple[TrainedCell, TrainedCell]]:
+    controls = [next(iter(side.values())) if is_control(side) else None for side in (first, second)]
+    seeds = sorted(
+        first.keys() if controls[1] else second.keys() if controls[0] else first.keys() & second.keys()
+    )
+    return [(controls[0] or first[seed], controls[1] or second[seed]) for seed in seeds]
+
+
+def is_control(side: Mapping[int, TrainedCell]) -> bool:
+    """Return whether cells are of a control, which has no masking."""
+    strategy = next(iter(side.values())).cell.strategy
+    return not (isinstance(strategy, str) and strategy)
 
 
 def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np.ndarray], int]:
@@ -145,16 +183,6 @@ def to_values(made: PairedDifference) -> dict:
         return missing(made.reason) | {"n": made.n or None}
     numbers = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
     return numbers | {"n": made.n, "reason": ""}
-
-
-def share_seeds(comparison: Comparison, found: Collection[tuple[str, int]]) -> tuple[list[int], str]:
-    """Return the seeds that both arms of a comparison have among (arm, seed), or why there is none."""
-    seeds = sorted(
-        seed for arm, seed in found if arm == comparison.first and (comparison.second, seed) in found
-    )
-    absent = [arm for arm in comparison.arms if not any(arm == known for known, _ in found)]
-    reason = f"not run: {' and '.join(absent)}" if absent else "the two arms share no seed"
-    return seeds, "" if seeds else reason
 
 
 def missing(reason: str) -> dict:

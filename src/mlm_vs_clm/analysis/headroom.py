@@ -57,7 +57,7 @@ def _share(
     detectable = (
         np.nan
         if np.isnan(headroom.standard_error)
-        else smallest_detectable_effect(headroom.standard_error, round(headroom.degrees) + 1)
+        else smallest_detectable_effect(headroom.standard_error, headroom.degrees)
     )
     has_room = bool(headroom.difference > detectable)
     values = {"real_value": top[:, 0].mean(), "unfilled_value": floor[..., 0].mean()}

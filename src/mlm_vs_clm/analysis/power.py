@@ -1,45 +1,43 @@
-"""What a study could detect: the smallest true difference, and how many cells would decide a correlation."""
+"""What a study could detect, and what it would take to decide a comparison."""
 
 import math
 
-import numpy as np
+from ..stats import ALPHA, PairedDifference
 
-from ..stats import ALPHA, Estimate, undefined
+SETTLED_RUNS = 5  # a statement about objectives needs as many trainings
+MOST_RUNS = 100
 
-INTERVAL_IN_ERRORS = 2 * 1.959964  # the width of a 95 % interval in standard errors
 
-
-def smallest_detectable_effect(standard_error: float, n: int, power: float = 0.8) -> float:
-    """Return the true paired difference that a two-sided t test on n units finds with this power; NaN below two."""
+def smallest_detectable_effect(standard_error: float, degrees: float, power: float = 0.8) -> float:
+    """Return the true difference that a two-sided t test finds with this power; NaN without degrees of freedom."""
     from scipy.special import stdtrit
 
-    if n < 2:
+    if not degrees > 0:
         return math.nan
-    return float((stdtrit(n - 1, 1 - ALPHA / 2) + stdtrit(n - 1, power)) * standard_error)
+    return float((stdtrit(degrees, 1 - ALPHA / 2) + stdtrit(degrees, power)) * standard_error)
 
 
-def smallest_detectable_correlation(low: float, high: float, n: int) -> float:
-    """Return the coefficient that n cells find with 80 % power, from the 95 % interval of an estimate."""
-    return smallest_detectable_effect((high - low) / INTERVAL_IN_ERRORS, n)
+def describe_needs(made: PairedDifference, margin: float, tests: float = 1.0) -> str:
+    """Return how many runs or documents would put the interval beside 0 or inside +-margin, were the estimate to stay.
 
-
-def count_cells_needed(one: Estimate, bound: float) -> tuple[Estimate, bool]:
-    """Return how many cells would decide, were the estimate to stay and its interval to narrow as 1 / sqrt(n - 3).
-
-    The second value is true where they would decide for a coefficient inside +-bound. Arms of the interval are measured
-    on Fisher's scale (atanh). The estimate is NaN, with its reason, where no number of cells decides.
+    `tests`: by how much p is corrected. Noise of documents falls with their number, that between runs with theirs.
     """
-    if np.isnan([one.low, one.high]).any():
-        return undefined(one.n, one.reason or "no interval"), False
-    value, low, high, limit = np.arctanh(np.clip([one.value, one.low, one.high, bound], -0.9999, 0.9999))
-    is_inside = bool(abs(value) < limit)
-    if is_inside:
-        arms = [(high - value) / (limit - value), (value - low) / (value + limit)]
-    else:
-        inner = value - low if value > 0 else high - value
-        arms = [inner / (abs(value) - limit) if abs(value) > limit else math.inf]
-    if not np.isfinite(max(arms)):
-        reason = "no number of cells decides: the estimate lies on the bound"
-        return undefined(one.n, reason), is_inside
-    needed = math.ceil(round(3 + (one.n - 3) * max(arms) ** 2, 6))
-    return Estimate(needed, n=one.n), is_inside
+    from scipy.special import stdtrit
+
+    distance = max(abs(made.difference), 0.0 if math.isnan(margin) else margin - abs(made.difference))
+    if not distance > 0 or math.isnan(made.standard_error):
+        return "nothing: the estimate is 0, and without a margin equality cannot be shown"
+    quantile = 1 - ALPHA / 2 / max(tests, 1.0)
+    if math.isnan(made.run_deviation):
+        reach = distance / float(stdtrit(max(made.n - 1, 1), quantile))
+        documents = math.ceil(made.n * max(1.0, (made.standard_error / reach) ** 2))
+        more = f" of about {documents:,} documents" if documents > made.n else ""
+        return f"{SETTLED_RUNS} runs{more} (training noise is unknown with one run)"
+    shared = max(0.0, made.standard_error**2 - made.run_deviation**2 / made.runs)
+    for runs in range(max(made.runs + 1, SETTLED_RUNS), MOST_RUNS + 1):
+        reach = (distance / float(stdtrit(runs - 1, quantile))) ** 2 - made.run_deviation**2 / runs
+        if reach > shared:
+            return f"about {runs} runs"
+        if reach > 0 and runs >= 2 * SETTLED_RUNS:
+            return f"about {runs} runs of about {math.ceil(made.n * shared / reach):,} documents"
+    return f"more than {MOST_RUNS} runs"

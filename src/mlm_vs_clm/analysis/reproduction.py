@@ -27,13 +27,13 @@ TOLERANCES = {
     "p": 0.05,
 }
 TOLERANCE, TOLERANCE_OF_GAINS = 0.01, 0.05
-RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01, "cells_needed": 0.1}
+RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01}
 # The machine's, not the study's: what was measured with a clock, and where the number was made.
 IGNORED = {
     *("seconds", "peak_memory_mb", "tokens_per_second", "device", "precision"),
-    *("artifact", "signature", "reason", "initialisation", "evidence", "statement"),
+    *("artifact", "signature", "reason", "initialisation", "statement"),
 }
-OUTCOMES = {"verdict", "decision"}  # words that are results, not names
+OUTCOMES = {"outcome", "decision"}  # words that are results, not names
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
 RANKED = {"scores": "arm", "downstream": "trained_on"}
@@ -132,7 +132,7 @@ def count_statuses(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise(fresh: Tables, committed: Tables) -> list[str]:
-    """Return lines: coefficient of variation, rank agreement, verdicts agreed; each names what it lacks."""
+    """Return lines: coefficient of variation, rank agreement, outcomes agreed; each names what it lacks."""
     lines = ["degree of reproduction"]
     for name, ranked in RANKED.items():
         pairs = pair_values(name, fresh, committed)
@@ -140,7 +140,7 @@ def summarise(fresh: Tables, committed: Tables) -> list[str]:
             f"  {name}: {describe_variation(pairs)}",
             f"  {name}: {describe_ranks(pairs, name, ranked)}",
         ]
-    return [*lines, f"  claims: {describe_verdicts(fresh, committed)}"]
+    return [*lines, f"  answers: {describe_outcomes(fresh, committed)}"]
 
 
 def pair_values(name: str, fresh: Tables, committed: Tables) -> pd.DataFrame:
@@ -198,13 +198,13 @@ def rank_agreement(group: pd.DataFrame) -> float:
     return float(kendall(np.ones((1, len(group))), first, second)[0])
 
 
-def describe_verdicts(fresh: Tables, committed: Tables) -> str:
-    """Return how many verdicts agree, overall and per corpus, or which side has none."""
-    sides = [tables.get("claims", pd.DataFrame()) for tables in (fresh, committed)]
-    if any(not {"claim", "corpus", "verdict"} <= set(side.columns) for side in sides):
-        return "verdicts not compared (claims.csv is not on both sides)"
-    first, second = (side.set_index(["claim", "corpus"])["verdict"] for side in sides)
+def describe_outcomes(fresh: Tables, committed: Tables) -> str:
+    """Return how many outcomes agree, row by row, or which side has none."""
+    sides = [tables.get("answers", pd.DataFrame()) for tables in (fresh, committed)]
+    if any(not {*KEYS["answers"], "outcome"} <= set(side.columns) for side in sides):
+        return "outcomes not compared (answers.csv is not on both sides)"
+    first, second = (side.fillna("").set_index(KEYS["answers"])["outcome"] for side in sides)
     both = first.index.intersection(second.index)
     agreed = int((first.loc[both] == second.loc[both]).sum())
     alone = len(first.index.union(second.index)) - len(both)
-    return f"{agreed} of {len(both)} verdicts agree, {alone} on one side"
+    return f"{agreed} of {len(both)} outcomes agree, {alone} on one side"

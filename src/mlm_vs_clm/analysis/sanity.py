@@ -34,7 +34,7 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
     rows = []
     for (corpus, scope, metric), cells in scores.groupby(["corpus", "scope", "metric"]):
         if metric in (*METRICS, *BLANKS):
-            allowed = competent["blanks"] == BLANKS.get(metric, "all")
+            allowed = competent["word_class"] == BLANKS.get(metric, "all")
             pairs = competent[allowed & (competent["corpus"] == corpus)][["arm", "floor"]]
             values = cells.groupby("arm")["value"].mean().to_dict()
             found = _judge(values, list(pairs.itertuples(index=False, name=None)))

@@ -10,7 +10,6 @@ from ..errors import StudyError
 from ..tasks import TASKS
 
 OVERALL = "overall"  # all corpora together
-VERDICT = "verdict"  # the row that sums up the comparisons of a claim
 COLUMNS = {
     "study": "scale track main_strategy main_ratio rules".split(),
     "scores": (
@@ -21,8 +20,12 @@ COLUMNS = {
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
     ).split(),
     "competence": (
-        "corpus arm strategy ratio blanks scope metric value floor floor_value difference low high n runs outcome reason"
+        "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
     ).split(),
+    "answers": (
+        "claim condition corpus first second metric scope outcome effect low high margin p detectable runs n needs reason"
+    ).split(),
+    "sentences": "claim statement sentence".split(),
     "sanity": (
         "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
         "above_unfilled outcome reason"
@@ -61,7 +64,7 @@ KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
-    "competence": ["corpus", "arm", "strategy", "ratio", "blanks"],
+    "competence": ["corpus", "arm", "strategy", "ratio", "word_class"],
     "sanity": ["corpus", "scope", "metric"],
     "headroom": ["corpus", "strategy", "ratio", "trained_on"],
     "gap": ["corpus", "comparison", "scope", "metric"],
@@ -73,14 +76,14 @@ KEYS = {  # the columns that name a row
     "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "corpus", "budget"],
-    "claims": ["claim", "corpus", "metric", "scope"],
-    "comparisons": ["claim", "corpus", "comparison", "metric", "scope"],
+    "answers": ["claim", "condition", "corpus", "first", "second", "metric", "scope"],
+    "sentences": ["claim"],
 }
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
-    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable"
+    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
 ).split()
 UNEXPLAINED = "no reason was recorded"
 

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..analysis.claims import decide, hash_rules, list_comparisons
+from ..analysis.answers import answer, tell
+from ..analysis.claims import hash_rules, list_comparisons
 from ..analysis.competence import judge_competence
+from ..analysis.correlation import compare_at_same_masking
 from ..analysis.curve import compare_along, list_learning
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import share_headroom
+from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
-from ..analysis.tables import VERDICT, tidy
 from ..files import ROOT, read_lines
 from ..report.build import build
 from .artifacts import inputs_of, library_versions, name_of, read_record
@@ -36,10 +38,9 @@ DEVIATIONS = ROOT / "docs" / "deviations.md"
 def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     """Write the CSV tables, figures and page of one study into `folder`."""
     tables = gather_tables(settings, inputs)
-    tables["comparisons"].to_csv(folder / "comparisons.csv", index=False, float_format="%.7g")
     examples = gather_examples(inputs, settings["examples"], to_main(settings))
     cards = [json.loads((path / "card.json").read_text()) for path in of_stage(inputs, "corpus")]
-    build(tables, examples, cards, describe_study(settings, tables), folder)
+    build(tables, examples, cards, describe_study(settings, tables, inputs), folder)
 
 
 def to_main(settings: dict) -> tuple[str, float]:
@@ -73,8 +74,12 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
     tables["headroom"] = share_headroom(map(read_trained, of_stage(inputs, "downstream")), resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
-    verdicts, comparisons = gather_claims(tables, inputs, rules, resamples)
-    return tables | {"claims": verdicts, "comparisons": comparisons}
+    sources = tables["scores"], tables["downstream"], tables["competence"]
+    slopes = compare_at_same_masking(*sources, resamples)
+    tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
+    cells = [read_trained(path) for path in of_stage(inputs, "downstream")]
+    answers = answer(rules, Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples))
+    return tables | {"answers": answers, "sentences": tell(answers, rules)}
 
 
 def describe_settings(settings: dict) -> pd.DataFrame:
@@ -177,29 +182,6 @@ def _describe_start(folder: Path) -> str:
     return "random weights"
 
 
-def gather_claims(
-    tables: dict[str, pd.DataFrame], inputs: dict[str, Path], rules: list[dict], resamples: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the verdicts, and every comparison behind them."""
-    place = {name_of(path): path for path in inputs.values()}
-    tidied = {name: tidy(name, tables[name]) for name in ("scores", "downstream", "ledger", "correlation")}
-    tidied |= {"ratings": tables["ratings"]} if "ratings" in tables else {}
-    decided = decide(
-        rules,
-        tidied,
-        lambda name: read_scored(place[name]),
-        lambda name: read_trained(place[name]),
-        resamples,
-        seed=0,
-    )
-    is_verdict = decided["comparison"] == VERDICT
-    statements = {rule["id"]: rule["statement"] for rule in rules}
-    verdicts = decided[is_verdict].drop(columns=["comparison", "role"])
-    verdicts.insert(1, "statement", verdicts["claim"].map(statements))
-    verdicts.attrs["rules"] = compare_rules(rules, inputs)
-    return verdicts.reset_index(drop=True), decided[~is_verdict].reset_index(drop=True)
-
-
 def compare_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
     """Return the hash of the rules that judge, and of those in force when the cells were scored."""
     used = hash_rules(rules)
@@ -211,11 +193,12 @@ def compare_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
     )
 
 
-def describe_study(settings: dict, tables: dict[str, pd.DataFrame]) -> dict:
+def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict[str, Path]) -> dict:
     """Return what the page shows of how its numbers were made."""
     starts = sorted(set(tables["training"].get("initialisation", [])))
     scale, track = settings["scale"], settings.get("track")
     return {
+        "rules": compare_rules(settings["rules"], inputs),
         "scale": f"{scale} track={track}" if track else scale,
         "command": f"make reproduce SCALE={scale}" + (f" TRACK={track}" if track else ""),
         "initialisation": "; ".join(starts),

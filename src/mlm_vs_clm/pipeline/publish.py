@@ -5,23 +5,21 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-
 from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..report.build import read_study, show_tables
-from ..report.outcomes import claim_tables
+from ..report.outcomes import competence_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     SAME_LENGTHS,
     Tables,
     describe_answer,
-    describe_claim,
     describe_comparison,
     describe_main_cell,
     describe_utility_gap,
     summarise_corpora,
+    tell_claims,
 )
 from ..report.utility import headline_table
 from .artifacts import RECORD
@@ -67,12 +65,11 @@ def _copy(source: Path, target: Path) -> None:
 Blocks = dict[str, str]
 
 
-def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], Blocks]) -> None:
+def _write_pages(results: Path, make_blocks: Callable[[Tables], Blocks]) -> None:
     """Write each block between its markers, in whichever of PAGES has them."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
-    claims = pd.read_csv(results / "claims.csv", keep_default_na=False)
-    for name, text in make_blocks(read_tables(results), claims).items():
+    for name, text in make_blocks(read_tables(results)).items():
         page = next((page for page in PAGES if f"<!-- begin: {name} -->" in before[page]), PAGES[0])
         after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
@@ -80,12 +77,13 @@ def _write_pages(results: Path, make_blocks: Callable[[Tables, pd.DataFrame], Bl
             write_atomically(page, text)
 
 
-def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
+def describe_matched(tables: Tables) -> Blocks:
     """Return the blocks on the matched study, by marker."""
     study = read_study(tables)
     return {
-        "answer": describe_answer(tables, claims),
-        "verdicts": to_markdown(claim_tables(claims, study)[0]),
+        "answer": describe_answer(tables),
+        "answers": tell_claims(tables["sentences"]),
+        "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
         "gap": "\n".join(show_tables("gap", tables)),
         "found": describe_findings(tables),
         "headline": to_markdown(headline_table(tables, study)),
@@ -93,19 +91,18 @@ def describe_matched(tables: Tables, claims: pd.DataFrame) -> Blocks:
     }
 
 
-def describe_pretrained(tables: Tables, claims: pd.DataFrame) -> Blocks:
+def describe_pretrained(tables: Tables) -> Blocks:
     """Return the block on pretrained checkpoints: its answer, the claim on training, all arms."""
-    text = f"{describe_answer(tables, claims)}\n- {describe_claim(claims, 'C4')}"
+    text = f"{describe_answer(tables)}\n{tell_claims(tables['sentences'], ['C4'])}"
     return {"pretrained": f"{text}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
 
 
-def describe_seeds(tables: Tables, claims: pd.DataFrame) -> Blocks:
+def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: how sure the answer is, and every seed."""
     known = describe_comparison(tables["gap"], SAME_LENGTHS)
     n_seeds = tables["runs"]["seed"].nunique()
-    sure = f"Over {n_seeds} training seeds, with intervals over documents and seeds. {known}"
-    answer = describe_answer(tables, claims.iloc[:0])
-    text = f"{answer}\n- {describe_claim(claims, 'C1')}\n\n"
+    sure = f"Over {n_seeds} training seeds, with intervals over training runs. {known}"
+    text = f"{describe_answer(tables)}\n{tell_claims(tables['sentences'], ['C1'])}\n\n"
     return {
         "sure": f"{sure} {describe_utility_gap(tables['utility_gap'])}",
         "runs": text + "\n".join(show_tables("runs", tables)),

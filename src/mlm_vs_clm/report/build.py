@@ -83,30 +83,26 @@ OPTIONAL = {
 def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:
     """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
 
-    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent, and `claims` once those are
-    decided, with the `comparisons` behind them; `bench`, where a benchmark was run. Raises StudyError for a table that
-    lacks a column or repeats a cell.
+    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent; `bench`, where a benchmark was
+    run. Raises StudyError for a table that lacks a column or repeats a cell.
     """
     rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
-    claims, comparisons = (tables.get(name, pd.DataFrame()) for name in ("claims", "comparisons"))
     study, folder = read_study(rows), Path(folder)
     for part in (folder / "tables", folder / "figures"):
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
-    for name, table in {**rows, **({} if claims.empty else {"claims": claims})}.items():
+    for name, table in rows.items():
         write_csv(table, folder / f"{name}.csv")
-    evidence = outcomes.evidence_tables(comparisons, study)
-    verdicts = outcomes.claim_tables(claims, study, {table.name for table in evidence})
+    answers = outcomes.answer_tables(rows, study)
     sections = [make_section(rows, study, id, title, folder) for id, title in SECTIONS.items()]
     sections += speed_section(tables.get("bench", pd.DataFrame()))
-    if evidence:
-        sections.append(page.Section("evidence", "Comparisons behind the verdicts", tables=evidence))
-    for table in [*verdicts, *(table for section in sections for table in section.tables)]:
+    for table in [*answers, *(table for section in sections for table in section.tables)]:
         write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
         sections=sections,
-        claims=verdicts,
+        answers=answers,
+        outcomes=outcomes.list_outcomes(rows["answers"]),
         summaries=sentences.summarise_corpora(rows, study),
         setting=sentences.describe_main_cell(rows["scores"], study),
         signatures=page.list_signatures(rows["scores"]),

@@ -207,23 +207,20 @@ def enter_p(row: Any) -> Entry:
 
 
 def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality) -> str:
-    """Return what would change a decision: more cells, another bound, or a corpus or arm left out."""
+    """Return what would change a decision: another bound, or a corpus or arm left out."""
     row = found.main(corpus, quality)[0]
     if decision_of(row) == MISSING:
         return "–"
-    margin = describe_margin(row, found.get(corpus, quality, "cells_needed"))
     changed = describe_left_out(found.left_out(corpus, quality), corpus, row.decision)
-    return "; ".join(filter(None, [margin, changed]))
+    return "; ".join(filter(None, [describe_margin(row), changed]))
 
 
-def describe_margin(row: Any, needed: Any) -> str:
-    """Return the bound to which a decision holds, or how many cells would decide if the estimate stayed."""
-    if row.decision != UNDECIDED:
-        ends, is_strong = (abs(row.low), abs(row.high)), row.decision == STRONG
-        return f"holds {'up' if is_strong else 'down'} to a bound of ±{(min if is_strong else max)(ends):.2f}"
-    if needed is None or pd.isna(needed.value):
-        return "" if needed is None else str(needed.reason)
-    return f"about {needed.value:,.0f} cells like these would show {needed.decision}"
+def describe_margin(row: Any) -> str:
+    """Return the bound to which a decision holds; nothing for an open one."""
+    if row.decision == UNDECIDED:
+        return ""
+    ends, is_strong = (abs(row.low), abs(row.high)), row.decision == STRONG
+    return f"holds {'up' if is_strong else 'down'} to a bound of ±{(min if is_strong else max)(ends):.2f}"
 
 
 def describe_left_out(left_out: dict, corpus: str, decision: str) -> str:

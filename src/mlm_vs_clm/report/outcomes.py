@@ -1,34 +1,38 @@
-"""The verdicts on the claims with the comparisons behind them, and the speed of filling where it was measured."""
+"""Which arms may speak, the answers to the claims, and the speed of filling where it was measured."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import OVERALL
+from ..analysis.answers import ALL
 from . import style
 from .style import Study
-from .tables import ABSENT, DASH, Entry, Table, command_for_report, enter_number, enter_words
+from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
 
-OVERALL_COLUMNS = ("claim", "statement", "verdict", "reason")
-CORPUS_COLUMNS = ("claim", "corpus", "verdict", "effect", "low", "high", "p", "detectable", "n", "reason")
-MEANING = (
-    "Decided by rules that were written before the run. Supported: holds as reported and with matched context and length; "
-    "explained: holds as reported, disappears once matched; contradicted: does not hold as reported; inconclusive: an interval "
-    "spans its bound, or comparisons disagree. "
+SENTENCES = (
+    "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
+    "Second edition of the rules, written after the results of the first were seen; the first edition's verdicts are in "
+    "results/first-edition."
 )
-NUMBERS = (
-    "The effect is that of the first comparison measured; p is Holm-corrected over the claim's comparisons; detectable is the "
-    "smallest effect found with 80 % power; every comparison is in comparisons.csv."
+ANSWERS = (
+    "Effect is first minus second in the unit of its measure, with its 95 % interval: over trainings where there are several, "
+    "else over documents, for this one training. A difference smaller than the margin, a share of (original - unfilled), is one "
+    "that nobody would notice. p is Holm-corrected over the claim; detectable is the smallest effect found with 80 % power; "
+    "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
 )
-EVIDENCE_HEADER = (
-    *("corpus", "comparison", "role", "measure", "verdict", "effect", "p", "detectable", "n", "reason"),
-    "artifacts",
+COMPETENCE = (
+    "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees; "
+    "the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
+    "writes the text anew is judged by document BLEU against the unfilled text."
 )
-EVIDENCE = (
-    "Every comparison that the rules ask for. Effect in the unit of its measure with its 95 % interval, above 0 where it "
-    "supports the claim (a correlation is given as it is); p is Holm-corrected over the claim's family, – where nothing was "
-    "drawn; artifacts are folders of the store, outputs/<stage>/<id>."
+ANSWER_COLUMNS = (
+    *("claim", "condition", "corpus", "first", "second", "measure", "outcome", "effect", "margin", "p"),
+    *("detectable", "runs", "n", "needs", "reason"),
+)
+COMPETENCE_COLUMNS = (
+    *("corpus", "arm", "masking", "blanks", "value", "floor", "floor value", "difference", "n", "runs"),
+    *("outcome", "reason"),
 )
 BENCH_COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 BENCH = (
@@ -39,82 +43,94 @@ BENCH = (
 )
 
 
-def claim_tables(claims: pd.DataFrame, study: Study, evidence: Collection[str] = ()) -> list[Table]:
-    """Return the verdict on each claim, and below it the verdicts by corpus, where claims have been decided.
-
-    A claim links to the table of its comparisons where `evidence` names one.
-    """
-    if claims.empty:
-        return []
-    is_overall = claims["corpus"] == OVERALL
-    meaning = f"{MEANING}{claims.attrs.get('rules', '')}".strip()
-    parts: list[tuple[str, str, str, Sequence[str], pd.DataFrame]] = [
-        ("claims", "Verdict per claim", meaning, OVERALL_COLUMNS, claims[is_overall]),
-        ("claims_by_corpus", "Verdicts by corpus", NUMBERS, CORPUS_COLUMNS, claims[~is_overall]),
-    ]
-    tables = []
-    for name, title, caption, wanted, part in parts:
-        columns = [column for column in wanted if column in part]
-        rows = [enter_claim(row, columns, evidence) for _, row in part.iterrows()]
-        command = command_for_report(study.scale)
-        tables += [Table(name, title, caption, columns, rows, command)] if rows and columns else []
-    return tables
-
-
-def enter_claim(row: pd.Series, columns: Sequence[str], evidence: Collection[str]) -> list[Entry]:
-    """Return one row of a verdict table; a number that does not exist is a dash, as its reason has a column."""
-    entries = []
-    for column in columns:
-        table = name_evidence(row["claim"]) if column == "claim" else ""
-        if isinstance(row[column], str):
-            entries.append(Entry(row[column], link=table if table in evidence else ""))
-        else:
-            entries.append(enter_number(row[column], "{:.3g}", DASH))
-    return entries
-
-
-def name_evidence(claim: str) -> str:
-    """Return the name of a claim's table of comparisons."""
-    return f"evidence_{claim.lower()}"
-
-
-def evidence_tables(comparisons: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table per claim that was compared at all, its comparisons in the order of the rules."""
-    if comparisons.empty:
-        return []
+def answer_tables(rows: Mapping[str, pd.DataFrame], study: Study) -> list[Table]:
+    """Return the outcomes that open the page: competence, a sentence per claim, and the answers, where there are any."""
     return [
-        Table(
-            name=name_evidence(str(claim)),
-            title=f"{claim}: the comparisons behind its verdicts",
-            caption=EVIDENCE,
-            header=EVIDENCE_HEADER,
-            rows=[enter_comparison(row) for row in rows.itertuples(index=False)],
-            command=command_for_report(study.scale),
-        )
-        for claim, rows in comparisons.groupby("claim", sort=True)
+        *competence_table(rows["competence"], study),
+        *sentence_table(rows["sentences"], study),
+        *condition_table(rows["answers"], study),
     ]
 
 
-def enter_comparison(row: Any) -> tuple[Entry, ...]:
-    """Return one row of a table of comparisons."""
-    words = (row.corpus, row.comparison, row.role, style.name_measure(row.scope, row.metric), row.verdict)
-    artifacts = row.evidence.replace(" ", ", ") if isinstance(row.evidence, str) else ""
+def list_outcomes(answers: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return (claim, condition, outcome over all corpora) of the first measure of every condition."""
+    pooled = answers[answers["corpus"] == ALL].drop_duplicates(["claim", "condition"])
+    return list(pooled[["claim", "condition", "outcome"]].itertuples(index=False, name=None))
+
+
+def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
+    """Return which arms may speak, one row per corpus, arm, masking and class of blanks."""
+    if competence.empty:
+        return []
+    keys = order_lines(competence, ["corpus", "strategy", "ratio", "arm", "word_class"])
+    ranked = (
+        competence.set_index(["corpus", "strategy", "ratio", "arm", "word_class"]).loc[keys].reset_index()
+    )
+    body = [enter_competence(row) for row in ranked.itertuples(index=False)]
+    title = "Competence: which arms may speak"
+    return [Table("competence", title, COMPETENCE, COMPETENCE_COLUMNS, body, command_for_report(study.scale))]
+
+
+def enter_competence(row: Any) -> tuple[Entry, ...]:
+    """Return one row of the competence table."""
+    form = "{:.1f}" if row.metric == "bleu" else "{:.3f}"
     return (
-        *(Entry(str(word)) for word in words),
-        enter_effect(row),
-        *(enter_number(value, "{:.2g}", DASH) for value in (row.p, row.detectable)),
-        enter_number(row.n),
+        *(
+            Entry(str(word))
+            for word in (row.corpus, row.arm, f"{row.strategy} {row.ratio:g}", row.word_class)
+        ),
+        enter_number(row.value, form, DASH),
+        Entry(str(row.floor)),
+        enter_number(row.floor_value, form, DASH),
+        enter_interval(row.difference, row.low, row.high),
+        enter_number(row.n, absent=DASH),
+        enter_number(row.runs, absent=DASH),
+        Entry(str(row.outcome)),
         enter_words(row.reason),
-        enter_words(artifacts),
     )
 
 
-def enter_effect(row: Any) -> Entry:
-    """Return the effect with its interval; the reason for a missing one has a column of its own."""
-    if pd.isna(row.effect):
-        return Entry("missing", reason="" if isinstance(row.reason, str) and row.reason else ABSENT)
-    text = f"{row.effect:.3g}"
-    return Entry(f"{text} [{row.low:.3g}, {row.high:.3g}]" if pd.notna(row.low) else text, float(row.effect))
+def sentence_table(sentences: pd.DataFrame, study: Study) -> list[Table]:
+    """Return each claim with its sentence."""
+    if sentences.empty:
+        return []
+    columns = ("claim", "statement", "sentence")
+    body = [[Entry(str(row[column])) for column in columns] for _, row in sentences.iterrows()]
+    return [Table("sentences", "Answer per claim", SENTENCES, columns, body, command_for_report(study.scale))]
+
+
+def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
+    """Return one row per condition and corpus."""
+    if answers.empty:
+        return []
+    body = [enter_answer(row) for row in answers.itertuples(index=False)]
+    return [
+        Table(
+            "answers", "Answer per condition", ANSWERS, ANSWER_COLUMNS, body, command_for_report(study.scale)
+        )
+    ]
+
+
+def enter_answer(row: Any) -> tuple[Entry, ...]:
+    """Return one row of the answers; a number that does not exist is a dash, as its reason has a column."""
+    words = (row.claim, row.condition, row.corpus, row.first, row.second)
+    return (
+        *(enter_words(word) for word in words),
+        Entry(style.name_measure(row.scope, row.metric) if isinstance(row.scope, str) else str(row.metric)),
+        Entry(str(row.outcome)),
+        enter_interval(row.effect, row.low, row.high),
+        *(enter_number(value, "{:.2g}", DASH) for value in (row.margin, row.p, row.detectable)),
+        *(enter_number(value, absent=DASH) for value in (row.runs, row.n)),
+        enter_words(row.needs),
+        enter_words(row.reason),
+    )
+
+
+def enter_interval(value: float, low: float, high: float) -> Entry:
+    """Return a number with its interval, a dash where there is none."""
+    if pd.isna(value):
+        return DASH
+    return Entry(f"{value:.3g} [{low:.3g}, {high:.3g}]" if pd.notna(low) else f"{value:.3g}", float(value))
 
 
 def bench_table(bench: pd.DataFrame) -> Table:

@@ -23,12 +23,12 @@ WORDS = {  # comparison of conf/claims.yaml -> what it compares, in reading orde
     "known length": "With the same blanks and lengths for both (the masked model still sees both sides)",
     "left context": "With the left context only, for both",
     "both contexts": "With both contexts, for both",
+    "both contexts, look-ahead": "With both contexts, the causal one by look-ahead without training of its own",
 }
 ANSWERED = ("as reported", "known length", "left context", "both contexts")
 SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
-VERDICTS = ("supported", "contradicted", "explained", "inconclusive", "not tested")
 OUTCOMES = ("masked better", "causal better", "no difference shown")
 
 
@@ -42,10 +42,10 @@ def format_difference(row: Any, digits: int) -> str:
     return f"{row.value:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
 
 
-def describe_answer(tables: Tables, claims: pd.DataFrame) -> str:
-    """Return the answer as a Markdown list: each comparison of texts, utility, and the count of verdicts."""
+def describe_answer(tables: Tables) -> str:
+    """Return the answer as a Markdown list: each comparison of texts, and utility."""
     sentences = [describe_comparison(tables["gap"], name) for name in ANSWERED]
-    sentences += [describe_utility_gap(tables["utility_gap"]), count_verdicts(claims)]
+    sentences.append(describe_utility_gap(tables["utility_gap"]))
     return "\n".join(f"- {sentence}" for sentence in sentences if sentence)
 
 
@@ -79,20 +79,10 @@ def describe_paired(row: Any, digits: int) -> str:
     return f"{format_difference(row, digits)}, {outcome_of(row)}"
 
 
-def count_verdicts(claims: pd.DataFrame) -> str:
-    """Return how many claims got which verdict."""
-    overall = claims[claims["corpus"] == OVERALL]
-    ids = {verdict: sorted(overall.loc[overall["verdict"] == verdict, "claim"]) for verdict in VERDICTS}
-    clauses = "; ".join(
-        f"{len(found)} {verdict} ({', '.join(found)})" for verdict, found in ids.items() if found
-    )
-    return f"**Of {len(overall)} claims**: {clauses}." if clauses else ""
-
-
-def describe_claim(claims: pd.DataFrame, claim: str) -> str:
-    """Return a claim with its verdict and reason over all corpora."""
-    row = claims[(claims["claim"] == claim) & (claims["corpus"] == OVERALL)].iloc[0]
-    return f"**{claim}** ({row['statement']}) {row['verdict']}: {row['reason']}."
+def tell_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
+    """Return the sentence of each claim (all, or those named) as a Markdown list."""
+    rows = [row for row in sentences.itertuples(index=False) if not claims or row.claim in claims]
+    return "\n".join(f"- **{row.claim}** ({row.statement}) {row.sentence}" for row in rows)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,261 @@
+"""Answers on studies whose truth is known, since it was simulated: the rates at which each outcome is found."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import CLAIMS, MAIN
+
+from mlm_vs_clm.analysis import answers
+from mlm_vs_clm.analysis.answers import answer, tell
+from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
+from mlm_vs_clm.analysis.claims import hash_rules, load_rules
+from mlm_vs_clm.analysis.competence import judge_competence
+from mlm_vs_clm.analysis.measuring import Study
+from mlm_vs_clm.errors import StudyError
+
+CONTEXTS = {"mlm": "both", "infill": "both", "clm": "left", "mlm_left": "left", "mlm_leaky": "leaky"}
+FLOORS = {"constant": 0.05, "bigram_left": 0.08, "bigram_both": 0.1}
+RULES = load_rules(CLAIMS, MAIN)
+N_STUDIES = 12
+
+
+def pick_rule(claim, **changes):
+    return next(rule for rule in RULES if rule["id"] == claim) | changes
+
+
+def simulate(rates, rng, runs=5, deviation=0.005, masking=MAIN, content=None, corpus="plots", n=150):
+    """Return cells of arms that restore a share of 50 blanks; documents differ, and so do trainings."""
+    difficulty = rng.normal(0, 0.03, n)
+    cells = []
+    for arm, rate in (FLOORS | {"unfilled": 0.0, "oracle": 1.0} | rates).items():
+        for seed in range(runs):
+            model = arm in CONTEXTS
+            level = np.clip(rate + (difficulty + rng.normal(0, deviation)) * (0 < rate < 1), 0, 1)
+            matched = {"exact_match": rng.binomial(50, level)}
+            matched["exact_match_content"] = rng.binomial(
+                50, level if content is None else level * 0 + content
+            )
+            statistics = {
+                ("fills", name): np.stack([rows, np.full(n, 50)], axis=1) for name, rows in matched.items()
+            }
+            more = {"context": CONTEXTS[arm], "training": f"{arm}{seed}"} if model else {}
+            cells.append(ScoredCell(Cell(corpus, arm, *masking, seed), statistics=statistics, **more))
+    return cells
+
+
+def ask(rule, scored, trained=(), resamples=100, **tables):
+    tables = {"competence": judge_competence(scored, resamples), "downstream": pd.DataFrame()} | tables
+    return answer([rule], Study(scored, trained, tables, resamples))
+
+
+def find(table, corpus="plots", **named):
+    rows = table[table["corpus"] == corpus]
+    for column, value in named.items():
+        rows = rows[rows[column] == value]
+    (row,) = rows.to_dict("records")
+    return row
+
+
+FILLS = [{"scope": "fills", "metric": "exact_match"}]
+PAIR = [{"name": "known length", "first": {"arm": "mlm"}, "second": {"arm": "clm"}}]
+TRUTHS = [
+    ({"mlm": 0.3, "clm": 0.25}, {}, "first better"),
+    ({"mlm": 0.25, "clm": 0.3}, {}, "second better"),
+    ({"mlm": 0.3, "clm": 0.3}, {"deviation": 0.002}, "equal"),
+    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.0005, "n": 900}, "first better, within the margin"),
+    ({"mlm": 0.29, "clm": 0.3}, {"deviation": 0.0005, "n": 900}, "second better, within the margin"),
+    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.04}, "not settled"),
+    ({"mlm": 0.3, "clm": 0.06}, {}, "arm not competent"),
+    ({"mlm": 0.3}, {}, "not run"),
+]
+
+
+@pytest.mark.parametrize(("rates", "more", "truth"), TRUTHS, ids=[truth for *_, truth in TRUTHS])
+def test_the_simulated_truth_is_found(rates, more, truth):
+    rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
+    found = [find(ask(rule, simulate(rates, np.random.default_rng(i), **more))) for i in range(N_STUDIES)]
+    counts = Counter(row["outcome"] for row in found)
+    assert counts[truth] / N_STUDIES >= 0.75, counts
+    assert all(row["outcome"] in answers.OUTCOMES for row in found)
+    assert all(row["needs"] for row in found if row["outcome"].startswith(("not", "arm")))
+
+
+def test_training_noise_alone_is_rarely_a_difference():
+    rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
+    cells = [simulate({"mlm": 0.3, "clm": 0.3}, np.random.default_rng(i), deviation=0.03) for i in range(60)]
+    claimed = [find(ask(rule, study, resamples=60))["outcome"] for study in cells]
+    assert sum("better" in outcome for outcome in claimed) / 60 <= 0.12
+
+
+def test_a_row_says_how_sure_it_is_and_what_would_settle_it():
+    rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
+    one = ask(rule, simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), runs=1))
+    row = find(one)
+    assert (row["runs"], row["reason"], row["needs"]) == (1, "for this one training", "5 runs to be settled")
+    assert tell(one, [rule])["sentence"][0].startswith(
+        "For this one training: known length, mlm better on plots"
+    )
+    noisy = simulate({"mlm": 0.3, "clm": 0.28}, np.random.default_rng(3), deviation=0.05)
+    row = find(ask(rule, noisy))
+    assert row["outcome"] == "not settled" and int(row["needs"].split()[1]) > 5
+    assert row["detectable"] > 0.03  # training noise is in it
+
+
+def test_function_words_alone_are_told():
+    rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
+    cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
+    table = ask(rule, cells)
+    assert "mostly function words and punctuation: mlm, clm" in find(table)["reason"]
+    assert "(mostly function words and punctuation)" in tell(table, [rule])["sentence"][0]
+
+
+def test_p_is_corrected_over_the_claim_for_either_direction():
+    conditions = [{"name": arm, "first": {"arm": "mlm"}, "second": {"arm": arm}} for arm in ("clm", "infill")]
+    rates = {"mlm": 0.3, "clm": 0.292, "infill": 0.31}
+    cells = simulate(rates, np.random.default_rng(2), deviation=0.002)
+    both = ask(pick_rule("C1", measures=FILLS, conditions=conditions), cells)
+    alone = [find(ask(pick_rule("C1", measures=FILLS, conditions=[one]), cells)) for one in conditions]
+    raw = sorted(row["p"] for row in alone)
+    corrected = sorted(find(both, condition=one["name"])["p"] for one in conditions)
+    assert corrected == pytest.approx([2 * raw[0], max(2 * raw[0], raw[1])])
+    assert find(both, condition="infill")["effect"] < 0 < find(both, condition="clm")["effect"]
+
+
+def test_corpora_that_differ_are_not_joined():
+    rule, rng = pick_rule("C1", measures=FILLS, conditions=PAIR), np.random.default_rng(1)
+    cells = simulate({"mlm": 0.3, "clm": 0.2}, rng) + simulate(
+        {"mlm": 0.2, "clm": 0.3}, rng, corpus="speeches"
+    )
+    row = find(ask(rule, cells), corpus="all")
+    assert (row["outcome"], row["reason"]) == (
+        "corpora differ",
+        "first better on plots; second better on speeches",
+    )
+
+
+def test_a_trend_is_asked_per_arm_and_the_lowest_ratio_must_be_competent():
+    rng, rule = np.random.default_rng(4), pick_rule("C2", measures=FILLS)
+    cells = simulate({"mlm": 0.4, "clm": 0.3}, rng, masking=("random", 0.15))
+    cells += simulate({"mlm": 0.06, "clm": 0.3}, rng, masking=("random", 1.0))
+    table = ask(rule, cells)
+    rows = {row["first"]: row for row in table[table["corpus"] == "plots"].to_dict("records")}
+    assert rows["mlm at random 0.15"]["outcome"] == "first better"
+    assert rows["clm at random 0.15"]["outcome"] in ("equal", "not settled")
+    assert rows["mlm_leaky at random nan"]["outcome"] == "not run"
+
+
+def test_a_class_is_compared_with_as_many_random_words():
+    rng = np.random.default_rng(5)
+    cells = simulate({"mlm": 0.6}, rng, masking=("punctuation", 1.0))
+    cells += simulate({"mlm": 0.3}, rng, masking=("random_as_punctuation", 1.0))
+    row = find(ask(pick_rule("C3"), cells), condition="masked half", first="mlm at punctuation 1")
+    assert (row["second"], row["outcome"]) == ("mlm at random_as_punctuation 1", "first better")
+
+
+def train(name, recall, rng, seeds=1, masking=("", float("nan"))):
+    """Return what taggers with a recall found of six entities in each of 120 test units."""
+    return [
+        TrainedCell(
+            Cell("plots", name, *masking, seed),
+            "ner",
+            units=[
+                {"task_seed": task, "id": f"u{i}", "cluster": f"u{i}", "tp": found, "fn": 6 - found, "fp": 1}
+                | {f"lenient_{key}": 0 for key in ("tp", "fp", "fn")}
+                for task in range(2)
+                for i, found in enumerate(rng.binomial(6, recall, 120))
+            ],
+        )
+        for seed in range(seeds)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("recall", "below", "above"), [(0.5, "yes", "yes"), (0.8, "no", "yes"), (0.02, "yes", "no")]
+)
+def test_training_on_replaced_words_is_asked_yes_or_no(recall, below, above):
+    rng, hidden = np.random.default_rng(6), ("random", 1.0)
+    trained = train("real", 0.8, rng) + train("majority", 0.1, rng) + train("shuffled", 0.1, rng)
+    trained += train("mlm", recall, rng, 5, hidden) + train("unigram", 0.1, rng, 5, hidden)
+    values = pd.DataFrame(
+        {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
+    )
+    table = ask(pick_rule("C6"), simulate({"mlm": 0.3}, rng), trained, downstream=values)
+    assert find(table, condition="sharply below real text", second="mlm at random 1")["outcome"] == below
+    named = {"condition": "above what uses no real text", "first": "mlm at random 1"}
+    found = {second: find(table, second=second, **named)["outcome"] for second in ("shuffled", "majority")}
+    assert set(found.values()) == {above}
+    assert find(table, second="uniform at random 1", **named)["outcome"] == "not run"
+
+
+def test_a_correlation_has_words_of_its_own():
+    about = {
+        "corpus": "plots",
+        "quality_scope": "document",
+        "quality_metric": "rougeL",
+        "reason": "",
+        "n_cells": 40,
+    }
+    rows = [about | {"statistic": "spearman", "value": 0.1, "low": -0.3, "high": 0.4, "bound": 0.5}]
+    rows.append(
+        about
+        | {"statistic": "slope_at_same_masking", "value": -0.2, "low": -0.3, "high": -0.1, "bound": np.nan}
+    )
+    worth = pd.DataFrame(
+        {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
+    )
+    rng = np.random.default_rng(0)
+    table = ask(
+        pick_rule("C5"),
+        simulate({}, rng),
+        train("real", 0.8, rng),
+        correlation=pd.DataFrame(rows),
+        downstream=worth,
+    )
+    of = {
+        row["condition"]: row["outcome"]
+        for row in table[(table["corpus"] == "plots") & (table["metric"] == "rougeL")].to_dict("records")
+    }
+    assert of == {"over corruption levels": "no strong correlation", "at the same corruption": "reversed"}
+
+
+def test_the_law_of_cost_stands_beside_what_was_counted():
+    cost = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "seed": 0, "documents": 10}
+    ledger = [
+        cost | {"arm": arm, "flops": flops, "token_forwards": read}
+        for arm, flops, read in (("mlm", 400, 40), ("clm", 100, 10))
+    ]
+    table = ask(pick_rule("C8"), simulate({}, np.random.default_rng(0)), ledger=pd.DataFrame(ledger))
+    row = find(table, condition="at equal documents")
+    assert (
+        row["outcome"] == "first costs more"
+        and "4 times the FLOPs; passes x length read predict 4 times" in row["reason"]
+    )
+
+
+def test_raters_are_asked_document_by_document():
+    rng = np.random.default_rng(0)
+    ratings = pd.DataFrame(
+        {
+            "corpus": "plots",
+            "arm": arm,
+            "document": i,
+            "question": "coherence",
+            "rating": np.clip(round(rng.normal(mean, 0.5)), 1, 5),
+        }
+        for arm, mean in (("mlm", 4), ("clm", 2))
+        for i in range(40)
+    )
+    table = ask(pick_rule("C7"), simulate({"mlm": 0.3, "clm": 0.2}, rng), ratings=ratings)
+    assert find(table, condition="known length", metric="coherence")["outcome"] == "first better"
+    assert "human raters" in find(table, condition="as reported", metric="grammar")["needs"]
+
+
+def test_rules_are_checked_and_hashed(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text(CLAIMS.read_text().replace("gate: first", "gate: nobody"))
+    with pytest.raises(StudyError, match="claim C2: gate nobody is unknown"):
+        load_rules(path, MAIN)
+    path.write_text(CLAIMS.read_text().replace("margin: 0.02", "margin: 0.03"))
+    assert hash_rules(load_rules(path, MAIN)) != hash_rules(RULES)
