@@ -112,7 +112,7 @@ def compare_at_same_masking(
                 subset=["quality", "utility"]
             )
             keys = cells[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None)
-            cells = cells[[key in speaking for key in keys]]
+            cells = cells[np.array([key in speaking for key in keys], dtype=bool)]
             about = _name(corpus, scope, metric, find_utility(downstream, corpus))
             rows.append(about | _row(SAME_MASKING, fit_slope(cells, resamples)))
     return pd.DataFrame(rows, columns=COLUMNS["correlation"])
