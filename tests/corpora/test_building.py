@@ -78,8 +78,8 @@ def test_own_corpus_is_made_by_its_official_split(choose, texts, tmp_path):
     out.mkdir()
     make_corpus(recipe.settings, {}, out, Runtime())
     card = json.loads((out / "card.json").read_text())
-    assert card["splits"]["test"]["documents"] == 20
-    assert card["dropped"] == {"not drawn": 2}
+    assert card["splits"]["test"]["documents"] == 22 and card["splits"]["generate"]["documents"] == 28 // 5
+    assert card["dropped"] == {}
     assert SECRET not in (out / "card.json").read_text() + (out / "dropped.csv").read_text()
 
 
@@ -92,7 +92,7 @@ def test_check_prints_card_and_all_mistakes_without_text(choose, texts, capsys):
         choose("corpus=own", f"corpus.path={texts}"),
     )
     told = capsys.readouterr().out
-    assert "| test | 20 | 20 |" in told and SECRET not in told
+    assert "| test | 21 | 21 |" in told and SECRET not in told
     for place in ("labels.csv, line 52:", "labels.csv, line 53:", "t0.txt: not UTF-8"):
         assert place in told
 

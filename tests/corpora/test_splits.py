@@ -77,6 +77,33 @@ def test_official_parts_feed_their_own_splits(tmp_path, rows):
     assert_refused("expected one file for each", build, source, {"train": files["train"]}, SMALL, **WINDOWS)
 
 
+def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
+    def sizes_of(corpus):
+        return {name: len({window.origin_id for window in some}) for name, some in corpus.splits.items()}
+
+    fitted = Sizes(at_most=150)
+    assert sizes_of(make(tmp_path, rows, sizes=fitted)) == {
+        "pretrain": 22,
+        "generate": 8,
+        "dev": 2,
+        "test": 8,
+    }
+    few = sizes_of(make(tmp_path, rows, sizes=replace(fitted, at_most=3, dev=5)))
+    assert few == {"pretrain": 26, "generate": 3, "dev": 5, "test": 6}
+    by_author = make(tmp_path, rows, replace(OWN, group_by="author"), replace(fitted, per_group=2))
+    assert (
+        sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
+    )  # two of ten authors, two texts of each
+    source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
+    files = {"train": write(tmp_path / "a", rows[:30]), "test": write(tmp_path / "b", rows[30:])}
+    assert sizes_of(build(source, files, fitted, **WINDOWS)) == {
+        "pretrain": 23,
+        "generate": 6,
+        "dev": 1,
+        "test": 10,
+    }
+
+
 def test_every_window_is_in_a_split_or_recorded(tmp_path, rows):
     corpus = make(tmp_path, rows, sizes=replace(SMALL, pretrain_words=100))
     ids = [window.id for windows in corpus.splits.values() for window in windows]

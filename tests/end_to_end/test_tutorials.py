@@ -90,7 +90,9 @@ def test_masking_strategy(tree):
     (tree / "conf" / "masking" / "numbers.yaml").write_text(settings)
     write_corpus(tree / "corpus.jsonl")
     told = run_all(
-        tree, blocks("tutorial-masking-strategy.md", "bash"), f"corpus=own corpus.path={tree}/corpus.jsonl"
+        tree,
+        blocks("tutorial-masking-strategy.md", "bash"),
+        f"corpus=own corpus.path={tree}/corpus.jsonl scale.sizes.own.generate=20",
     )
     summary = next((tree / "outputs" / "corrupt").glob("*/summary.json")).read_text()
     assert (

@@ -45,6 +45,7 @@ def settings(toy, store):
         f"corpus.path={toy / 'corpus.jsonl'}",
         "corpus.task=ner",
         "scale=smoke",
+        "scale.sizes.own={generate: 20, dev: 5, test: 20}",
         "model=tiny",
         "model.corpora=[own]",
         "scale.training.token_budget=1500",

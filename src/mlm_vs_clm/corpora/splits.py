@@ -1,9 +1,10 @@
 """Four disjoint splits, free of repeated texts."""
 
+import math
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -22,6 +23,11 @@ RULE = (
 )
 
 DRAWN = ("generate", "dev", "test")
+SHARES = {
+    "generate": (5, 1.0),
+    "dev": (20, 1 / 3),
+    "test": (5, 2.0),
+}  # one document in so many, times `at_most`
 Groups = list[list[Document]]
 Drawn = tuple[
     list[Document], Groups, list[str]
@@ -34,19 +40,22 @@ class Sizes:
     """How much each split holds: documents, and for pretrain at most so many words (None: all that is left).
 
     Drawn documents have a first window of at least `min_drawn_words` words; each author (or origin) drawn gives
-    exactly `per_group` of them.
+    exactly `per_group` of them. A size of None follows from the corpus; see `fit_sizes`, which reads `at_most`.
     """
 
-    generate: int
-    dev: int
-    test: int
+    generate: int | None = None
+    dev: int | None = None
+    test: int | None = None
     pretrain_words: int | None = None
     min_drawn_words: int = 1
     per_group: int = 1
+    at_most: int = 150
 
     def of(self, split: str) -> int:
         """Return the number of documents of a split that is drawn."""
-        return getattr(self, split)
+        size = getattr(self, split)
+        assert size is not None, f"the size of {split} was not fitted"
+        return size
 
 
 def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, ReaderResult]:
@@ -90,8 +99,9 @@ def split(
 
     Where authorship `problems` are given, test is drawn by whole problems. StudyError when a split cannot be filled.
     """
-    check_sizes(source.name, sizes)
     groups = {part: _shuffle(source, part, windows, seed) for part, windows in parts.items()}
+    sizes = fit_sizes(source, groups, sizes, problems)
+    check_sizes(source.name, sizes)
     n_candidates = {part: _n_candidates(source, part, sizes, len(groups[part])) for part in parts}
     if source.n_labels:
         groups = _keep_labels(source, groups, n_candidates)
@@ -119,6 +129,29 @@ def split(
     return splits, dropped + pretrain.dropped
 
 
+def fit_sizes(
+    source: CorpusSource, groups: dict[str, Groups], sizes: Sizes, problems: Sequence[GivenProblem] = ()
+) -> Sizes:
+    """Return the sizes with each that is None taken from the documents that can be drawn from its official part.
+
+    A fifth of them for generate and for test, a twentieth for dev, all where the part feeds this split alone; no more
+    than `at_most`, twice and a third of it; whole authors.
+    """
+    made, each = {}, sizes.per_group
+    for part, members in groups.items():
+        eligible = (
+            sum(_may_be_drawn(one, sizes, bool(source.n_labels)) for one in group) for group in members
+        )
+        n_groups = sum(n >= each for n in eligible)
+        for name in drawn_from(source, part):
+            divisor, times = SHARES[name]
+            if name == "test" and problems:
+                n_groups = len(_list_whole(members, sizes, problems)) // each
+            share = n_groups if source.feeds[part] == (name,) else n_groups // divisor
+            made[name] = each * max(1, min(share, round(times * sizes.at_most) // each))
+    return replace(sizes, **{name: size for name, size in made.items() if getattr(sizes, name) is None})
+
+
 def drawn_from(source: CorpusSource, part: str) -> list[str]:
     """Return the splits that are drawn from an official part, in the order of drawing."""
     return [name for name in source.feeds[part] if name in DRAWN]
@@ -142,6 +175,20 @@ def draw(groups: Groups, size: int, sizes: Sizes, needs_label: bool) -> Drawn:
 
 def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> Drawn:
     """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
+    chosen = _list_whole(groups, sizes, problems, sizes.of("test"))
+    rest, left_out = [], []
+    for group in groups:
+        if any(window.origin_id in chosen for window in group):
+            left_out += [window.id for window in group if chosen.get(window.origin_id) is not window]
+        else:
+            rest.append(group)
+    return list(chosen.values()), rest, left_out
+
+
+def _list_whole(
+    groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem], most: float = math.inf
+) -> dict[str, Document]:
+    """Return the windows of problems that are whole in the groups, until there are `most`, by their document."""
     windows = {
         window.origin_id: window
         for window in chain.from_iterable(groups)
@@ -150,15 +197,9 @@ def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -
     chosen: dict[str, Document] = {}
     for problem in problems:
         ids = (*problem.known, problem.unknown)
-        if len(chosen) < sizes.test and all(id in windows for id in ids):
+        if len(chosen) < most and all(id in windows for id in ids):
             chosen |= {id: windows[id] for id in ids}
-    rest, left_out = [], []
-    for group in groups:
-        if any(window.origin_id in chosen for window in group):
-            left_out += [window.id for window in group if chosen.get(window.origin_id) is not window]
-        else:
-            rest.append(group)
-    return list(chosen.values()), rest, left_out
+    return chosen
 
 
 def within_budget(groups: Groups, n_words: int | None) -> ReaderResult:

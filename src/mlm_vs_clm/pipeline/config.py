@@ -12,11 +12,11 @@ from ..fill.axes import LATER_AXES
 
 @dataclass
 class SizesConfig:
-    """Documents in each split; see corpora.splits.Sizes."""
+    """Documents in each split; null: from the corpus, at most `scale.documents` to fill. See corpora.splits.Sizes."""
 
-    generate: int = MISSING
-    dev: int = MISSING
-    test: int = MISSING
+    generate: int | None = None
+    dev: int | None = None
+    test: int | None = None
     pretrain_words: int | None = None
     min_drawn_words: int = 1
     per_group: int = 1
@@ -210,7 +210,8 @@ class TrackConfig:
 
 @dataclass
 class ScaleConfig:
-    """The size of a study; `documents` is the number filled of a corpus whose own file has its `sizes`.
+    """The size of a study; `documents` is the number filled of a corpus whose own file has its `sizes`, and the
+    most that is filled of one without.
 
     `task_seeds` has by task the number of task models, each trained without another tenth of the documents. `main`
     is the masking at which arms are compared; the grid must have it.

@@ -7,7 +7,7 @@ from ..corpora.building import check_own, name_own, own_source
 from ..corpora.packages import locate
 from ..corpora.readers import READERS
 from ..corpora.sources import SOURCES
-from ..corpora.splits import Sizes
+from ..corpora.splits import DRAWN, Sizes
 from ..errors import StudyError
 from ..files import hash_of
 from ..fill.axes import check_arm
@@ -17,7 +17,7 @@ from ..masking import check_masking, reads_entities
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
-from .config import RUNTIME_TRAINING, ArmConfig, Config, SizesConfig, TrainingConfig
+from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
 
 # Raised when the meaning of a stage's code changes: its stored results are then made again.
 VERSIONS = {
@@ -44,7 +44,7 @@ def _recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None)
 def corpus(config: Config, name: str | None = None) -> Recipe:
     """Return the recipe of a corpus in four splits; by default the one that the settings name."""
     name = name or config.corpus.name
-    settings = {"name": name, "sizes": asdict(_sizes(config, name))}
+    settings = {"name": name, "sizes": _sizes(config, name)}
     settings |= {key: getattr(config.corpus, key) for key in ("window_words", "min_words", "seed")}
     if name == config.corpus.name and (config.corpus.path or name not in SOURCES):
         settings |= own_corpus(config)
@@ -55,12 +55,15 @@ def corpus(config: Config, name: str | None = None) -> Recipe:
     return _recipe("corpus", settings)
 
 
-def _sizes(config: Config, name: str) -> SizesConfig:
+def _sizes(config: Config, name: str) -> dict:
+    """Return the arguments of Sizes; `at_most` only where a size follows from the corpus."""
     if name not in config.scale.sizes:
         raise StudyError(
-            f"scale.sizes.{name} is missing: give the number of documents in each split of {name}"
+            f"scale.sizes.{name} is missing: give the sizes of {name}, or {{}} for sizes that fit it"
         )
-    return config.scale.sizes[name]
+    sizes = asdict(config.scale.sizes[name])
+    is_open = any(sizes[split] is None for split in DRAWN)
+    return sizes | ({"at_most": config.scale.documents} if is_open else {})
 
 
 def own_corpus(config: Config) -> dict:
@@ -68,7 +71,7 @@ def own_corpus(config: Config) -> dict:
     chosen = config.corpus
     columns = {ours: theirs for ours, theirs in asdict(chosen.columns).items() if theirs}
     settings = name_own(chosen.name, chosen.path, chosen.reader, columns, chosen.task)
-    per_group = _sizes(config, chosen.name).per_group
+    per_group = _sizes(config, chosen.name)["per_group"]
     if chosen.task == "verification" and per_group < 2:
         raise StudyError(
             f"corpus.task=verification needs two documents per author: set scale.sizes.{chosen.name}.per_group=2"
@@ -80,7 +83,7 @@ def check_corpus(config: Config) -> None:
     """Print the data card of the user's corpus and every mistake in it; StudyError if there is one."""
     chosen, settings = config.corpus, own_corpus(config)
     source, path = own_source(chosen.name, settings), Path(settings["path"])
-    sizes = Sizes(**asdict(_sizes(config, chosen.name)))
+    sizes = Sizes(**_sizes(config, chosen.name))
     words = {"max_words": chosen.window_words, "min_words": chosen.min_words}
     card, mistakes = check_own(source, path, sizes, **words, seed=chosen.seed, task=chosen.task)
     print("\n".join([card, *mistakes]))
