@@ -227,35 +227,9 @@ def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
     return PairedDifference(value, low, high, p, error, n, runs, math.sqrt(between), degrees)
 
 
-def paired_randomisation(
-    first: np.ndarray,
-    second: np.ndarray,
-    aggregate: Aggregate,
-    n_trials: int = 10_000,
-    seed: int = 0,
-    clusters: Sequence | None = None,
-) -> float:
-    """Return the two-sided p of no difference: the systems of each document (or cluster) are swapped at random."""
-    units = gather_units(np.hstack([first, second]), clusters)
-    if not len(units):
-        return math.nan
-    total, k = units.sum(axis=0), units.shape[1] // 2
-    moves = units[:, k:] - units[:, :k]
-    swaps = np.random.default_rng(seed).integers(2, size=(n_trials, len(units))).astype(float)
-    moved = swaps @ moves
-    swapped = np.hstack([total[:k] + moved, total[k:] - moved])
-    return share_as_extreme(_difference(swapped, aggregate), float(_difference(total, aggregate)))
-
-
 def _difference(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     first, second = np.split(sums, 2, axis=-1)
     return aggregate(first) - aggregate(second)
-
-
-def share_as_extreme(differences: np.ndarray, observed: float) -> float:
-    """Return (1 + count of |difference| >= |observed|) / (1 + n); equal systems get p = 1."""
-    count = np.sum(np.abs(differences) >= abs(observed) - 1e-12)
-    return float((count + 1) / (len(differences) + 1))
 
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:

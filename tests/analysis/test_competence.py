@@ -1,11 +1,12 @@
 """An arm may speak where it restores more words than every floor of what it sees."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_cells import FILLS, MAIN, scored
 
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell
-from mlm_vs_clm.analysis.competence import Competence, judge_competence
+from mlm_vs_clm.analysis.competence import Competence, judge_competence, mark_pale
 
 CONTENT = ("fills", "exact_match_content")
 PLACE = ("plots", "mlm", *MAIN)
@@ -102,3 +103,10 @@ def test_the_table_says_why_an_arm_may_not_speak():
         PLACE
     ) and "mlm is not above bigram_both on plots at random 0.5" in found.explain(PLACE)
     assert Competence(judge_competence([], 100)).explain(PLACE) == ""
+
+
+def test_a_difference_with_an_arm_that_may_not_speak_is_pale():
+    arms = [cell("mlm", 0.05, context="both"), cell("clm", 0.4, context="left")]
+    rows = pd.DataFrame({"corpus": "plots", "first": ["mlm", "clm"], "second": ["clm", "constant"]})
+    pale = mark_pale(rows, judge_competence([*arms, *floors()], 100), MAIN)["pale"]
+    assert "mlm is not above" in pale[0] and pale[1] == ""

@@ -22,7 +22,6 @@ from mlm_vs_clm.stats import (
     holm,
     normalised_gain,
     paired_bootstrap,
-    paired_randomisation,
     partial_spearman,
     point,
     ratio_of_sums,
@@ -103,15 +102,6 @@ def _test_with_sacrebleu(kind, first, second, references):
     return tested[1], tested[1].score - tested[0].score
 
 
-@pytest.mark.parametrize("better", [0.38, 0.42, 0.44, 0.48])
-def test_paired_randomisation_agrees_with_sacrebleu(better):
-    *texts, references = write_systems(better=better)
-    rows = [make_bleu().statistics(system, references) for system in texts]
-    theirs, _ = _test_with_sacrebleu("ar", *texts, references)
-    ours = paired_randomisation(*rows, make_bleu().aggregate, n_trials=2000)
-    assert ours == pytest.approx(theirs.p_value, abs=0.04)
-
-
 def test_paired_bootstrap_agrees_with_sacrebleu():
     """sacrebleu counts one tail: its p is half of ours where the sign is not in doubt."""
     *texts, references = write_systems(better=0.44)
@@ -131,23 +121,11 @@ def test_paired_tests_agree_with_scipy_on_means():
     compared = paired_bootstrap(*rows, ratio_of_sums, n_resamples=4000)
     assert compared.p == pytest.approx(t.pvalue, abs=0.03)
     assert (compared.low, compared.high) == pytest.approx(tuple(t.confidence_interval()), abs=0.004)
-    theirs = scipy.stats.permutation_test(
-        (first - second,), np.mean, permutation_type="samples", n_resamples=4000, rng=2
-    )
-    assert paired_randomisation(*rows, ratio_of_sums, n_trials=4000) == pytest.approx(theirs.pvalue, abs=0.03)
 
 
 def test_equal_systems_are_not_told_apart():
     rows = mean_statistics(VALUES)
-    assert paired_randomisation(rows, rows, ratio_of_sums, n_trials=200) == 1
     assert paired_bootstrap(rows, rows, ratio_of_sums).p == 1
-
-
-def test_paired_tests_swap_whole_clusters():
-    """Two authors who agree leave four ways to swap, two of them as extreme: p near one half, not near zero."""
-    first, second = mean_statistics(np.ones(40)), mean_statistics(np.zeros(40))
-    p = paired_randomisation(first, second, ratio_of_sums, n_trials=2000, clusters=[0, 1] * 20)
-    assert p == pytest.approx(0.5, abs=0.05)
 
 
 def simulate_runs(rng, n_runs, shared, anew, between, n=80):

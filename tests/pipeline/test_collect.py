@@ -34,7 +34,8 @@ def tables_at(tmp_path_factory):
 def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(tables_at):
     for name in ("gap", "utility_gap", "equal_compute"):
         assert not tables_at[0.4][0][name].empty
-        pd.testing.assert_frame_equal(tables_at[0.4][0][name], tables_at[0.5][0][name])
+        at = [tables_at[ratio][0][name].drop(columns="pale") for ratio in (0.4, 0.5)]
+        pd.testing.assert_frame_equal(*at)
     assert tables_at[0.4][0]["gap"]["value"].notna().all()
     assert tables_at[0.4][0]["utility_gap"]["value"].notna().all()
 

@@ -118,3 +118,12 @@ class Competence:
             f"{row['arm']} is not above {row['floor']} on {row['corpus']} at {row['strategy']} {row['ratio']:g} "
             f"({unit} {row['value']:{form}} and {row['floor_value']:{form}})"
         )
+
+
+def mark_pale(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return differences at the main cell with the column `pale`: why a row decides nothing, "" for one that may speak."""
+    known = Competence(competence)
+    sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
+    reasons = [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
+    pale = ["; ".join(filter(None, pair)) for pair in zip(*reasons, strict=True)]
+    return differences.assign(pale=pd.Series(pale, index=differences.index, dtype="str"))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..analysis.answers import answer, tell
 from ..analysis.claims import hash_rules, list_comparisons
-from ..analysis.competence import judge_competence
+from ..analysis.competence import judge_competence, mark_pale
 from ..analysis.correlation import compare_at_same_masking
 from ..analysis.curve import compare_along, list_learning
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
@@ -74,6 +74,8 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
     tables["headroom"] = share_headroom(map(read_trained, of_stage(inputs, "downstream")), resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
+    for name in ("gap", "utility_gap", "runs", "equal_compute"):
+        tables[name] = mark_pale(tables[name], tables["competence"], to_main(settings))
     sources = tables["scores"], tables["downstream"], tables["competence"]
     slopes = compare_at_same_masking(*sources, resamples)
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
