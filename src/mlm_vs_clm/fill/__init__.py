@@ -10,6 +10,7 @@ _HOMES = {
     ".causal": ("fill_causal",),
     ".infill": ("fill_infill",),
     ".ledger": ("Ledger",),
+    ".likelihood": ("Likelihood", "score"),
     ".lookahead": ("fill_lookahead",),
     ".masked": ("fill_masked",),
     ".orders": ("ORDERS",),

@@ -95,16 +95,14 @@ def fill(
     if on_error not in ("raise", "skip"):
         raise StudyError(f"on_error={on_error} is unknown: choose raise or skip")
     kind = model_kind(model)
-    _check_axes(kind, axes, isinstance(blanks, str), counts is not None)
+    check_axes(kind, axes, isinstance(blanks, str), counts is not None)
     check_kind(model, kind, "model")
-    writer, axes = _choose_writer(kind, axes)
-    sampling, padded = Sampling(temperature, top_k, top_p, seed), _with_padding(tokenizer)
+    writer, axes = choose_writer(kind, axes)
+    sampling, padded = Sampling(temperature, top_k, top_p, seed), with_padding(tokenizer)
     fill_texts = partial(fill_with, writer, model, padded, sampling, axes)
-    names = [str(i) for i in range(len(texts))] if ids is None else list(ids)
-    if len(set(names)) != len(names) or len(names) != len(texts):
-        raise StudyError(f"ids: {len(texts)} texts need as many different ids, these are {len(set(names))}")
+    names = name_texts(ids, texts)
     skipped: dict[str, str] = {}
-    blanked = _read_blanks(names, texts, blanks, counts, skipped if on_error == "skip" else None)
+    blanked = read_blanks(names, texts, blanks, counts, skipped if on_error == "skip" else None)
     whole = [text for text in blanked if text.id not in skipped]
     if on_error == "raise":
         filled, ledger = fill_texts(whole)
@@ -133,7 +131,16 @@ def fill_skipping_failures(
     return first[0] + second[0], first[1] + second[1], first[2] | second[2]
 
 
-def _check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> None:
+def name_texts(ids: list[str] | None, texts: list[str]) -> list[str]:
+    """Return the ids of the texts, by default their numbers; StudyError unless they are all different."""
+    names = [str(i) for i in range(len(texts))] if ids is None else list(ids)
+    if len(set(names)) != len(names) or len(names) != len(texts):
+        raise StudyError(f"ids: {len(texts)} texts need as many different ids, these are {len(set(names))}")
+    return names
+
+
+def check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> None:
+    """Raise StudyError for an axis that this kind of model lacks, and for lengths that are not known or not used."""
     known = arguments_of(*(writer for writer, of in MODEL_KINDS.items() if of == kind))
     unknown = [name for name in axes if name not in known]
     if unknown:
@@ -149,7 +156,7 @@ def _check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> No
         )
 
 
-def _choose_writer(kind: str, axes: dict) -> tuple[str, dict]:
+def choose_writer(kind: str, axes: dict) -> tuple[str, dict]:
     """Return which writer fills with this kind of model (a key of FILLERS), and its axes."""
     if kind == "seq2seq":
         return kind, {"source": "sentinel", "max_new_tokens": 256} | axes
@@ -179,7 +186,7 @@ def fill_with(
     return FILLERS[writer](model, tokenizer, blanked, **axes)
 
 
-def _with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
     """Return the tokenizer, or a copy that pads with EOS or UNK where it has no padding token."""
     if tokenizer.pad_token_id is not None:
         return tokenizer
@@ -188,7 +195,7 @@ def _with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase
     return padded
 
 
-def _read_blanks(
+def read_blanks(
     ids: list[str],
     texts: list[str],
     blanks: list[list[CharSpan]] | str,

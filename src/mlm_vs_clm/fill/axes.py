@@ -105,6 +105,17 @@ def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
             )
 
 
+def why_no_likelihood(arm: Mapping[str, Any]) -> str:
+    """Return why the originals have no likelihood under an arm (`writer` and axes); "" where they have one."""
+    if arm["writer"] not in BY_SLOT:
+        return f"writer {arm['writer']} gives the tokens of a blank no probability of their own"
+    if arm.get("length", "known") != "known":
+        return f"length {arm['length']} may hold other numbers of tokens than the originals"
+    if arm.get("order") in ("gibbs", "mask_predict"):
+        return f"order {arm['order']} fills a slot more than once"
+    return ""
+
+
 def check_values(writer: str, settings: Mapping[str, Any]) -> None:
     """Raise StudyError for a value that the writer does not have on one of its axes."""
     for name, axis in AXIS.items():

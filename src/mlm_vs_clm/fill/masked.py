@@ -1,6 +1,6 @@
 """How a masked model fills blanks: in passes over the text, some slots in each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -86,20 +86,27 @@ def fill_masked(
     if tokenizer.mask_token_id is None:
         raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     ledger = Ledger.of(blanked)
-    filler = _Filler(model, tokenizer, sampling, ledger, batch_tokens)
+    filler = Filler(model, tokenizer, sampling, ledger, batch_tokens)
     with as_filling(model):
         limit = filler.max_positions
         lengths = choose_lengths(
             length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
         )
         rows = filler.tokenize(blanked, lengths)
-        if context != "leaky":
-            for row in rows:
-                row.mask(tokenizer.mask_token_id)
-        filler.fill([Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows])
+        filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
     return [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs], ledger
+
+
+def plan_work(
+    rows: list[TokenRow], mask_id: int, context: str, order: str, pace: Pace, seed: int
+) -> list[Work]:
+    """Return the documents to be filled, with every blank masked unless the context is `leaky`."""
+    if context != "leaky":
+        for row in rows:
+            row.mask(mask_id)
+    return [Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows]
 
 
 def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
@@ -117,14 +124,14 @@ def plan_words(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
 PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
 
 
-class _Filler:
+class Filler:
     """The model, which tokens may fill which slots, and the ledger."""
 
     def __init__(
         self,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
-        sampling: Sampling,
+        sampling: Callable[[torch.Tensor, Sequence[Key]], list[int]],
         ledger: Ledger,
         batch_tokens: int,
     ):

@@ -8,6 +8,7 @@ from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
 from .exact_match import EXACT_MATCH, FILL_METRICS
+from .likelihood import LIKELIHOOD, NATS
 from .meteor import make_meteor
 from .metric import Metric, normalise
 from .rouge import make_rouge
@@ -17,7 +18,9 @@ __all__ = [
     "EXACT_MATCH",
     "FILL_DIVERSITY",
     "FILL_METRICS",
+    "LIKELIHOOD",
     "METRICS",
+    "NATS",
     "Metric",
     "Resources",
     "make_metrics",

@@ -9,6 +9,7 @@ from ..fill.api import fill_skipping_failures, fill_with
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, BOUNDS, WordCounts
 from ..fill.ledger import Ledger
+from ..fill.likelihood import Likelihood, measure_likelihood
 from ..fill.recasing import Recaser, fills_of, is_cased
 from ..fill.sampling import Sampling
 from ..hardware import torch_dtype
@@ -40,6 +41,15 @@ def write_with_model(
     if not is_anew:
         filled = [insert_missing_spaces(text, made) for text, made in zip(blanked, filled, strict=True)]
     return filled, ledger, skipped
+
+
+def measure_originals(arm: dict, blanked: list[BlankedText], folder: Path, device: str) -> list[Likelihood]:
+    """Return how likely the model stored in `folder` finds the originals, in the order in which the arm fills."""
+    from ..models.checkpoints import load_tokenizer
+
+    model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
+    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
+    return measure_likelihood(arm["writer"], model, load_tokenizer(folder), axes, arm["seed"], blanked)
 
 
 def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> WrittenOrSkipped:

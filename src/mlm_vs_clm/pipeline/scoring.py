@@ -9,19 +9,23 @@ import numpy as np
 from ..analysis.correlation import correlate_tables
 from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
-from ..files import write_lines, write_table
+from ..files import read_lines, write_lines, write_table
+from ..fill.axes import why_no_likelihood
 from ..fill.baselines import BOUNDS
 from ..metrics import (
     DIVERSITY,
     FILL_DIVERSITY,
     FILL_METRICS,
+    LIKELIHOOD,
     METRICS,
+    NATS,
     Metric,
     Resources,
     make_metrics,
     normalise,
 )
 from ..stats import bootstrap, gather_units, normalised_gain, point
+from .artifacts import read_record
 from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
 
 COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
@@ -48,13 +52,25 @@ def score_cell(
         str(encoder), name, settings["layer"], settings["precision"], str(nltk_root), device
     )
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
+    reason = why_no_likelihood(read_record(inputs["generation"])["settings"])
+    measured += [] if reason else [score_originals(inputs["generation"], blanked)]
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author(documents)
     rows = [_score(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
     bounded = [one for one in measured if bounds and one.name in METRICS]
     rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
+    rows += [{"scope": "fills", "metric": NATS, "n": 0, "reason": reason}] if reason else []
     write_table(folder / "scores.csv", rows, COLUMNS)
+
+
+def score_originals(generation: Path, blanked: list[BlankedText]) -> MetricStatistics:
+    """Return the nats and characters of the originals by document; NaN where nothing is hidden or it was skipped."""
+    found = {row["id"]: row for row in read_lines(generation / "likelihood.jsonl") if row["tokens"]}
+    absent = {"nats": np.nan, "characters": np.nan}
+    of = [found.get(text.id, absent) for text in blanked]
+    rows = LIKELIHOOD.statistics([row["nats"] for row in of], [row["characters"] for row in of])
+    return MetricStatistics("fills", NATS, LIKELIHOOD, rows)
 
 
 def measure(

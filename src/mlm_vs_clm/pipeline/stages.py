@@ -11,7 +11,8 @@ from ..corpora.building import own_source
 from ..corpora.packages import locate
 from ..draws import keyed_rng
 from ..errors import StudyError
-from ..files import hash_of, write_atomically
+from ..files import hash_of, write_atomically, write_lines
+from ..fill.axes import why_no_likelihood
 from ..hardware import (
     advise_smaller_steps,
     choose_device,
@@ -148,7 +149,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     """Let an arm fill the blanks; its cost goes beside its texts."""
     from ..models.budgets import choose_budget
     from ..models.sources import refuse_new_head
-    from .arms import write_baseline, write_with_model
+    from .arms import measure_originals, write_baseline, write_with_model
     from .cells import load_blanked_texts, save_filled
 
     _silence_libraries()
@@ -173,6 +174,10 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     if skipped:
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
+    if not why_no_likelihood(settings):
+        written = [text for text in blanked if text.id not in skipped]
+        found = measure_originals(settings, written, model, device)
+        write_lines(folder / "likelihood.jsonl", map(asdict, found))
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
 

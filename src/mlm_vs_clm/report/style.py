@@ -55,6 +55,7 @@ METRICS = {
     "share_content": "share of blanks: content words",
     "share_stopword": "share of blanks: stopwords",
     "share_punctuation": "share of blanks: punctuation",
+    "nats_per_character": "nats per character (lower is better)",
     "bleu": "BLEU",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",

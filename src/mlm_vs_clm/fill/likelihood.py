@@ -1,0 +1,150 @@
+"""How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..blanks import BlankedText, CharSpan
+from ..errors import StudyError
+from ..models.checkpoints import check_kind, model_kind
+from ..models.kernels.attention import as_filling
+from ..models.sizes import HEAD_ROWS, position_limit
+from .api import check_axes, choose_writer, name_texts, read_blanks, with_padding
+from .axes import PACE, check_masked, check_values, why_no_likelihood
+from .causal import read_kept
+from .infill import check_infill, read_answers
+from .ledger import Ledger
+from .masked import Filler, plan_work
+from .orders import Pace
+from .rows import TokenRow, to_rows
+from .sampling import Key
+from .walking import Walk, walk
+
+BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768}
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Minus the log-likelihood (nats) of the original fills of a document, and their characters and tokens."""
+
+    id: str
+    nats: float
+    characters: int
+    tokens: int
+
+
+def score(
+    texts: list[str],
+    blanks: list[list[CharSpan]],
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    seed: int = 0,
+    ids: list[str] | None = None,
+    **axes: Any,
+) -> list[Likelihood]:
+    """Return the exact likelihood of what stands in the blanks of each text, in the order in which `fill` fills.
+
+    Each token of the originals is predicted as when it is filled, after the original tokens of the passes before, by
+    a softmax over the whole vocabulary; tokens of one pass are independent. `blanks`, `ids` and `axes` are those of
+    `fill`, with the model's own number of tokens (length "known"). A masked model: every context, where "leaky" still
+    shows the originals to come, and every order that fills a slot once ("random" is drawn by `seed` and id). A causal
+    model: context "left", or "both" for one trained with objective `infill`. Raises StudyError for any other, whose
+    fills have no likelihood that can be computed.
+    """
+    kind = model_kind(model)
+    check_axes(kind, axes, has_marker=False, has_counts=False)
+    check_kind(model, kind, "model")
+    writer, axes = choose_writer(kind, axes)
+    blanked = read_blanks(name_texts(ids, texts), texts, blanks, None, None)
+    return measure_likelihood(writer, model, with_padding(tokenizer), axes, seed, blanked)
+
+
+def measure_likelihood(
+    writer: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    axes: Mapping[str, Any],
+    seed: int,
+    blanked: list[BlankedText],
+) -> list[Likelihood]:
+    """Return the likelihood of the originals of each text, for a writer (a key of FILLERS) with these axes; see `score`."""
+    reason = why_no_likelihood({"writer": writer, **axes})
+    if reason:
+        raise StudyError(f"no likelihood: {reason}")
+    check_values(writer, axes)
+    rows = to_rows(blanked, tokenizer, position_limit(model))
+    truth = _Truth(rows)
+    if writer == "masked":
+        _fill_masked(model, tokenizer, blanked, rows, truth, axes, seed)
+    else:
+        if writer == "infill":
+            check_infill(model, tokenizer)
+        walks = [_plan(writer, row, tokenizer) for row in rows if row.slots]
+        walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
+    return [
+        Likelihood(text.id, -sum(truth.found[text.id]), sum(map(len, text.originals())), len(row.slots))
+        for text, row in zip(blanked, rows, strict=True)
+    ]
+
+
+class _Truth:
+    """The original tokens of the slots by document, and the log-probability `found` for each."""
+
+    def __init__(self, rows: list[TokenRow]):
+        self.tokens = {row.id: [row.ids[place] for place in row.slots] for row in rows}
+        self.found = {row.id: [0.0] * len(row.slots) for row in rows}
+
+    def look(self, rows: list[TokenRow], slots: list[int], logits: torch.Tensor) -> None:
+        """Note how likely the original token of each row's slot is by its logits (n, vocabulary)."""
+        tokens = [self.tokens[row.id][slot] for row, slot in zip(rows, slots, strict=True)]
+        ids = torch.tensor(tokens, device=logits.device)
+        parts = zip(logits.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
+        values = [-cross_entropy(part, of, reduction="none") for part, of in parts]
+        for row, slot, value in zip(rows, slots, torch.cat(values).tolist(), strict=True):
+            self.found[row.id][slot] = value
+
+    def choose(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
+        """Return the original token for each key (document, slot) of a masked model."""
+        return [self.tokens[str(id)][int(slot)] for id, slot in keys]
+
+    def write(self, here: list[Walk], logits: torch.Tensor) -> None:
+        """Write the original where a causal model would choose."""
+        rows, slots = [one.row for one in here], [one.n_written for one in here]
+        self.look(rows, slots, logits)
+        for one, row, slot in zip(here, rows, slots, strict=True):
+            one.write(self.tokens[row.id][slot])
+
+
+class _Follower(Filler):
+    """Fills with the original tokens, and notes the logits of each slot; the last ones are those it is filled by."""
+
+    def __init__(self, model, tokenizer, truth: _Truth, ledger: Ledger, batch_tokens: int):
+        super().__init__(model, tokenizer, truth.choose, ledger, batch_tokens)
+        self.truth = truth
+
+    def _logits(self, rows, views, slots):
+        logits = super()._logits(rows, views, slots)
+        self.truth.look([rows[i] for i, _ in slots], [slot for _, slot in slots], logits)
+        return logits
+
+
+def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[str, Any], seed: int) -> None:
+    if tokenizer.mask_token_id is None:
+        raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
+    pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
+    context, order = axes.get("context", "both"), axes.get("order", "random")
+    check_masked(context, order, "known", pace, 0.0)
+    with as_filling(model):
+        follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+        follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))
+
+
+def _plan(writer: str, row: TokenRow, tokenizer) -> Walk:
+    if writer == "infill":
+        return read_answers(row, tokenizer.mask_token_id, tokenizer.sep_token_id)
+    return read_kept(row)

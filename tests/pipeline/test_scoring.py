@@ -1,0 +1,24 @@
+"""The likelihood that an arm recorded is scored document by document."""
+
+import numpy as np
+
+from mlm_vs_clm.blanks import BlankedText
+from mlm_vs_clm.documents import find_words
+from mlm_vs_clm.files import write_lines
+from mlm_vs_clm.metrics import LIKELIHOOD, NATS
+from mlm_vs_clm.pipeline.scoring import score_originals
+from mlm_vs_clm.stats import point
+
+
+def test_nats_per_character_leave_out_what_was_skipped_and_what_has_no_blanks(tmp_path):
+    blanked = [
+        BlankedText(id, "a b", find_words("a b"), blanks)
+        for id, blanks in [("x", [0]), ("y", []), ("z", [1])]
+    ]
+    rows = [("x", 6.0, 2, 1), ("y", 0.0, 0, 0)]  # z was skipped
+    keys = ("id", "nats", "characters", "tokens")
+    write_lines(tmp_path / "likelihood.jsonl", (dict(zip(keys, row, strict=True)) for row in rows))
+    scored = score_originals(tmp_path, blanked)
+    assert (scored.scope, scored.name) == ("fills", NATS)
+    np.testing.assert_array_equal(scored.rows, [[6, 2], [np.nan, np.nan], [np.nan, np.nan]])
+    assert point(scored.rows, LIKELIHOOD.aggregate) == 3
