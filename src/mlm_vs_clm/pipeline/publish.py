@@ -9,7 +9,7 @@ from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..report.build import read_study, show_tables
-from ..report.outcomes import competence_table
+from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     SAME_LENGTHS,
@@ -81,7 +81,8 @@ def describe_matched(tables: Tables) -> Blocks:
     """Return the blocks on the matched study, by marker."""
     study = read_study(tables)
     return {
-        "answer": describe_answer(tables),
+        "answer": to_markdown(grid_table(tables["answers"], study, "C1")[0]),
+        "utility": describe_utility_gap(tables["utility_gap"]),
         "answers": tell_claims(tables["sentences"]),
         "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
         "gap": "\n".join(show_tables("gap", tables)),

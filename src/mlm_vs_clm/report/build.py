@@ -27,7 +27,8 @@ from .style import Study
 from .tables import Table
 
 Rows = dict[str, pd.DataFrame]
-SECTIONS = {  # the page's order: id -> title
+SECTIONS = {  # the page's order: id -> title; the first opens the page, before the answers
+    "curve": "What more training changes",
     "quality": "Quality of generated text",
     "utility": "Utility as training data",
     "cost": "Cost",
@@ -40,8 +41,8 @@ SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tab
     "correlation": (("correlation",), sentences.describe_decisions),
 }
 FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
-    "curve": ("quality", ("curve",), curve.draw_curve),
-    "learning": ("quality", ("learning",), curve.draw_learning),
+    "curve": ("curve", ("curve",), curve.draw_curve),
+    "learning": ("curve", ("learning",), curve.draw_learning),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), differences.draw_gap),
     "runs": ("quality", ("runs",), differences.draw_runs),
@@ -55,8 +56,8 @@ FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the ta
     "training": ("training", ("training",), training.draw_training),
 }
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
-    "curve": ("quality", ("curve",), curve.curve_table),
-    "learning": ("quality", ("learning",), curve.learning_table),
+    "curve": ("curve", ("curve",), curve.curve_table),
+    "learning": ("curve", ("learning",), curve.learning_table),
     "quality": ("quality", ("scores",), quality.quality_tables),
     "gap": ("quality", ("gap",), differences.gap_table),
     "runs": ("quality", ("runs",), differences.run_table),
@@ -73,11 +74,7 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
 }
-OPTIONAL = {
-    "runs",
-    "curve",
-    "learning",
-}  # tables for which a study of one seed, or without curves, has no rows
+OPTIONAL = {"runs"}  # tables for which a study of one seed has no rows
 
 
 def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:

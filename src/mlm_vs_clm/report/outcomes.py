@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..analysis.answers import ALL
 from . import style
+from .sentences import WORDS
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
 
@@ -20,6 +21,10 @@ ANSWERS = (
     "else over documents, for this one training. A difference smaller than the margin, a share of (original - unfilled), is one "
     "that nobody would notice. p is Holm-corrected over the claim; detectable is the smallest effect found with 80 % power; "
     "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
+)
+GRID = (
+    "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. A "
+    "comparison with an arm that is not competent decides nothing."
 )
 COMPETENCE = (
     "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees; "
@@ -97,6 +102,47 @@ def sentence_table(sentences: pd.DataFrame, study: Study) -> list[Table]:
     columns = ("claim", "statement", "sentence")
     body = [[Entry(str(row[column])) for column in columns] for _, row in sentences.iterrows()]
     return [Table("sentences", "Answer per claim", SENTENCES, columns, body, command_for_report(study.scale))]
+
+
+def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
+    """Return a claim's answers at a glance: one row per condition, corpora across, by the first measure of each."""
+    rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
+    if rows.empty:
+        return []
+    corpora, lines = style.ordered(rows["corpus"]), []
+    for condition in style.ordered(rows["condition"], WORDS):
+        part = rows[rows["condition"] == condition]
+        part = part[part["metric"] == part["metric"].iloc[0]]
+        some = part.iloc[0]
+        found = {row.corpus: row for row in part.itertuples(index=False)}
+        named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
+        measure = style.name_measure(some["scope"], some["metric"])
+        lines.append(
+            (
+                *(Entry(str(condition)), Entry(named), Entry(measure)),
+                *(enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora),
+            )
+        )
+    header = ("condition", "difference", "measure", *corpora)
+    return [Table("grid", f"{claim} by condition", GRID, header, lines, command_for_report(study.scale))]
+
+
+def _name_side(side: Any) -> str:
+    """Return the arm of a side of a comparison: "mlm at random 0.5" is "mlm"."""
+    return str(side).partition(" at ")[0]
+
+
+def enter_outcome(row: Any) -> Entry:
+    """Return an outcome with its effect and interval, the better arm by its name."""
+    words = str(row.outcome)
+    for side in ("first", "second"):
+        if words.startswith(f"{side} better"):
+            words = words.replace(side, _name_side(getattr(row, side)), 1)
+    digits = 1 if row.metric == "bleu" else 3
+    if pd.notna(row.effect):
+        words += f": {row.effect:+.{digits}f}"
+        words += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
+    return Entry(words)
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:

@@ -1,0 +1,41 @@
+"""The answers at a glance: which arm a condition found better, in words, and what decides nothing."""
+
+import pandas as pd
+
+from mlm_vs_clm.report.outcomes import enter_outcome, grid_table
+from mlm_vs_clm.report.style import Study
+
+STUDY = Study("smoke", ("random", 0.5))
+
+
+def row(condition, corpus, outcome, metric="bleu", effect=2.5):
+    about = {"claim": "C1", "condition": condition, "corpus": corpus, "outcome": outcome}
+    sides = {"first": "mlm at random 0.5", "second": "clm at random 0.5", "scope": "document"}
+    return about | sides | {"metric": metric, "effect": effect, "low": effect - 1, "high": effect + 1}
+
+
+def test_the_better_arm_is_named_with_its_interval():
+    words = [
+        enter_outcome(pd.Series(row("known length", "plots", outcome))).text
+        for outcome in ("first better", "second better, within the margin", "arm not competent")
+    ]
+    assert words[0] == "mlm better: +2.5 [+1.5, +3.5]"
+    assert words[1].startswith("clm better, within the margin: ")
+    assert words[2] == "arm not competent: +2.5 [+1.5, +3.5]"
+
+
+def test_one_row_per_condition_in_reading_order_by_its_first_measure():
+    answers = pd.DataFrame(
+        [
+            row("known length", "plots", "first better"),
+            row("known length", "plots", "equal", metric="exact_match"),
+            row("as reported", "abstracts", "not run", effect=float("nan")),
+            row("as reported", "all", "not run"),
+        ]
+    )
+    (table,) = grid_table(answers, STUDY, "C1")
+    assert [[entry.text for entry in line] for line in table.rows] == [
+        ["as reported", "mlm - clm", "BLEU, whole document", "not run", "–"],
+        ["known length", "mlm - clm", "BLEU, whole document", "–", "mlm better: +2.5 [+1.5, +3.5]"],
+    ]
+    assert grid_table(answers, STUDY, "C9") == []
