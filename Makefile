@@ -50,7 +50,7 @@ check: $(READY) ## lint, formatting, import contracts and types
 notebooks: $(READY) ## execute the notebooks on results/SCALE
 	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
-bench: data ## time filling against a plain fill-mask loop, in one process
+bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings

@@ -17,6 +17,7 @@ from .errors import StudyError
 if TYPE_CHECKING:
     import torch
 
+CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
 DTYPES = {"fp32": "float32", "bf16": "bfloat16"}  # setting `precision` -> torch's name
 
 
@@ -33,6 +34,23 @@ def choose_device(wish: str) -> str:
             f"device={wish}: no GPU is visible to torch; use device=cpu, or install a CUDA build of torch"
         )
     return wish
+
+
+def name_device(device: str) -> str:
+    """Return the kind of a device and its product name.
+
+    A processor has name, family and model on Linux, since the name of a rented one may be its maker's alone, and two
+    generations differ twofold in speed; elsewhere the kind of machine.
+    """
+    import torch
+
+    if device.startswith("cuda"):
+        return f"cuda ({torch.cuda.get_device_name(device)})"
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text().splitlines() if listed.is_file() else []
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    found = [entries.get("model name", ""), *(f"{name} {entries[name]}" for name in CPU if name in entries)]
+    return f"cpu ({', '.join(filter(None, found)) or platform.machine()})"
 
 
 def choose_precision(wish: str, device: str) -> str:

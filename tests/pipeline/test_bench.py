@@ -1,14 +1,18 @@
 """The benchmark's own sums: what it fills, what it counts, what it writes down."""
 
 import json
+from copy import deepcopy
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
 
+from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill.ledger import Ledger
 from mlm_vs_clm.models.sizes import count_parameters
 from mlm_vs_clm.pipeline import bench
+from mlm_vs_clm.pipeline.plain_loops import learn_by_loop
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +69,23 @@ def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
     stored = pd.DataFrame(map(json.loads, (tmp_path / "bench.jsonl").read_text().splitlines()))
     assert list(stored["device"]) == ["cpu (some)", "cuda (other)", "cuda (other)"]
     assert list(stored["precision"]) == ["fp32", "bf16", "bf16"]
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_both_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precision, monkeypatch):
+    monkeypatch.setattr(bench, "LEARNED_WORDS", 12)
+    line = bench.compare_training(start, tokenizer, precision, 1)
+    assert line["name"] == f"train_{precision}" and line["ours"] > 0 < line["theirs"]
+    monkeypatch.setattr(bench, "LOSSES_APART", {precision: -1.0})
+    with pytest.raises(StudyError, match="losses of the two ways"):
+        bench.compare_training(start, tokenizer, precision, 1)
+
+
+def test_the_plain_loop_learns(start, tokenizer):
+    """Its losses of one batch, seen again and again, fall: no comparison with a loop that does nothing."""
+    batch = {name: torch.tensor([[2, 9, 8, 7, 3]]) for name in ("input_ids", "labels")}
+    training = SimpleNamespace(
+        body_learning_rate=1e-2, weight_decay=0.0, max_gradient_norm=1.0, precision="fp32"
+    )
+    losses = learn_by_loop(deepcopy(start), [batch] * 5, training)
+    assert losses[-1] < losses[0] - 1

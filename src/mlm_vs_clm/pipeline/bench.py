@@ -1,4 +1,4 @@
-"""How fast blanks are filled, against a plain fill-mask loop, in one process.
+"""How fast blanks are filled and models trained, against plain loops (`plain_loops`), in one process.
 
 Both ways take turns on the same documents, and a ratio is the median over rounds, so that a machine that slows down
 slows both. The last lines are JSON objects, one per ratio.
@@ -7,10 +7,11 @@ slows both. The last lines are JSON objects, one per ratio.
 import argparse
 import json
 import math
-import platform
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -23,23 +24,33 @@ from transformers.utils import logging
 
 from ..corpora import packages
 from ..documents import find_words
+from ..errors import StudyError
 from ..files import read_lines, write_atomically
 from ..fill import BlankedText, fill_causal, fill_lookahead, fill_masked
 from ..fill.axes import AXIS
-from ..fill.rows import to_rows
 from ..fill.vocabulary import slot_bias
-from ..hardware import reuse_freed_memory, torch_dtype
+from ..hardware import name_device, reuse_freed_memory, torch_dtype
 from ..models.checkpoints import load_tokenizer
 from ..models.kernels.linear import prepacked_products
+from ..models.objectives import Noise
 from ..models.sizes import count_parameters
 from ..models.sources import start_from_encoder
 from ..models.starts import as_kind
+from ..models.training.batches import tokenize
+from ..models.training.loop import Training, TrainingTexts, prepare
 from ..report.build import show_bench
+from .config import TrainingConfig
+from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop
 
 WORDS, SHARE = 254, 0.3
 BATCH, GPU_BATCH = 4096, 131072  # tokens per batch
 GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that measures the peak
-CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
+STEPS, LEARNED_WORDS = 6, 118  # of a round of training, of each of its documents
+NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
+LOSSES_APART = {
+    "fp32": 1e-4,
+    "bf16": 1e-2,
+}  # nats per predicted token, at most, between the two ways of training
 T = TypeVar("T")
 
 
@@ -53,52 +64,6 @@ def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE)
         blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
         made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
     return made
-
-
-def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:
-    """Fill from left to right with the fill-mask pipeline: one text, one mask, one pass at a time."""
-    filled = []
-    for row in to_rows(texts, tokenizer, 512):
-        ids = list(row.ids)
-        for place in row.slots:
-            ids[place] = tokenizer.mask_token_id
-        for place, kind in zip(row.slots, row.kinds, strict=True):
-            inputs = pipe.preprocess(tokenizer.decode(ids[1:-1], clean_up_tokenization_spaces=False))
-            logits = pipe.forward(inputs)["logits"][0, place].float()
-            ids[place] = int((logits + bias[kind]).argmax())
-        filled.append([ids[place] for place in row.slots])
-    return filled
-
-
-@torch.inference_mode()
-def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[int]]:
-    """Fill each blank by running `generate` on all that is to its left."""
-    filled = []
-    for row in to_rows(texts, tokenizer, 512):
-        ids = list(row.ids)
-        for place in row.slots:
-            seen = torch.tensor([ids[:place]])
-            made = model.generate(
-                seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False
-            )
-            ids[place] = int(made[0, place])
-        filled.append([ids[place] for place in row.slots])
-    return filled
-
-
-@torch.inference_mode()
-def fill_by_rereading(model, tokenizer, texts: list[BlankedText], candidates: int) -> list[list[int]]:
-    """Look ahead by reading the whole text up to the next blank again, for all candidates of a blank at once."""
-    filled = []
-    for row in to_rows(texts, tokenizer, 512):
-        ids = torch.tensor(row.ids)
-        for place, end in zip(row.slots, [*row.slots[1:], len(ids)], strict=True):
-            tried = ids[:end].repeat(candidates, 1)
-            tried[:, place] = model(ids[None, :place]).logits[0, -1].topk(candidates).indices
-            likely = model(tried).logits[:, place - 1 : -1].log_softmax(-1)
-            ids[place] = tried[likely.gather(2, tried[:, place:, None]).sum((1, 2)).argmax(), place]
-        filled.append(ids[row.slots].tolist())
-    return filled
 
 
 def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
@@ -139,21 +104,17 @@ def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, r
     """Compare with the pipeline loop in fp32, one token per pass and in 16 passes, and with the machine's peak."""
     pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
     dtype = torch_dtype(precision)
-    table = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
-    taken = {name: list(table[name]) for name in table}
+    taken = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
     n = sum(len(text.blanks) for text in texts) * rounds
-    print(f"{precision}: {np.mean(taken['same']):.4f} of the fills equal those of the fp32 loop")
-    print(
-        f"{precision}: {statistics.median(taken['share_of_plain']):.3f} of the speed of torch's own product"
-    )
+    print(f"{precision}: {taken['same'].mean():.4f} of the fills equal those of the fp32 loop")
+    peak = taken[["prepacked", "plain"]].max(axis=1)
+    shares = {name: taken[name] / peak for name in ("reached", "computed")}
     return [
         result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
         result(f"fill_16_passes_{precision}", taken["sixteen"], taken["loop"], "blanks/s", n),
-        share(f"peak_share_{precision}", taken["share"], "model FLOPs, of the best matrix product's", n),
-        share(f"computed_share_{precision}", taken["computed"], "FLOPs computed, of the best product's", n),
-        result(
-            f"product_{precision}", taken["prepacked"], taken["plain"], "GFLOP/s, theirs torch's own", n=15
-        ),
+        share(f"peak_share_{precision}", shares["reached"], "model FLOPs, of the best matrix product's", n),
+        share(f"computed_share_{precision}", shares["computed"], "FLOPs computed, of the best product's", n),
+        result(f"product_{precision}", taken["prepacked"], taken["plain"], "GFLOP/s, theirs torch's own", 15),
     ]
 
 
@@ -172,16 +133,15 @@ def _take_round(
     seconds_of_16, (_, ledger_of_16) = timed(fill_passes, model, tokenizer, texts, per_pass)
     reached, computed = (f(model, ledger, WORDS + 2) / seconds for f in (model_flops, computed_flops))
     model.float()
+    chosen = [tokenizer.convert_tokens_to_ids(fill) for made in filled[few] for fill in made.fills]
     return {
-        "loop": sum(map(len, looped)) / loop_seconds,
-        "one": ledger.tokens_filled / seconds,
-        "sixteen": ledger_of_16.tokens_filled / seconds_of_16,
-        "prepacked": prepacked / 1e9,
-        "plain": plain / 1e9,
-        "share": reached / max(prepacked, plain),
-        "computed": computed / max(prepacked, plain),
-        "share_of_plain": reached / plain,
-        "same": _same(tokenizer, looped, filled[few]),
+        **{"loop": sum(map(len, looped)) / loop_seconds, "one": ledger.tokens_filled / seconds},
+        **{
+            "sixteen": ledger_of_16.tokens_filled / seconds_of_16,
+            "same": np.mean(chosen == np.hstack(looped)),
+        },
+        **{"prepacked": prepacked / 1e9, "plain": plain / 1e9},
+        **{"reached": reached / 1e9, "computed": computed / 1e9},
     }
 
 
@@ -190,12 +150,6 @@ def fill_passes(model, tokenizer, texts: list[BlankedText], per_pass: int, batch
     return fill_masked(
         model, tokenizer, texts, order="left_to_right", per_pass=per_pass, batch_tokens=batch_tokens
     )
-
-
-def _same(tokenizer, looped: list[list[int]], filled) -> float:
-    """Return the share of slots in which both ways chose the same token."""
-    chosen = [tokenizer.convert_tokens_to_ids(fill) for made in filled for fill in made.fills]
-    return float(np.mean(np.equal(chosen, sum(looped, []))))
 
 
 def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> list[dict]:
@@ -216,6 +170,39 @@ def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> l
     return rows
 
 
+def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
+    """Compare steps of the masked objective with a plain loop: same batches, optimiser and precision.
+
+    Raises StudyError where the losses of a step differ by more than LOSSES_APART.
+    """
+    chosen = TrainingConfig(
+        token_budget=STEPS * TrainingConfig.batch_documents * LEARNED_WORDS,
+        budgets=1,
+        head_learning_rate=TrainingConfig.body_learning_rate,
+        warmup_share=0.0,
+    )
+    training = Training(**chosen.to_settings(), checkpoint_seconds=math.inf, precision=precision)
+    written = [
+        text.text for text in write_documents(tokenizer, STEPS * training.batch_documents, LEARNED_WORDS)
+    ]
+    documents = tokenize(written, tokenizer, training.max_subwords)
+    texts = TrainingTexts({"some": documents}, {"some": documents[:1]})
+    ours, theirs, apart = [], [], 0.0
+    for number in range(rounds):
+        one, other = deepcopy(start).train(), deepcopy(start).train()
+        about = (tokenizer, texts, "mlm", NOISE, training, number, Path(tempfile.gettempdir()), "cpu")
+        trainer = prepare(one, *about)
+        seconds, losses = timed(learn_by_loop, other, trainer.batches, training)
+        trainer.advance(len(trainer.batches))
+        theirs.append(trainer.state["tokens_seen"] / seconds)
+        ours.append(trainer.measured()["tokens_per_second"])
+        apart = max(apart, float(np.abs(np.subtract(trainer.losses, losses)).max()))
+    print(f"{precision}: losses of the two ways of training differ by {apart:.2g} at most")
+    if apart > LOSSES_APART[precision]:
+        raise StudyError(f"bench: losses of the two ways of training differ by {apart:.2g} in {precision}")
+    return result(f"train_{precision}", ours, theirs, "tokens/s", rounds * len(trainer.batches))
+
+
 def measure_growth(model, tokenizer) -> list[dict]:
     """Return the growth of the time with 4 times the documents, and the blanks, over linear growth."""
 
@@ -226,18 +213,10 @@ def measure_growth(model, tokenizer) -> list[dict]:
     few, many = (write_documents(tokenizer, n, WORDS // 2, 0.05) for n in (16, 64))
     dense = write_documents(tokenizer, 16, WORDS // 2, 0.2)
     for name, large in (("growth_documents", many), ("growth_blanks", dense)):
-        pairs = [(fill(few), fill(large)) for _ in range(3)]
+        before, after = zip(*[(fill(few), fill(large)) for _ in range(3)], strict=True)
         work = sum(len(t.blanks) for t in large) / sum(len(t.blanks) for t in few)
-        rows.append(
-            {
-                "name": name,
-                "ratio": round(statistics.median(b / a for a, b in pairs) / work, 3),
-                "ours": round(statistics.median(b for _, b in pairs), 3),
-                "theirs": round(statistics.median(a for a, _ in pairs), 3),
-                "unit": f"s for {work:.2f}x the work; ratio 1 is linear",
-                "n": len(pairs),
-            }
-        )
+        row = result(name, after, before, f"s for {work:.2f}x the work; ratio 1 is linear", 3)
+        rows.append(row | {"ratio": round(statistics.median(np.divide(after, before)) / work, 3)})
     return rows
 
 
@@ -253,35 +232,24 @@ def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[
         return (rows @ rows)[0, 0].item()  # the number arrives when the product is made
 
     peak = max(2 * GPU_WIDTH**3 / timed(multiply)[0] for _ in range(10))
-    where = {"n": n, "device": name_device(device), "threads": None}
-    speed, reached = (
-        work / seconds for work in (ledger.token_forwards, model_flops(model, ledger, WORDS + 2))
-    )
-    read = {
-        "name": "gpu_fill_bf16",
-        "ratio": None,
-        "ours": round(speed),
-        "theirs": None,
-        "unit": "tokens read/s",
-    }
-    shared = share("gpu_peak_share_bf16", [reached / peak], "model FLOPs, of the GPU's product's", n)
-    return [read | where, shared | where]
+    where, reached = {"device": name_device(device), "threads": None}, model_flops(model, ledger, WORDS + 2)
+    read = share("gpu_fill_bf16", [math.nan], "tokens read/s", n)
+    read |= {"ratio": None, "ours": round(ledger.token_forwards / seconds)}
+    shares = [reached / seconds / peak]
+    return [
+        read | where,
+        share("gpu_peak_share_bf16", shares, "model FLOPs, of the GPU's product's", n) | where,
+    ]
 
 
-def name_device(device: str) -> str:
-    """Return the kind of a device and its product name."""
-    own = torch.cuda.get_device_name(device) if device.startswith("cuda") else name_processor()
-    return f"{device.partition(':')[0]} ({own})"
-
-
-def result(name: str, ours: list[float], theirs: list[float], unit: str, n: int) -> dict:
+def result(name: str, ours, theirs, unit: str, n: int) -> dict:
     """Return one line of the benchmark: the median of the ratios round by round."""
-    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    ratio = round(statistics.median(np.divide(ours, theirs)), 2)
     medians = {"ours": round(statistics.median(ours), 2), "theirs": round(statistics.median(theirs), 2)}
-    return {"name": name, "ratio": round(ratio, 2)} | medians | {"unit": unit, "n": n}
+    return {"name": name, "ratio": ratio} | medians | {"unit": unit, "n": n}
 
 
-def share(name: str, shares: list[float], unit: str, n: int) -> dict:
+def share(name: str, shares, unit: str, n: int) -> dict:
     """Return one line of the benchmark without a comparison: the median of the shares."""
     ratio = round(statistics.median(shares), 3)
     return {"name": name, "ratio": ratio, "ours": None, "theirs": None, "unit": unit, "n": n}
@@ -293,20 +261,6 @@ def save_rows(rows: list[dict], path: Path) -> None:
     lines = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(json.dumps(line) + "\n" for line in lines))
-
-
-def name_processor() -> str:
-    """Return the processor's name, family and model on Linux, else the kind of machine.
-
-    The name of a rented processor may be its maker's alone, and two generations differ twofold in speed.
-    """
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    found = [entries.get("model name", ""), *(f"{name} {entries[name]}" for name in CPU if name in entries)]
-    return ", ".join(filter(None, found)) or platform.machine()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -333,6 +287,7 @@ def run(chosen: argparse.Namespace) -> None:
     rows = []
     for precision in ("fp32", "bf16"):
         rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
+        rows.append(compare_training(start.float(), tokenizer, precision, chosen.rounds))
     texts = write_documents(tokenizer, 4 * chosen.documents)
     rows += compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds)
     rows += measure_growth(start.float(), tokenizer)

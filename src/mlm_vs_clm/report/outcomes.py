@@ -41,7 +41,8 @@ COMPETENCE_COLUMNS = (
 )
 BENCH_COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 BENCH = (
-    "Ratio is the speed-up over a plain fill-mask loop, the median over rounds in one process. The share of the peak is of the "
+    "Ratio is the speed-up over a plain loop over the same model, the median over rounds in one process; for training at "
+    "the same precision, batches and optimiser, with equal losses at each step. The share of the peak is of the "
     "best matrix product that this machine makes, be it torch's own or the one with laid-out weights, and counts the model's "
     "FLOPs (every layer at every token, the output layer at the slots). The computed share counts those FLOPs that were "
     "computed, since what no slot needs is left out. – where a row compares nothing."
@@ -184,7 +185,7 @@ def bench_table(bench: pd.DataFrame) -> Table:
     names = [name for name in BENCH_COLUMNS if name in bench]
     return Table(
         name="bench",
-        title="Speed of filling",
+        title="Speed of filling and training",
         caption=BENCH,
         header=names,
         rows=[[enter_speed(row[name]) for name in names] for row in bench.to_dict(orient="records")],

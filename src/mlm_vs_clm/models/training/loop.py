@@ -92,6 +92,25 @@ def train(
     (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
     special token the objective needs, and for a corpus without dev documents.
     """
+    trainer = prepare(model, tokenizer, texts, objective_name, noise, training, seed, folder, device)
+    trainer.resume()
+    trainer.train(objective_name, show_progress, line)
+    trainer.write_totals(objective_name, noise, seed)
+    return trainer.measured()
+
+
+def prepare(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: TrainingTexts,
+    objective_name: str,
+    noise: Noise,
+    training: Training,
+    seed: int,
+    folder: Path,
+    device: str,
+) -> "Trainer":
+    """Return a training before its first step; raises StudyError as `train` does."""
     objective, tokens = OBJECTIVES[objective_name], find_target_tokens(tokenizer, model)
     check_target_tokens(objective_name, tokens)
     if absent := [name for name, documents in texts.dev.items() if not documents]:
@@ -106,12 +125,7 @@ def train(
     about = (objective, noise, tokens, tokenizer.pad_token_id or 0)
     dev = {name: Batches(some, _in_order(len(some)), *about, seed + 1) for name, some in texts.dev.items()}
     batches = Batches(documents, order, *about, seed)
-    trainer = Trainer(model, tokenizer, batches, corpora, dev, training, folder, device)
-    trainer.resume()
-    with attention_of(model, RECOMPUTED):
-        trainer.train(objective_name, show_progress, line)
-    trainer.write_totals(objective_name, noise, seed)
-    return trainer.measured()
+    return Trainer(model, tokenizer, batches, corpora, dev, training, folder, device)
 
 
 def _in_order(n_documents: int) -> list[list[int]]:
@@ -162,10 +176,10 @@ class Trainer:
             while len(self.state["curve"]) <= len(budgets) and not self._is_out_of_patience():
                 budget = budgets[len(self.state["curve"]) - 1]
                 falls, ends = (self._step_at(budget * share) for share in (1 - self.training.decay_share, 1))
-                self._advance(falls, None, bar)
+                self.advance(falls, None, bar)
                 is_last = budget == budgets[-1]
                 with self._on_a_copy(not is_last):
-                    self._advance(ends, (falls, ends), bar if is_last else None)
+                    self.advance(ends, (falls, ends), bar if is_last else None)
                     self._keep(budget, bar)
                 if not is_last:
                     self.save()
@@ -174,19 +188,20 @@ class Trainer:
         """Return after how many steps so many tokens were seen."""
         return min(int(np.searchsorted(self.ends, tokens)) + 1, len(self.batches))
 
-    def _advance(self, until: int, fall: tuple[int, int] | None, bar: tqdm | None) -> None:
+    def advance(self, until: int, fall: tuple[int, int] | None = None, bar: tqdm | None = None) -> None:
         """Take steps up to step `until`; the learning rate falls between the two steps of `fall`."""
-        for step in range(self.state["step"], until):
-            started = time.monotonic()
-            self._set_rates(step, fall)
-            self.losses.append(self._step(step))
-            self.state["tokens_seen"] += self.batches.count_tokens(step)
-            self.state["step"] = step + 1
-            self.state["seconds"] += time.monotonic() - started
-            if bar is not None:
-                bar.update()
-                if time.monotonic() - self.saved > self.training.checkpoint_seconds:
-                    self.save()
+        with attention_of(self.model, RECOMPUTED):
+            for step in range(self.state["step"], until):
+                started = time.monotonic()
+                self._set_rates(step, fall)
+                self.losses.append(self._step(step))
+                self.state["tokens_seen"] += self.batches.count_tokens(step)
+                self.state["step"] = step + 1
+                self.state["seconds"] += time.monotonic() - started
+                if bar is not None:
+                    bar.update()
+                    if time.monotonic() - self.saved > self.training.checkpoint_seconds:
+                        self.save()
 
     def _set_rates(self, step: int, fall: tuple[int, int] | None) -> None:
         share = min(1.0, (step + 1) / max(self.warmup, 1))
@@ -295,7 +310,8 @@ class Trainer:
             part = self.dev[corpus][number]
             if n_predicted := count_predicted(part):
                 n_all += n_predicted
-                loss_all += self._loss(part).item() * n_predicted
+                with attention_of(self.model, RECOMPUTED):
+                    loss_all += self._loss(part).item() * n_predicted
         if not n_all:
             raise StudyError(
                 f"nothing is predicted in the dev documents of {corpus}: raise scale.training.dev_documents"
