@@ -153,18 +153,6 @@ def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     return (score - unfilled) / headroom
 
 
-def paired_bootstrap(
-    first: np.ndarray,
-    second: np.ndarray,
-    aggregate: Aggregate,
-    n_resamples: int = 1000,
-    seed: int = 0,
-    clusters: Sequence | None = None,
-) -> PairedDifference:
-    """Compare two systems, each run once on the same documents, by resampling the documents."""
-    return compare_runs([(first, second)], aggregate, n_resamples, seed, clusters and [clusters])
-
-
 def compare_runs(
     pairs: Sequence[tuple[np.ndarray, np.ndarray]],
     aggregate: Aggregate,
@@ -172,18 +160,34 @@ def compare_runs(
     seed: int = 0,
     clusters: Sequence[Sequence] | None = None,
 ) -> PairedDifference:
-    """Compare two systems, each run several times on the same documents; see `average_runs`.
+    """Compare two systems, each run several times on the same documents; `pairs` has the statistics (n, k) of both by run."""
 
-    `pairs` has the statistics (n, k) of both systems, and `clusters` what is drawn together, run by run. A draw of
-    documents is the same in every run. One run: a paired bootstrap over its documents.
+    def subtract(sums: np.ndarray) -> np.ndarray:
+        first, second = np.split(sums, 2, axis=-1)
+        return aggregate(first) - aggregate(second)
+
+    return contrast_runs([np.hstack(pair) for pair in pairs], subtract, n_resamples, seed, clusters)
+
+
+def contrast_runs(
+    statistics: Sequence[np.ndarray],
+    contrast: Aggregate,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    clusters: Sequence[Sequence] | None = None,
+) -> PairedDifference:
+    """Return a contrast of the summed statistics (n, k) of each run; see `average_runs`.
+
+    `clusters` has what is drawn together, run by run. A draw of documents is the same in every run. One run: a paired
+    bootstrap over its documents.
     """
-    statistics = [np.hstack(pair).astype(float) for pair in pairs]
+    statistics = [np.asarray(rows, dtype=float) for rows in statistics]
     sums = _sum_runs(statistics, clusters or [range(len(rows)) for rows in statistics])
     n = sums.shape[1]
     if n < 2:
-        return PairedDifference(n=n, runs=len(pairs))
+        return PairedDifference(n=n, runs=len(statistics))
     weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples, seed)])
-    return average_runs(_difference(weights @ sums, aggregate), n)
+    return average_runs(contrast(weights @ sums), n)
 
 
 def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) -> np.ndarray:
@@ -225,11 +229,6 @@ def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
         low, high = value - half, value + half
     p = float(2 * stdtr(degrees, -abs(value) / error)) if error else float(value == 0)
     return PairedDifference(value, low, high, p, error, n, runs, math.sqrt(between), degrees)
-
-
-def _difference(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
-    first, second = np.split(sums, 2, axis=-1)
-    return aggregate(first) - aggregate(second)
 
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:

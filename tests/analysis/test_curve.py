@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mlm_vs_clm.analysis.cells import Cell, Comparison, ScoredCell
-from mlm_vs_clm.analysis.curve import compare_along, list_learning
+from mlm_vs_clm.analysis.curve import compare_along, list_learning, mark_pale_along
 
 COMPARISONS = [Comparison("known length", "mlm", "clm")]
 N = 40
@@ -22,6 +22,7 @@ def cell(arm, budget, hits, predicted, seed=0):
         Cell("plots", arm, "random", 0.5, seed, budget),
         statistics={("fills", "exact_match"): np.stack([rows, np.full(N, 10)], axis=1).astype(float)},
         place=place,
+        context={"mlm": "both", "clm": "left"}.get(arm, "none"),
     )
 
 
@@ -51,3 +52,11 @@ def test_scores_have_their_place_on_the_curve():
     assert learning.loc[("clm", 2000), "tokens_seen"] == 2003
     assert learning.loc[("mlm", 4000), "value"] == pytest.approx(0.6, abs=0.08)
     assert (learning["low"] < learning["value"]).all() and (learning["value"] < learning["high"]).all()
+
+
+def test_a_difference_is_pale_at_the_budgets_at_which_an_arm_is_not_above_its_floors():
+    floors = [cell(arm, 0, 35, 0) for arm in ("bigram_both", "bigram_left", "constant")]
+    curve = compare_along(CELLS, COMPARISONS, 200)
+    rows = mark_pale_along(curve, CELLS, floors, 200).set_index(["matching", "budget"])["pale"]
+    assert "mlm is not above" in rows["tokens seen", 1000] and "clm is not above" in rows["tokens seen", 1000]
+    assert rows["tokens seen", 4000] == "" and rows["tokens predicted", 2000].startswith("clm is not above")

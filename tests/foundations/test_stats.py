@@ -21,7 +21,6 @@ from mlm_vs_clm.stats import (
     gather_units,
     holm,
     normalised_gain,
-    paired_bootstrap,
     partial_spearman,
     point,
     ratio_of_sums,
@@ -107,7 +106,7 @@ def test_paired_bootstrap_agrees_with_sacrebleu():
     *texts, references = write_systems(better=0.44)
     rows = [make_bleu().statistics(system, references) for system in texts]
     theirs, difference = _test_with_sacrebleu("bs", *texts, references)
-    ours = paired_bootstrap(*rows, make_bleu().aggregate, n_resamples=2000)
+    ours = compare_runs([rows], make_bleu().aggregate, n_resamples=2000)
     low, high = bootstrap(rows[0], make_bleu().aggregate, n_resamples=2000)
     assert ours.difference == pytest.approx(difference)
     assert ours.p == pytest.approx(2 * theirs.p_value, abs=0.01)
@@ -118,14 +117,14 @@ def test_paired_tests_agree_with_scipy_on_means():
     first, second = VALUES, VALUES + np.random.default_rng(1).normal(0.015, 0.08, size=80)
     rows = [mean_statistics(values) for values in (first, second)]
     t = scipy.stats.ttest_rel(first, second)
-    compared = paired_bootstrap(*rows, ratio_of_sums, n_resamples=4000)
+    compared = compare_runs([rows], ratio_of_sums, n_resamples=4000)
     assert compared.p == pytest.approx(t.pvalue, abs=0.03)
     assert (compared.low, compared.high) == pytest.approx(tuple(t.confidence_interval()), abs=0.004)
 
 
 def test_equal_systems_are_not_told_apart():
     rows = mean_statistics(VALUES)
-    assert paired_bootstrap(rows, rows, ratio_of_sums).p == 1
+    assert compare_runs([(rows, rows)], ratio_of_sums).p == 1
 
 
 def simulate_runs(rng, n_runs, shared, anew, between, n=80):

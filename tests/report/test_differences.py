@@ -8,6 +8,7 @@ from made_cells import COMPARISONS
 from mlm_vs_clm.analysis.equal_compute import BASES
 from mlm_vs_clm.report.build import draw, show_tables
 from mlm_vs_clm.report.differences import equal_table
+from mlm_vs_clm.report.drawing import FAINT
 from mlm_vs_clm.report.style import Study
 
 DIFFERENCES = ("gap", "runs", "equal_compute")
@@ -28,7 +29,7 @@ def test_tables_and_figures_hold_every_comparison_and_say_why_one_is_missing(tab
 
 def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
     (text,) = show_tables("gap", tables)
-    assert "| 150 |" in text and "arm=clm,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
+    assert "| 150 |" in text and "arm=clm,clm_lookahead,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
     assert "| plots | known length | mlm - clm | +0.020 [0.005, 0.035] | +2.0 [0.5, 3.5] |" in text
 
 
@@ -46,6 +47,7 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
         "first": "mlm",
         "second": "clm",
         "n": 10,
+        "pale": "",
         "reason": "",
     }
     rows = [
@@ -71,7 +73,15 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
         "scope": "fills",
         "metric": "exact_match",
     }
-    about |= {"low": 0.0, "high": 1.0, "n": 9, "reason": "", "flops_first": 2.0, "flops_second": 1.0}
+    about |= {
+        "low": 0.0,
+        "high": 1.0,
+        "n": 9,
+        "pale": "",
+        "reason": "",
+        "flops_first": 2.0,
+        "flops_second": 1.0,
+    }
     known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
     rows = [about | {"corpus": corpus, "basis": basis, "value": value} for corpus, basis, value in known]
     (table,) = equal_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))
@@ -80,3 +90,16 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
         ["+0.100 [0.000, 1.000]", "missing"],
         ["+0.300 [0.000, 1.000]", "+0.200 [0.000, 1.000]"],
     ]
+
+
+@pytest.mark.parametrize("name", [*DIFFERENCES, "curve"])
+def test_what_decides_nothing_is_drawn_pale(tables, name):
+    pale = tables[name].assign(pale="mlm is not above bigram_both")
+    lines = [
+        line
+        for shown in (tables[name], pale)
+        for line in draw(name, tables | {name: shown})[0].figure.axes[0].lines
+        if line.get_marker() not in ("", "None", None)
+    ]
+    opaque = {line.get_alpha() for line in lines}
+    assert FAINT in opaque and len(opaque) > 1

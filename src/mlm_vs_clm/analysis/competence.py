@@ -1,7 +1,7 @@
 """Which arms may speak: those that restore more words than floors without a network, given what each arm sees."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -125,5 +125,10 @@ def mark_pale(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[s
     known = Competence(competence)
     sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
     reasons = [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
-    pale = ["; ".join(filter(None, pair)) for pair in zip(*reasons, strict=True)]
-    return differences.assign(pale=pd.Series(pale, index=differences.index, dtype="str"))
+    return differences.assign(pale=join_sides(reasons, differences.index))
+
+
+def join_sides(sides: Sequence[Sequence[str]], index: pd.Index) -> pd.Series:
+    """Return the reasons of both sides of each difference as one text, "" where there is none."""
+    joined = ["; ".join(filter(None, pair)) for pair in zip(*sides, strict=True)]
+    return pd.Series(joined, index=index, dtype="str")

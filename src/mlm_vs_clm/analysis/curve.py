@@ -1,17 +1,20 @@
 """What more training changes: scores, and paired differences, at every token budget at which a model was kept."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
+from .competence import Competence, join_sides, judge_competence
 from .gap import MEASURES, name_comparison, to_values
 from .paired import by_seed, compare_cells, find_aggregate
 from .tables import COLUMNS
 
 MATCHINGS = ("tokens seen", "tokens predicted")
+SIDES = {"first": "budget", "second": "budget_second"}
 NEAREST = 1.25  # two trainings predicted equally many tokens if neither predicted this many times the other's
 
 
@@ -66,6 +69,30 @@ def compare_along(
         if all((scope, metric) in side.statistics for pair in pairs for side in pair)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["curve"])
+
+
+def mark_pale_along(
+    curve: pd.DataFrame, along: Sequence[ScoredCell], final: Iterable[ScoredCell], resamples: int
+) -> pd.DataFrame:
+    """Return the table `curve` with the column `pale`: which arm is not competent with the model of that budget, and why.
+
+    `along` has the cells of the curve, `final` those of the study, which have the floors.
+    """
+    floors = [one for one in final if one.context == "none"]
+    known = {
+        budget: Competence(
+            judge_competence(
+                [*(replace(one, cell=replace(one.cell, budget=0)) for one in cells), *floors], resamples
+            )
+        )
+        for budget, cells in group_by(along, lambda one: one.cell.budget).items()
+    }
+    masking = along[0].cell.masking if along else ("", 0.0)
+    places = (zip(curve["corpus"], curve[side], curve[budget], strict=True) for side, budget in SIDES.items())
+    reasons = [
+        [known[budget].explain((corpus, arm, *masking)) for corpus, arm, budget in side] for side in places
+    ]
+    return curve.assign(pale=join_sides(reasons, curve.index))
 
 
 Pair = tuple[ScoredCell, ScoredCell]

@@ -5,22 +5,23 @@ a few percent at the lengths of this study, are left out there and here.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..fill.axes import PACE
-from ..stats import draw_weights, gather_units, percentile_interval
+from ..stats import contrast_runs
 from .cells import Comparison, ScoredCell, group_by
 from .gap import MEASURES, name_comparison
-from .paired import find_aggregate
+from .paired import BySeed, by_seed, find_aggregate, score_cells
 from .tables import COLUMNS
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
 BASES = ("equal documents", "compute of the second", "compute of the first")
-Mix = list[tuple[ScoredCell, float]]  # cells of a method, with weights that add up to 1
+Mix = list[tuple[str, float]]  # arms of a method, with weights that add up to 1
 
 
 def name_method(settings: dict) -> str:
@@ -35,11 +36,12 @@ def compare_at_equal_compute(
 
     At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
     two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
-    Where both lie on one side, the row has no value and a reason. The seeds of an arm are pooled.
+    Where both lie on one side, the row has no value and a reason. FLOPs are means over seeds; scores are read off seed by
+    seed, and the interval of several is over runs.
     """
     rows = []
     for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
-        arms = pool_seeds(of_corpus)
+        arms = {arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda one: one.cell.arm).items()}
         rows += [
             {"corpus": corpus, "scope": scope, "metric": metric, "basis": basis}
             | name_comparison(one)
@@ -51,40 +53,35 @@ def compare_at_equal_compute(
     return pd.DataFrame(rows).reindex(columns=COLUMNS["equal_compute"])
 
 
-def pool_seeds(cells: Sequence[ScoredCell]) -> dict[str, ScoredCell]:
-    """Return one cell per arm: the statistics of its seeds below each other, the sums of its ledgers."""
-    ordered = sorted(cells, key=lambda one: (one.cell.arm, one.cell.seed))
-    return {arm: _pool(seeds) for arm, seeds in group_by(ordered, lambda one: one.cell.arm).items()}
-
-
-def _pool(seeds: list[ScoredCell]) -> ScoredCell:
-    shared = set.intersection(*(set(one.statistics) for one in seeds))
-    return replace(
-        seeds[0],
-        statistics={key: np.vstack([one.statistics[key] for one in seeds]) for key in shared},
-        clusters=[unit for one in seeds for unit in one.units],
-        ledger={key: sum(one.ledger[key] for one in seeds) for key in ("flops", "documents")},
-    )
-
-
 def _compare(
-    comparison: Comparison, basis: str, measure: tuple[str, str], arms: dict[str, ScoredCell], resamples: int
+    comparison: Comparison, basis: str, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
 ) -> dict:
-    absent = [arm for arm in comparison.arms if arm not in arms or measure not in arms[arm].statistics]
-    if absent:
+    arms = {arm: known for arm, seeds in arms.items() if (known := _with_measure(seeds, measure))}
+    if absent := [arm for arm in comparison.arms if arm not in arms]:
         return {"reason": f"not run: {' and '.join(absent)}"}
-    pair = [arms[arm] for arm in comparison.arms]
+    summed = {arm: sum_costs(seeds) for arm, seeds in arms.items()}
+    pair = [summed[arm] for arm in comparison.arms]
     about = {"flops_first": pair[0].flops, "flops_second": pair[1].flops}
-    sides: list[Mix] = [[(pair[0], 1.0)], [(pair[1], 1.0)]]
+    sides: list[Mix] = [[(arm, 1.0)] for arm in comparison.arms]
     if basis != BASES[0]:
         moved = BASES.index(basis) - 1  # the side whose cost is changed
         flops = pair[1 - moved].flops
-        scored = [one for one in arms.values() if measure in one.statistics]
-        sides[moved], reason = interpolate_runs(pair[moved], flops, scored)
+        sides[moved], reason = interpolate_runs(pair[moved], flops, list(summed.values()))
         if reason:
             return about | {"reason": reason}
         about = {"flops_first": flops, "flops_second": flops}
-    return about | _difference(sides[0], sides[1], measure, resamples)
+    return about | _difference(sides[0], sides[1], measure, arms, resamples)
+
+
+def _with_measure(seeds: BySeed, measure: tuple[str, str]) -> BySeed:
+    return {seed: one for seed, one in seeds.items() if measure in one.statistics}
+
+
+def sum_costs(seeds: BySeed) -> ScoredCell:
+    """Return the first cell of an arm with what all its seeds cost."""
+    cells = [seeds[seed] for seed in sorted(seeds)]
+    ledger = {key: sum(one.ledger[key] for one in cells) for key in ("flops", "documents")}
+    return replace(cells[0], ledger=ledger)
 
 
 def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:
@@ -106,9 +103,9 @@ def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell
         )
     low, high = below[-1], above[0]
     if low.flops == high.flops:
-        return [(high, 1.0)], ""
+        return [(high.cell.arm, 1.0)], ""
     share = float(np.log(flops / low.flops) / np.log(high.flops / low.flops))
-    return [(low, 1 - share), (high, share)], ""
+    return [(low.cell.arm, 1 - share), (high.cell.arm, share)], ""
 
 
 def format_flops(flops: float) -> str:
@@ -116,22 +113,40 @@ def format_flops(flops: float) -> str:
     return f"{flops / 1e9:.3g} GFLOPs"
 
 
-def _difference(first: Mix, second: Mix, measure: tuple[str, str], resamples: int) -> dict:
+def _difference(
+    first: Mix, second: Mix, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
+) -> dict:
     """Return both values and their difference, paired over documents or authors; equal seeds give equal draws."""
-    mixed = [*first, *second]
-    if len({len(one.statistics[measure]) for one, _ in mixed}) > 1:
+    mixed = [*first, *((arm, -share) for arm, share in second)]
+    seeds = sorted(set.intersection(*({*arms[arm]} for arm, _ in mixed)))
+    runs = [[arms[arm][seed] for arm, _ in mixed] for seed in seeds]
+    if not runs:
+        return {"reason": "the arms share no seed"}
+    if any(len({len(one.statistics[measure]) for one in run}) > 1 for run in runs):
         return {"reason": "the two were not run on the same documents"}
-    units = gather_units(np.hstack([one.statistics[measure] for one, _ in mixed]), mixed[0][0].clusters)
-    if len(units) < 2:
-        return {"reason": f"defined for {len(units)} of the units, two are needed", "n": len(units)}
-    weights = np.vstack([np.ones((1, len(units))), draw_weights(len(units), resamples, 0)])
-    parts = np.split(weights @ units, len(mixed), axis=1)
-    scores = [share * find_aggregate(measure[1])(part) for part, (_, share) in zip(parts, mixed, strict=True)]
-    sides = np.array([sum(scores[: len(first)]), sum(scores[len(first) :])])  # (2, 1 + draws)
-    drawn = (sides[0] - sides[1])[1:]
-    values = {"value_first": sides[0, 0], "value_second": sides[1, 0], "value": sides[0, 0] - sides[1, 0]}
-    if np.nanstd(drawn) < 1e-12:
-        reason = "the difference does not vary over units: it has no interval"
-        return values | {"low": None, "high": None, "n": len(units), "reason": reason}
-    low, high = percentile_interval(drawn)
-    return values | {"low": low, "high": high, "n": len(units), "reason": ""}
+    aggregate = find_aggregate(measure[1])
+
+    def contrast(sums: np.ndarray) -> np.ndarray:
+        parts = np.split(sums, len(mixed), axis=-1)
+        return np.sum(
+            [share * aggregate(part) for part, (_, share) in zip(parts, mixed, strict=True)], axis=0
+        )
+
+    made = contrast_runs(
+        [np.hstack([one.statistics[measure] for one in run]) for run in runs],
+        contrast,
+        resamples,
+        clusters=[list(run[0].units) for run in runs],
+    )
+    if np.isnan(made.difference):
+        return {"reason": f"defined for {made.n} of the units, two are needed", "n": made.n}
+    values: dict[str, Any] = {
+        f"value_{name}": sum(
+            share * score_cells({s: arms[arm][s] for s in seeds}, measure) for arm, share in mix
+        )
+        for name, mix in (("first", first), ("second", second))
+    }
+    values |= {"value": made.difference, "n": made.n, "reason": ""}
+    if not made.standard_error > 1e-12:
+        return values | {"reason": "the difference does not vary over units: it has no interval"}
+    return values | {"low": made.low, "high": made.high}

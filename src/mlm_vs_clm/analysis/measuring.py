@@ -272,8 +272,9 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
         row = known.iloc[0]
         made = _read_interval(row, int(row["n"]))
         note = f"exact match at the {row['basis']}"
-    asked = Asked(claim, condition, corpus, places[0], places[1], ("fills", "exact_match"), made, 0.02, note)
-    yield asked
+    measure = ("fills", "exact_match")
+    margin = condition["margin"] * study.find_range(places[0], measure)
+    yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin, note)
 
 
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:

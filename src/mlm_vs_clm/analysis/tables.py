@@ -34,14 +34,14 @@ COLUMNS = {
         "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
         "low high n runs reason"
     ).split(),
-    "gap": "corpus comparison first second scope metric value low high p n reason".split(),
-    "utility_gap": "corpus comparison first second task metric value low high p n reason".split(),
-    "runs": "corpus comparison first second scope metric seed value low high n reason".split(),
+    "gap": "corpus comparison first second scope metric value low high p n pale reason".split(),
+    "utility_gap": "corpus comparison first second task metric value low high p n pale reason".split(),
+    "runs": "corpus comparison first second scope metric seed value low high n pale reason".split(),
     "learning": (
         "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n"
     ).split(),
     "curve": (
-        "corpus comparison first second scope metric matching budget budget_second passes value low high p n reason"
+        "corpus comparison first second scope metric matching budget budget_second passes value low high p n pale reason"
     ).split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
@@ -49,7 +49,7 @@ COLUMNS = {
     ).split(),
     "equal_compute": (
         "corpus comparison first second scope metric basis flops_first flops_second value_first value_second value "
-        "low high n reason"
+        "low high n pale reason"
     ).split(),
     "correlation": (
         "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
@@ -85,16 +85,17 @@ NUMBERS = (
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
 ).split()
+NOTES = ("pale", "reason")  # columns of words that may be absent
 UNEXPLAINED = "no reason was recorded"
 
 
 def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its declared columns first and its rows sorted, so that its bytes depend on its rows.
 
-    An empty table needs no columns and `reason` may be absent. Raises StudyError for another absent column and
+    An empty table needs no columns and NOTES may be absent. Raises StudyError for another absent column and
     for two rows of one cell, which a figure would otherwise average in silence.
     """
-    required = [column for column in COLUMNS[name] if column != "reason"]
+    required = [column for column in COLUMNS[name] if column not in NOTES]
     absent = [] if table.empty else [column for column in required if column not in table.columns]
     if absent:
         raise StudyError(

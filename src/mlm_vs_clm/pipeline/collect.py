@@ -11,7 +11,7 @@ from ..analysis.answers import answer, tell
 from ..analysis.claims import hash_rules, list_comparisons
 from ..analysis.competence import judge_competence, mark_pale
 from ..analysis.correlation import compare_at_same_masking
-from ..analysis.curve import compare_along, list_learning
+from ..analysis.curve import compare_along, list_learning, mark_pale_along
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import share_headroom
@@ -62,7 +62,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "utility_gap": compare_utility(trained, comparisons, resamples),
         "runs": compare_by_seed(scored, trained, comparisons, resamples),
         "learning": list_learning(along, resamples),
-        "curve": compare_along(along, comparisons, resamples),
+        "curve": mark_pale_along(compare_along(along, comparisons, resamples), along, scored, resamples),
         "ledger": gather_ledger(inputs),
         "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
         "training": gather_training(inputs),

@@ -5,17 +5,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from ..analysis.tables import read_tables
+import pandas as pd
+
+from ..analysis.tables import read_table, read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..report.build import read_study, show_tables
 from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
-    SAME_LENGTHS,
     Tables,
-    describe_answer,
-    describe_comparison,
     describe_main_cell,
     describe_utility_gap,
     summarise_corpora,
@@ -48,9 +47,16 @@ def publish(report: Path, results: str, name: str) -> None:
             _write_pages(target, BLOCKS[name])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
+    print_answers(read_table("sentences", target))
     print(
         f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target / 'tables'}\nrows:    {target}/*.csv"
     )
+
+
+def print_answers(sentences: pd.DataFrame) -> None:
+    """Print the answer to each claim, one line per claim."""
+    for row in sentences.itertuples(index=False):
+        print(f"{row.claim}: {row.sentence}")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -81,7 +87,7 @@ def describe_matched(tables: Tables) -> Blocks:
     """Return the blocks on the matched study, by marker."""
     study = read_study(tables)
     return {
-        "answer": to_markdown(grid_table(tables["answers"], study, "C1")[0]),
+        "answer": show_grid(tables),
         "utility": describe_utility_gap(tables["utility_gap"]),
         "answers": tell_claims(tables["sentences"]),
         "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
@@ -94,20 +100,22 @@ def describe_matched(tables: Tables) -> Blocks:
 
 def describe_pretrained(tables: Tables) -> Blocks:
     """Return the block on pretrained checkpoints: its answer, the claim on training, all arms."""
-    text = f"{describe_answer(tables)}\n{tell_claims(tables['sentences'], ['C4'])}"
+    text = f"{show_grid(tables)}\n{tell_claims(tables['sentences'], ['C4'])}"
     return {"pretrained": f"{text}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
 
 
 def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: how sure the answer is, and every seed."""
-    known = describe_comparison(tables["gap"], SAME_LENGTHS)
-    n_seeds = tables["runs"]["seed"].nunique()
-    sure = f"Over {n_seeds} training seeds, with intervals over training runs. {known}"
-    text = f"{describe_answer(tables)}\n{tell_claims(tables['sentences'], ['C1'])}\n\n"
+    utility = describe_utility_gap(tables["utility_gap"])
     return {
-        "sure": f"{sure} {describe_utility_gap(tables['utility_gap'])}",
-        "runs": text + "\n".join(show_tables("runs", tables)),
+        "sure": f"{tell_claims(tables['sentences'], ['C1'])}\n\n{utility}",
+        "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
+
+
+def show_grid(tables: Tables) -> str:
+    """Return the answers to claim C1 in Markdown, condition by corpus."""
+    return to_markdown(grid_table(tables["answers"], read_study(tables), "C1")[0])
 
 
 BLOCKS = {  # by folder of results

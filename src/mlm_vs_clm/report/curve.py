@@ -8,8 +8,18 @@ import pandas as pd
 
 from ..analysis.curve import MATCHINGS
 from . import style
-from .differences import WORDS, decimals_of, label
-from .drawing import Drawing, add_legend, describe_values, draw_points, each_panel, mark_decades, panels
+from .differences import decimals_of, label
+from .drawing import (
+    FAINT,
+    PALE,
+    Drawing,
+    add_legend,
+    describe_values,
+    draw_points,
+    each_panel,
+    mark_decades,
+    panels,
+)
 from .style import Study, ordered
 from .tables import Table, command_for_report, enter, enter_key, enter_number, order_lines
 
@@ -26,13 +36,13 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     return _draw(
         rows,
         "comparison",
-        style.series_looks(ordered(rows["comparison"], WORDS)),
+        style.series_looks(ordered(rows["comparison"], style.COMPARISONS)),
         name="curve",
         title="Differences between arms against training tokens",
         caption=(
             f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
             "the comparisons and their arms are in the table below. Above 0 the first arm is better. Bars are 95 % "
-            "intervals."
+            f"intervals. {PALE}"
         ),
         axis="difference in {}",
     )
@@ -41,7 +51,7 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
 def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     return _draw(
-        learning,
+        learning.assign(pale=""),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
         name="learning",
@@ -82,9 +92,18 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
     if rows["value"].min() < 0 < rows["value"].max():
         panel.axhline(0, color="#555555", linewidth=0.9)
     for name, look in looks.items():
-        line = rows[rows[series] == name].groupby("budget")[["value", "low", "high"]].mean().reset_index()
-        panel.plot(line["budget"], line["value"], color=look["color"], linewidth=1.2)
-        draw_points(panel, line, "budget", "value", look)
+        line = rows[rows[series] == name]
+        means = line.assign(pale=line["pale"] != "").groupby("budget").mean(numeric_only=True).reset_index()
+        is_pale = means["pale"] > 0
+        panel.plot(
+            means["budget"],
+            means["value"],
+            color=look["color"],
+            linewidth=1.2,
+            alpha=FAINT if is_pale.all() else 1,
+        )
+        draw_points(panel, means[~is_pale], "budget", "value", look)
+        draw_points(panel, means[is_pale], "budget", "value", look, alpha=FAINT)
 
 
 def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
@@ -113,7 +132,7 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
                         for budget in budgets
                     ),
                 )
-                for line in order_lines(rows, keys, comparison=WORDS, matching=MATCHINGS)
+                for line in order_lines(rows, keys, matching=MATCHINGS)
             ],
             command=command_for_report(study.scale),
         )

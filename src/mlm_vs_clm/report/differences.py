@@ -11,8 +11,7 @@ from ..analysis.equal_compute import BASES
 from ..analysis.gap import summarise_seeds
 from ..analysis.tables import explain_missing
 from . import style
-from .drawing import FILLED, Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
-from .sentences import WORDS
+from .drawing import FILLED, PALE, Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -91,6 +90,7 @@ def label(rows: pd.DataFrame) -> pd.DataFrame:
             "{}, {}", rows["metric"].map(style.name_metric), rows["scope"].map(style.name_scope)
         ),
         reason=explain_missing(rows),
+        pale=rows["pale"].fillna(""),
         all=ALL,
     )
     rows["panel"] = rows["measure"].where(rows["scope"] != "utility", style.SCOPES["utility"])
@@ -132,7 +132,7 @@ def difference_table(
             *(enter_difference(found.get((*line, column))) for column in columns),
             *(enter_extra(groups[line]) for enter_extra in extra.values()),
         )
-        for line in order_lines(rows, keys, comparison=WORDS, measure=measures)
+        for line in order_lines(rows, keys, measure=measures)
     ]
     caption = f"{study.describe_main()}. {CAPTIONS[name]}"
     return [
@@ -216,13 +216,13 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
     if rows["value"].isna().all():
         return []
     arms = dict(zip(rows["comparison"], rows["difference"], strict=True))
-    chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, WORDS))
+    chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, style.COMPARISONS))
     by = ["corpus", "comparison", "metric", *([series] if series != "all" else [])]
     return [
         Drawing(
             name=name,
             title=TITLES[name],
-            caption=f"{study.describe_main()}. {CAPTIONS[name]} {FILLED} From top to bottom: {chain}.",
+            caption=f"{study.describe_main()}. {CAPTIONS[name]} {FILLED} {PALE} From top to bottom: {chain}.",
             alt=f"Points with intervals. {describe_values(rows, by, sign='+')}.",
             figure=draw_panels(rows, series),
         )
@@ -231,7 +231,7 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
 
 def draw_panels(rows: pd.DataFrame, series: str) -> Figure:
     """Return a figure with a row of panels per measure (one for the main metrics of all tasks), corpora across."""
-    corpora, comparisons = ordered(rows["corpus"]), ordered(rows["comparison"], WORDS)
+    corpora, comparisons = ordered(rows["corpus"]), ordered(rows["comparison"], style.COMPARISONS)
     kinds, looks = (
         ordered(rows["panel"], list_measures(rows)),
         style.series_looks(ordered(rows[series], BASES)),

@@ -39,7 +39,9 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "mlm-vs-clm",
     "figure.dpi": 100,
 }
+FAINT = 0.3  # how opaque what decides nothing is drawn
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
+PALE = "Pale: an arm is not competent, so that the difference decides nothing."
 FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 0."
 
 
@@ -108,11 +110,13 @@ def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | 
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
 
 
-def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:
+def draw_points(
+    axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False, alpha: float = 0.9
+) -> None:
     """Draw points with thin intervals, `crossed` with those of both axes; a missing interval is left off."""
     dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-    axes.plot(cells[x], cells[y], alpha=0.9, **dots)
-    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
+    axes.plot(cells[x], cells[y], alpha=alpha, **dots)
+    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": alpha / 2}
     axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
     if crossed:
         axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)
@@ -154,10 +158,11 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
 
 
 def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
-    """Draw one value with its interval."""
-    axes.plot([cell.low, cell.high], [height, height], color=look["color"], linestyle="-")
+    """Draw one value with its interval, pale where an arm is not competent."""
+    faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
+    axes.plot([cell.low, cell.high], [height, height], linestyle="-", **faint)
     filling = look["color"] if cell.low > 0 or cell.high < 0 else "white"
-    axes.plot(cell.value, height, color=look["color"], marker=look["marker"], markerfacecolor=filling)
+    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, **faint)
 
 
 def mark_decades(side: Axis, unit: float) -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 
 from ..analysis.answers import ALL
 from . import style
-from .sentences import WORDS
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
 
@@ -111,7 +110,7 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
     if rows.empty:
         return []
     corpora, lines = style.ordered(rows["corpus"]), []
-    for condition in style.ordered(rows["condition"], WORDS):
+    for condition in style.ordered(rows["condition"], style.COMPARISONS):
         part = rows[rows["condition"] == condition]
         part = part[part["metric"] == part["metric"].iloc[0]]
         some = part.iloc[0]

@@ -16,49 +16,28 @@ from .tables import enter
 from .utility import REFERENCES
 
 Tables = dict[str, pd.DataFrame]
-WORDS = {  # comparison of conf/claims.yaml -> what it compares, in reading order
-    "as reported": "As reported (the masked model sees originals still to be replaced; the causal one knows neither blanks "
-    "nor lengths)",
-    "no leak": "Without originals in sight of the masked model",
-    "known length": "With the same blanks and lengths for both (the masked model still sees both sides)",
-    "left context": "With the left context only, for both",
-    "both contexts": "With both contexts, for both",
-    "both contexts, look-ahead": "With both contexts, the causal one by look-ahead without training of its own",
-}
-ANSWERED = ("as reported", "known length", "left context", "both contexts")
 SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
 OUTCOMES = ("masked better", "causal better", "no difference shown")
+UNDECIDED = "decides nothing, as an arm is not competent"
 
 
 def outcome_of(row: Any) -> str:
-    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES."""
+    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES; UNDECIDED for a pale one."""
+    if is_pale(row):
+        return UNDECIDED
     return OUTCOMES[0] if row.low > 0 else OUTCOMES[1] if row.high < 0 else OUTCOMES[2]
+
+
+def is_pale(row: Any) -> bool:
+    """Return whether a row of differences has an arm that is not competent."""
+    return isinstance(row.pale, str) and bool(row.pale)
 
 
 def format_difference(row: Any, digits: int) -> str:
     """Return a difference with its sign and its interval."""
     return f"{row.value:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
-
-
-def describe_answer(tables: Tables) -> str:
-    """Return the answer as a Markdown list: each comparison of texts, and utility."""
-    sentences = [describe_comparison(tables["gap"], name) for name in ANSWERED]
-    sentences.append(describe_utility_gap(tables["utility_gap"]))
-    return "\n".join(f"- {sentence}" for sentence in sentences if sentence)
-
-
-def describe_comparison(gap: pd.DataFrame, comparison: str) -> str:
-    """Return which arm has the better document BLEU, on how many corpora, and by how much."""
-    rows = gap[(gap["comparison"] == comparison) & (gap["scope"] == "document") & (gap["metric"] == "bleu")]
-    rows = list(rows[rows["value"].notna()].itertuples(index=False))
-    if not rows:
-        return f"{WORDS[comparison]}: not run."
-    found = [outcome_of(row) for row in rows]
-    counts = ", ".join(f"{name} on {found.count(name)}" for name in OUTCOMES if name in found)
-    values = ", ".join(f"{row.corpus} {format_difference(row, 1)}" for row in rows)
-    return f"**{WORDS[comparison]}: {counts} of {len(rows)} corpora**; BLEU {values}."
 
 
 def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
@@ -220,7 +199,7 @@ def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
     whole = equal[(equal["basis"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
     whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
     clauses = []
-    for comparison in ordered(whole["comparison"], WORDS):
+    for comparison in ordered(whole["comparison"], style.COMPARISONS):
         rows = whole[whole["comparison"] == comparison]
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
         clauses.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
@@ -254,7 +233,7 @@ def describe_equal_compute(equal: pd.DataFrame) -> str:
     if rows.empty:
         return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
     clauses = []
-    for comparison in ordered(rows["comparison"], WORDS):
+    for comparison in ordered(rows["comparison"], style.COMPARISONS):
         for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
             made = list(
                 rows[(rows["comparison"] == comparison) & (rows["basis"] == basis)].itertuples(index=False)

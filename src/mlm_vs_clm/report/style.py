@@ -81,6 +81,14 @@ UTILITIES = {
     "lenient_precision": "lenient precision",
     "lenient_recall": "lenient recall",
 }
+COMPARISONS = (  # of claim C1, in the order of conf/claims.yaml
+    "as reported",
+    "no leak",
+    "known length",
+    "left context",
+    "both contexts",
+    "both contexts, look-ahead",
+)
 ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; – where a reference has none
     "task": tuple(TASKS),
     "arm": (*ARMS, *REFERENCES),
@@ -89,6 +97,7 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; �
     "ratio": ("–",),
     "scope": tuple(SCOPES),
     "metric": [*METRICS, *UTILITIES],
+    "comparison": COMPARISONS,
 }
 UNITS = {"bleu": "0–100", "exact_match": "share"}
 MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match",)}
