@@ -16,8 +16,7 @@ EDGE = ""  # the neighbour of a text's first and last word
 class WordCounts:
     """How often each word, and each pair of neighbours, occurs in texts; a text's edges count as a word.
 
-    `words` has the V distinct words, sorted, EDGE first; `counts` (V,) how often each occurs. Words keep their
-    capitals: with those of the kept neighbours more fills are right than in lower case, although exact match ignores it.
+    `words` has the V distinct words, sorted, EDGE first; `counts` (V,) how often each occurs.
     """
 
     def __init__(self, texts: Iterable[str]):
@@ -90,17 +89,17 @@ def unfilled(text: BlankedText, counts: WordCounts, sampling: Sampling) -> Fille
 
 
 def constant(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
-    """Fill each blank with the most frequent word of the pretrain split."""
+    """Fill each blank with the most frequent of the counted words."""
     return assemble_text(text, [counts.words[1 + int(counts.counts[1:].argmax())]] * len(text.blanks))
 
 
 def bigram(text: BlankedText, counts: WordCounts, sampling: Sampling, sees_right: bool) -> FilledText:
     """Fill from left to right with the likeliest word w by P(w | left neighbour), or draw one at a temperature.
 
-    The left neighbour may be a filled blank. `sees_right`: times P(right neighbour | w), where that one is kept.
+    Neighbours are looked up in lower case, and so are the texts that are counted: exact match compares words so. The left neighbour may be a filled blank. `sees_right`: times P(right neighbour | w), where that one is kept.
     """
     bigrams, blanks = counts.bigrams, {*text.blanks}
-    words = [text.text[slice(*span)] for span in text.words]
+    words = [text.text[slice(*span)].lower() for span in text.words]
     for blank, at in enumerate(text.blanks):
         weights = bigrams.after(counts.number.get(words[at - 1] if at else EDGE))
         if sees_right and at + 1 not in blanks:
@@ -134,6 +133,11 @@ BASELINES: dict[str, Callable[[BlankedText, WordCounts, Sampling], FilledText]] 
     "uniform": uniform,
     "oracle": oracle,
 }
+COUNTING = (
+    "constant",
+    "bigram_left",
+    "bigram_both",
+)  # those that count the text which the arms were trained on
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
 FLOORS = {"left": ("bigram_left", "constant"), "both": ("bigram_both", "constant")}

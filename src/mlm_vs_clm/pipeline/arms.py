@@ -7,7 +7,7 @@ from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfil
 from ..corpora import load_split
 from ..fill.api import fill_skipping_failures, fill_with
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
-from ..fill.baselines import BASELINES, BOUNDS, WordCounts
+from ..fill.baselines import BASELINES, BOUNDS, COUNTING, WordCounts
 from ..fill.ledger import Ledger
 from ..fill.likelihood import Likelihood, measure_likelihood
 from ..fill.recasing import Recaser, fills_of, is_cased
@@ -52,14 +52,50 @@ def measure_originals(arm: dict, blanked: list[BlankedText], folder: Path, devic
     return measure_likelihood(arm["writer"], model, load_tokenizer(folder), axes, arm["seed"], blanked)
 
 
-def write_baseline(arm: dict, blanked: list[BlankedText], corpus: Path) -> WrittenOrSkipped:
-    """Fill without a model."""
-    counts = WordCounts([]) if arm["writer"] in BOUNDS else _counts(corpus)
+def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path]) -> WrittenOrSkipped:
+    """Fill without a model; what counts in lower case gets capitals by the stated rule."""
+    counts = WordCounts([])
+    if arm["writer"] in COUNTING:
+        corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
+        counts = _counts_of_read(
+            inputs["start"], corpora, inputs["corpus"], tuple(sorted(arm["read"].items()))
+        )
+    elif arm["writer"] not in BOUNDS:
+        counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    filled = [
-        insert_missing_spaces(text, BASELINES[arm["writer"]](text, counts, sampling)) for text in blanked
-    ]
+    filled = [BASELINES[arm["writer"]](text, counts, sampling) for text in blanked]
+    if arm["writer"] in COUNTING:
+        recase = _recaser(inputs["corpus"])
+        filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]
+    filled = [insert_missing_spaces(*pair) for pair in zip(blanked, filled, strict=True)]
     return filled, Ledger.of(blanked), {}
+
+
+@lru_cache(maxsize=3)
+def _counts_of_read(
+    start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
+) -> WordCounts:
+    """Count the words, in lower case, of those documents of a corpus that a training of this budget reads.
+
+    Of a corpus that the training does not read, those of all that it reads.
+    """
+    from ..models.checkpoints import load_tokenizer
+    from ..models.training.batches import order_batches, tokenize
+
+    settings = dict(read)
+    pairs = [
+        (key.removeprefix("corpus/"), path, document.text)
+        for key, path in corpora
+        for document in load_split(path, "pretrain")
+    ]
+    documents = tokenize([text for _, _, text in pairs], load_tokenizer(start), settings["max_subwords"])
+    lengths, names = [len(one.ids) for one in documents], [name for name, _, _ in pairs]
+    order = order_batches(
+        lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
+    )
+    chosen = [pairs[i] for i in sorted({i for batch in order for i in batch})]
+    own = [text for _, path, text in chosen if path == corpus]
+    return WordCounts(text.lower() for text in own or [text for _, _, text in chosen])
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

@@ -188,7 +188,8 @@ class GridConfig:
 
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
     output layer and another order of documents. `curve` names arms that also fill the main cell at every token budget
-    of their training.
+    of their training. The main cell is scored by all of `scoring.metrics`, other cells by `metrics`, and cells that train no
+    task model by exact match and BLEU; the likelihood of the originals is measured at the main cell.
     """
 
     corpora: list[str] = MISSING
@@ -197,6 +198,7 @@ class GridConfig:
     seeds: list[int] = MISSING
     also: list[CellConfig] = field(default_factory=list)
     curve: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=lambda: ["bleu", "rougeL", "bertscore"])
     retrain: bool = False
 
 
@@ -255,6 +257,7 @@ class Config:
     arm: ArmConfig = field(default_factory=ArmConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     trained_on: str = "generated"
+    likelihood: bool = False
     check: bool = False
     seed: int = 0
     precision: str = "auto"

@@ -10,8 +10,8 @@ from ..corpora.sources import SOURCES
 from ..corpora.splits import DRAWN, Sizes
 from ..errors import StudyError
 from ..files import hash_of
-from ..fill.axes import check_arm
-from ..fill.baselines import BOUNDS
+from ..fill.axes import check_arm, why_no_likelihood
+from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
 from ..models.budgets import list_budgets
@@ -34,6 +34,7 @@ VERSIONS = {
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
 STARTS = ("encoder", "scratch", "checkpoint")
+READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
 
 
@@ -204,6 +205,12 @@ def generate(config: Config) -> Recipe:
     if arm.objective:
         inputs["model"] = _general(config) if arm.training == "general" else pretrain(config)
         settings["precision"] = _precision(config)
+        settings |= {"likelihood": True} if config.likelihood and not why_no_likelihood(settings) else {}
+    if arm.writer in COUNTING:
+        inputs |= {"start": start(config)} | _training_corpora(config)
+        settings["read"] = {name: getattr(_training(config), name) for name in READING} | {
+            "seed": config.model.seed
+        }
     return _recipe("generate", settings, inputs)
 
 

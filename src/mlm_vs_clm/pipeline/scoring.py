@@ -10,7 +10,6 @@ from ..analysis.correlation import correlate_tables
 from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
 from ..files import read_lines, write_lines, write_table
-from ..fill.axes import why_no_likelihood
 from ..fill.baselines import BOUNDS
 from ..metrics import (
     DIVERSITY,
@@ -52,15 +51,14 @@ def score_cell(
         str(encoder), name, settings["layer"], settings["precision"], str(nltk_root), device
     )
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
-    reason = why_no_likelihood(read_record(inputs["generation"])["settings"])
-    measured += [] if reason else [score_originals(inputs["generation"], blanked)]
+    if read_record(inputs["generation"])["settings"].get("likelihood"):
+        measured.append(score_originals(inputs["generation"], blanked))
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author(documents)
     rows = [_score(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
     bounded = [one for one in measured if bounds and one.name in METRICS]
     rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
-    rows += [{"scope": "fills", "metric": NATS, "n": 0, "reason": reason}] if reason else []
     write_table(folder / "scores.csv", rows, COLUMNS)
 
 

@@ -12,7 +12,6 @@ from ..corpora.packages import locate
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import hash_of, write_atomically, write_lines
-from ..fill.axes import why_no_likelihood
 from ..hardware import (
     advise_smaller_steps,
     choose_device,
@@ -167,14 +166,14 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
             write_atomically(folder / "model.json", json.dumps(place, indent=1))
             filled, ledger, skipped = write_with_model(settings, blanked, model, inputs["corpus"], device)
     else:
-        filled, ledger, skipped = write_baseline(settings, blanked, inputs["corpus"])
+        filled, ledger, skipped = write_baseline(settings, blanked, inputs)
     save_filled(folder / "fills.jsonl", filled)
     write_atomically(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
     write_atomically(folder / "skipped.json", json.dumps(skipped, indent=1))
     if skipped:
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
-    if not why_no_likelihood(settings):
+    if settings.get("likelihood"):
         written = [text for text in blanked if text.id not in skipped]
         found = measure_originals(settings, written, model, device)
         write_lines(folder / "likelihood.jsonl", map(asdict, found))

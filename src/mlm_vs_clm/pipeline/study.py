@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..errors import StudyError, describe_error, print_traceback
-from ..fill.baselines import BOUNDS
+from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
@@ -44,27 +44,31 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             control_of = replace(corpus, trained_on=control)
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
-            arm = arms[arm_name]
-            full = replace(cell, arm=arm.arm, objective=arm.objective)
-            if full.arm.objective:
-                model = choose_model(corpus_name, arm.model.name)
+            arm, is_main = arms[arm_name], (cell.masking.strategy, cell.masking.ratio) == main
+            full = replace(cell, arm=arm.arm, objective=arm.objective, likelihood=is_main)
+            if not is_main:
+                shown = grid.metrics if is_trained_on or arm_name == "oracle" else ["bleu"]
+                full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
+            if full.arm.objective or full.arm.writer in COUNTING:
+                model = choose_model(corpus_name, arm.model.name) if full.arm.objective else corpus.model
                 full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
             if full.arm.objective and full.arm.training == "domain":
                 run = f"{cell.seed}/" if grid.retrain else ""
-                name = f"pretrain/{corpus_name}/{full.objective.name}/{run}{full.model.name}"
-                second[name] = recipes.pretrain(full)
+                recipe = recipes.pretrain(full)
+                name = f"{full.objective.name}/{run}{full.model.name}/{recipe.id}"
+                second[f"pretrain/{corpus_name}/{name}"] = recipe
             made = second if arm_name in BOUNDS else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-            if arm_name in grid.curve and (cell.masking.strategy, cell.masking.ratio) == main:
+            if arm_name in grid.curve and is_main:
                 rest |= _list_curve(full, cell_name)
     yield from (first, second, rest)
 
 
 def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
     """Return the scores of a cell's arm at every budget of its training; in words that overlap and blanks that match."""
-    scoring = replace(full.scoring, metrics=["bleu"])
+    scoring, full = replace(full.scoring, metrics=["bleu"]), replace(full, likelihood=False)
     return {
         f"curve/{cell_name}/{full.arm.name}/{budget}": recipes.score(
             replace(full, arm=replace(full.arm, budget=budget), scoring=scoring)
