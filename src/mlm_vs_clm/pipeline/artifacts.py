@@ -64,7 +64,10 @@ Make = Callable[[dict, dict[str, Path], Path, "Runtime"], dict | None]
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where and how fast work is done: nothing here changes a result, so none of it is in an id."""
+    """Where and how fast work is done: nothing here changes a result, so none of it is in an id.
+
+    But for the budget that stands for minutes, which is measured once and then kept: it is for so many `workers`.
+    """
 
     data_dir: str = "data"
     device: str = "cpu"  # or "auto": a stage that needs one chooses it
@@ -74,6 +77,7 @@ class Runtime:
     rules: str = ""
     micro_batch_documents: int = 0
     checkpoint_seconds: float = 45.0
+    workers: int = 1
 
 
 class Store:

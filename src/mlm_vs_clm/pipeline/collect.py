@@ -195,15 +195,27 @@ def compare_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
     )
 
 
+def describe_budget(settings: dict) -> str:
+    """Return how many tokens stand for the minutes of a study; nothing where the settings give the tokens."""
+    if "minutes" not in settings:
+        return ""
+    return (
+        f"At most {settings['token_budget']:,} tokens a model, what {settings['minutes']:g} minutes of training were "
+        "measured to hold on this machine."
+    )
+
+
 def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict[str, Path]) -> dict:
     """Return what the page shows of how its numbers were made."""
     starts = sorted(set(tables["training"].get("initialisation", [])))
     scale, track = settings["scale"], settings.get("track")
+    command = "make own CORPUS=<texts>" if scale == "own" else f"make reproduce SCALE={scale}"
     return {
         "rules": compare_rules(settings["rules"], inputs),
         "scale": f"{scale} track={track}" if track else scale,
-        "command": f"make reproduce SCALE={scale}" + (f" TRACK={track}" if track else ""),
+        "command": command + (f" TRACK={track}" if track else ""),
         "initialisation": "; ".join(starts),
+        "budget": describe_budget(settings),
         "models": sorted(set(tables["training"].get("objective", []))),
         "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
         "versions": library_versions(),

@@ -1,6 +1,7 @@
 """The command line of a stage script: Hydra composes, mistakes become one line, results go to the store."""
 
 import functools
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -18,11 +19,13 @@ from omegaconf.errors import OmegaConfBaseException
 
 from ..errors import StudyError, describe_error, print_traceback
 from ..files import ROOT, explain_os_error
+from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, register
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
+UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
 
 
 @dataclass
@@ -38,8 +41,25 @@ class Job:
         asked = tuple(sorted(groups.items()))
         if asked not in self.chosen:
             kept = [override for override in self.overrides if override.split("=")[0] not in groups]
-            self.chosen[asked] = compose(kept + [f"{group}={name}" for group, name in groups.items()])
+            made = compose(kept + [f"{group}={name}" for group, name in groups.items()])
+            self.chosen[asked] = _with_tokens(made, self.config.scale.training.token_budget)
         return self.chosen[asked]
+
+    def set_budget(self) -> None:
+        """Turn `scale.minutes` into a token budget: measured by the first command that asks, then read from the store."""
+        self._set_tokens(recipes.UNIT_TOKENS)
+        trainings = study.list_trainings(self.config, self.choose)
+        folder = self.store.ensure(recipes.budget(self.config, trainings))
+        tokens = json.loads((folder / "budget.json").read_text())["token_budget"]
+        self._set_tokens(tokens)
+        print(
+            f"budget: {folder}\n{self.config.scale.minutes:g} minutes of training: {tokens:,} tokens "
+            f"(measured once; scale.training.token_budget=<n> asks for another number)"
+        )
+
+    def _set_tokens(self, tokens: int) -> None:
+        for config in (self.config, *self.chosen.values()):
+            _with_tokens(config, tokens)
 
     @cached_property
     def rules(self) -> list[dict]:
@@ -63,6 +83,7 @@ class Job:
             rules=hash_rules(self.rules),
             micro_batch_documents=training.micro_batch_documents,
             checkpoint_seconds=training.checkpoint_seconds,
+            workers=config.workers,
         )
         return open_store(Path(config.store), runtime)
 
@@ -84,9 +105,32 @@ def compose(overrides: list[str], composed: DictConfig | None = None) -> Config:
     model = models.get(config.arm.name, models.get(config.objective.name))
     if model is not None and "model" not in typed:
         config = to_config(hydra.compose("config", [*overrides, f"model={model}"]))
+    check_budget(config, typed)
     for name in list(config.model.training):
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
+    return config
+
+
+def check_budget(config: Config, typed: set[str]) -> None:
+    """Let a token budget that is typed win over the minutes of a scale; raises StudyError for both, and for neither."""
+    scale, has_tokens = config.scale, "scale.training.token_budget" in typed
+    if has_tokens and "scale.minutes" in typed:
+        raise StudyError(
+            "scale.minutes and scale.training.token_budget are both given: leave one of them out"
+        )
+    if scale.minutes < 0 or not (scale.minutes or scale.training.token_budget > 0):
+        raise StudyError(
+            f"scale.minutes={scale.minutes:g}, scale.training.token_budget={scale.training.token_budget}: give one above 0"
+        )
+    if has_tokens:
+        scale.minutes = 0.0
+
+
+def _with_tokens(config: Config, tokens: int) -> Config:
+    """Set the token budget of settings whose minutes stand for one; return the same settings."""
+    if config.scale.minutes:
+        config.scale.training.token_budget = tokens
     return config
 
 
@@ -105,8 +149,12 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     def job(raw: DictConfig) -> None:
         overrides = list(HydraConfig.get().overrides.task)
         try:
-            refuse_launcher(HydraConfig.get().job.name)
-            run(Job(compose(overrides, raw), overrides))
+            stage = HydraConfig.get().job.name
+            refuse_launcher(stage)
+            asked = Job(compose(overrides, raw), overrides)
+            if asked.config.scale.minutes and stage not in UNTRAINED:
+                asked.set_budget()
+            run(asked)
         except Exception as error:
             if is_sweep():
                 raise _report_failure(error, overrides) from None

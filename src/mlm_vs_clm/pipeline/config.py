@@ -146,9 +146,9 @@ RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
 @dataclass
 class TrainingConfig:
-    """The budget and the optimiser; see models.training.loop.Training."""
+    """The budget and the optimiser; see models.training.loop.Training. A token budget of 0 follows from `scale.minutes`."""
 
-    token_budget: int = MISSING
+    token_budget: int = 0
     budgets: int = 5
     batch_documents: int = 4
     body_learning_rate: float = 3e-4
@@ -216,7 +216,8 @@ class ScaleConfig:
     most that is filled of one without.
 
     `task_seeds` has by task the number of task models, each trained without another tenth of the documents. `main`
-    is the masking at which arms are compared; the grid must have it.
+    is the masking at which arms are compared; the grid must have it. `minutes` of training, all models together, stand
+    for a token budget, which is measured once and kept in the store.
     """
 
     name: str = MISSING
@@ -225,6 +226,7 @@ class ScaleConfig:
     window_words: int = 128
     per_pass: int = 1
     max_new_tokens: int = 256
+    minutes: float = 0.0
     training: TrainingConfig = field(default_factory=TrainingConfig)
     task_seeds: dict[str, int] = field(default_factory=dict)
     resamples: int = 1000

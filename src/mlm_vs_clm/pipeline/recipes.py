@@ -23,6 +23,7 @@ from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
 VERSIONS = {
     "corpus": 1,
     "start": 1,
+    "budget": 1,
     "pretrain": 4,
     "corrupt": 1,
     "generate": 7,
@@ -33,6 +34,7 @@ VERSIONS = {
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
+UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
 STARTS = ("encoder", "scratch", "checkpoint")
 READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
@@ -153,6 +155,13 @@ def _training(config: Config) -> TrainingConfig:
             )
     made = replace(config.scale.training, **changed)
     return replace(made, token_budget=round(share * made.token_budget))
+
+
+def budget(config: Config, trainings: list[Recipe]) -> Recipe:
+    """Return the recipe of the token budget that trains all models in `scale.minutes`; theirs is UNIT_TOKENS."""
+    inputs = {f"{i}/{name}": made for i, one in enumerate(trainings) for name, made in one.inputs.items()}
+    settings = {"minutes": config.scale.minutes, "trainings": [one.settings for one in trainings]}
+    return _recipe("budget", settings, inputs)
 
 
 def budgets_of(config: Config) -> list[int]:
@@ -315,6 +324,8 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     }
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
     settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
+    if config.scale.minutes:
+        settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}
     for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):
         if (path := Path(config.results) / file).is_file():
             settings[name] = own_file(str(path))

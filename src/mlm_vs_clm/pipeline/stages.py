@@ -5,6 +5,7 @@ import time
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ..corpora import SOURCES, Sizes, build, load_split, packages, save
 from ..corpora.building import own_source
@@ -22,6 +23,10 @@ from ..hardware import (
 )
 from ..masking import mask_words, tag_entities
 from .artifacts import Make, Runtime, Store, read_record
+from .recipes import UNIT_TOKENS
+
+TIMED_TOKENS = 6_000  # of each training that is timed
+FEWEST_TOKENS = 1_000
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -69,12 +74,25 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
+    from ..models.training.loop import train
+
+    given = _prepare_training(settings, inputs, folder, runtime)
+    training = given["training"]
+    advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
+    with training_threads(given["device"], runtime.threads), explain_out_of_memory("training", advice):
+        return train(**given, show_progress=runtime.show_progress, line=runtime.line)
+
+
+def _prepare_training(
+    settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime
+) -> dict[str, Any]:
+    """Return the arguments of models.training.loop.prepare."""
     from ..models.checkpoints import load_tokenizer
     from ..models.objectives import OBJECTIVES, Noise, TokenizedDocument
     from ..models.sources import load_start, read_start_info
     from ..models.starts import set_output_bias
     from ..models.training.batches import tokenize
-    from ..models.training.loop import Training, TrainingTexts, train
+    from ..models.training.loop import Training, TrainingTexts
 
     _silence_libraries()
     objective = dict(settings["objective"])
@@ -101,22 +119,51 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     info = read_start_info(inputs["start"])
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
-    device = choose_device(runtime.device)
-    advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
-    with training_threads(device, runtime.threads), explain_out_of_memory("training", advice):
-        return train(
-            model,
-            tokenizer,
-            texts,
-            name,
-            Noise(**objective),
-            training,
-            settings["seed"],
-            folder,
-            device,
-            runtime.show_progress,
-            runtime.line,
-        )
+    return {
+        **{"model": model, "tokenizer": tokenizer, "texts": texts, "objective_name": name},
+        **{"noise": Noise(**objective), "training": training, "seed": settings["seed"]},
+        **{"folder": folder, "device": choose_device(runtime.device)},
+    }
+
+
+def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Time some steps of every training, one after the other; write the tokens that fit into the minutes.
+
+    The trainings are shared out among the workers, the longest first. What a budget before the last trains anew, on a
+    copy, is counted; the measurements of the dev loss are not. Two digits, as a measurement is no more exact.
+    """
+    from ..models.budgets import list_budgets
+
+    busy, speeds = [0.0] * max(1, runtime.workers), []
+    for number, training in enumerate(settings["trainings"]):
+        start = f"{number}/"
+        own = {name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)}
+        speeds.append(_time_training(training, own, folder, runtime))
+    costs = []
+    for training, speed in zip(settings["trainings"], speeds, strict=True):
+        about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
+        copied = about["decay_share"] * sum(list_budgets(1_000, about["budgets"])[:-1]) / 1_000
+        costs.append(share * (1 + copied) / speed)
+    for cost in sorted(costs, reverse=True):
+        busy[busy.index(min(busy))] += cost
+    tokens = max(FEWEST_TOKENS, int(float(f"{60 * settings['minutes'] / max(busy):.2g}")))
+    names = [training["objective"]["name"] for training in settings["trainings"]]
+    found = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
+    found["tokens_per_second"] = [[name, round(speed, 1)] for name, speed in zip(names, speeds, strict=True)]
+    write_atomically(folder / "budget.json", json.dumps(found, indent=1))
+
+
+def _time_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> float:
+    """Return the tokens per second of a training on one thread, as in the processes of a study; the first steps warm up."""
+    from ..models.training.loop import prepare
+
+    short = settings | {"training": settings["training"] | {"token_budget": TIMED_TOKENS}}
+    trainer = prepare(**_prepare_training(short, inputs, folder, runtime))
+    with training_threads(str(trainer.device), 1):
+        trainer.advance(min(2, len(trainer.batches) - 1))
+        seconds, tokens = trainer.state["seconds"], trainer.state["tokens_seen"]
+        trainer.advance(len(trainer.batches))
+    return (trainer.state["tokens_seen"] - tokens) / (trainer.state["seconds"] - seconds)
 
 
 def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -221,6 +268,7 @@ def _imported(module: str, function: str) -> Make:
 MAKERS: dict[str, Make] = {
     "corpus": make_corpus,
     "start": make_start,
+    "budget": make_budget,
     "pretrain": make_model,
     "corrupt": make_corruption,
     "generate": make_generation,

@@ -66,6 +66,12 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     yield from (first, second, rest)
 
 
+def list_trainings(config: Config, choose: Choose) -> list[Recipe]:
+    """Return the trainings of a study, each once."""
+    named = cells(config, choose).items()
+    return list({made.id: made for name, made in named if name.startswith("pretrain/")}.values())
+
+
 def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
     """Return the scores of a cell's arm at every budget of its training; in words that overlap and blanks that match."""
     scoring, full = replace(full.scoring, metrics=["bleu"]), replace(full, likelihood=False)

@@ -1,0 +1,71 @@
+"""Minutes of training become tokens once: measured, rounded, kept, and the same for every later command."""
+
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline import command, recipes, stages
+from mlm_vs_clm.pipeline.config import register
+
+
+@pytest.fixture
+def ask(toy, tmp_path):
+    """Return the job of the toy corpus at scale `own` with more settings."""
+    register()
+    path, encoder = f"corpus.path={toy / 'corpus.jsonl'}", f"scoring.encoder={toy / 'encoder'}"
+    own = ["scale=own", "corpus=own", path, encoder, "model=tiny", "scale.training.max_subwords=128"]
+    own += ["precision=fp32", "threads=1", f"store={tmp_path / 'store'}"]
+
+    def make(*overrides):
+        return command.Job(command.compose([*own, *overrides]), [*own, *overrides])
+
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield make
+    GlobalHydra.instance().clear()
+
+
+def trained(job):
+    return recipes.pretrain(job.choose(arm="clm"))
+
+
+def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, capsys, monkeypatch):
+    first = ask("scale.minutes=0.01")
+    first.set_budget()
+    tokens = first.config.scale.training.token_budget
+    assert tokens >= 1000 and float(f"{tokens:.2g}") == tokens
+    assert f"0.01 minutes of training: {tokens:,} tokens" in capsys.readouterr().out
+    monkeypatch.setattr(stages, "_time_training", lambda *given: pytest.fail("timed again"))
+    again = ask("scale.minutes=0.01", "workers=1")
+    again.set_budget()
+    assert trained(again).settings["training"]["token_budget"] == tokens
+    assert trained(again).id == trained(first).id
+
+
+@pytest.mark.parametrize(("workers", "tokens"), [(1, 17_000), (2, 25_000)])
+def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(ask, monkeypatch, workers, tokens):
+    speeds = {"mlm": 1000.0, "clm": 500.0}
+    monkeypatch.setattr(
+        stages, "_time_training", lambda settings, *rest: speeds[settings["objective"]["name"]]
+    )
+    job = ask("scale.minutes=1", f"workers={workers}")
+    job.set_budget()  # a token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies
+    assert job.config.scale.training.token_budget == tokens
+
+
+def test_a_token_budget_that_is_typed_wins_over_the_minutes_of_the_scale(ask):
+    typed = ask("scale.training.token_budget=700")
+    assert typed.config.scale.minutes == 0 and trained(typed).settings["training"]["token_budget"] == 700
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["scale.minutes=2", "scale.training.token_budget=700"], "are both given: leave one of them out"),
+        (["scale.minutes=0"], "give one above 0"),
+        (["scale.minutes=-1"], "give one above 0"),
+    ],
+)
+def test_both_or_neither_is_one_line(ask, overrides, told):
+    with pytest.raises(StudyError, match=told):
+        ask(*overrides)
