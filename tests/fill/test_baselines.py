@@ -81,3 +81,10 @@ def test_sampled_bigrams_follow_their_probabilities(counts):
 def test_every_context_of_an_arm_has_floors():
     assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "both", "leaky"}
     assert set(sum(FLOORS.values(), ())) <= set(BASELINES)
+
+
+def test_neighbours_are_looked_up_in_lower_case(counts):
+    assert fills("bigram_left", "TAKE x dose", [1], counts) == fills(
+        "bigram_left", "take x dose", [1], counts
+    )
+    assert fills("bigram_left", "Take x dose", [1], counts) == ["one"]
