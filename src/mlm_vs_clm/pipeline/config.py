@@ -189,7 +189,8 @@ class GridConfig:
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
     output layer and another order of documents. `curve` names arms that also fill the main cell at every token budget
     of their training. The main cell is scored by all of `scoring.metrics`, other cells by `metrics`, and cells that train no
-    task model by exact match and BLEU; the likelihood of the originals is measured at the main cell.
+    task model by exact match and BLEU; `likelihood` names arms of which the likelihood of the originals is measured
+    at the main cell.
     """
 
     corpora: list[str] = MISSING
@@ -198,7 +199,8 @@ class GridConfig:
     seeds: list[int] = MISSING
     also: list[CellConfig] = field(default_factory=list)
     curve: list[str] = field(default_factory=list)
-    metrics: list[str] = field(default_factory=lambda: ["bleu", "rougeL", "bertscore"])
+    likelihood: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=lambda: ["bleu", "rougeL"])
     retrain: bool = False
 
 

@@ -45,7 +45,9 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
             arm, is_main = arms[arm_name], (cell.masking.strategy, cell.masking.ratio) == main
-            full = replace(cell, arm=arm.arm, objective=arm.objective, likelihood=is_main)
+            full = replace(
+                cell, arm=arm.arm, objective=arm.objective, likelihood=is_main and arm_name in grid.likelihood
+            )
             if not is_main:
                 shown = grid.metrics if is_trained_on or arm_name == "oracle" else ["bleu"]
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
