@@ -259,7 +259,7 @@ def correlations(
     seed: int = 0,
     clusters: Sequence | None = None,
 ) -> dict[str, Estimate]:
-    """Return Pearson, Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
+    """Return Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
 
     Cells with a NaN are left out; resamples in which a variable does not vary are left out and counted. Cells of a
     cluster are drawn together.
@@ -347,9 +347,4 @@ def partial_spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: n
     return np.clip((xy - xz * yz) / np.sqrt(np.where(left <= 1e-12, np.nan, left)), -1, 1)
 
 
-def raw_minus_partial(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Return how much of the rank correlation (r,) disappears once a third variable is held fixed."""
-    return spearman(weights, x, y) - partial_spearman(weights, x, y, given)
-
-
-CORRELATIONS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+CORRELATIONS = {"spearman": spearman, "kendall": kendall}

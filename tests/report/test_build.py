@@ -85,7 +85,7 @@ def test_two_rows_for_one_cell_are_refused(make_report, tmp_path):
 def test_a_study_with_another_main_cell_has_every_table():
     tables = tidy_fakes()
     tables["study"] = tables["study"].assign(main_ratio=0.15)
-    for name in ("quality", "side", "gap", "references", "cost"):
+    for name in ("quality", "gap", "references", "cost"):
         made = make_tables(name, tables)
         assert made and all(table.rows for table in made), name
         assert name == "references" or "Random masking at ratio 0.15" in made[0].caption

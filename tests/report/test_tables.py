@@ -5,7 +5,7 @@ import pytest
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.report.quality import quality_tables, strategy_tables
+from mlm_vs_clm.report.quality import quality_tables
 from mlm_vs_clm.report.rendering import letter_of, to_markdown, write_between_markers
 from mlm_vs_clm.report.style import Study
 from mlm_vs_clm.report.tables import Entry, Table, command_for_training
@@ -38,10 +38,10 @@ def test_footnotes_go_on_after_z():
 
 def test_a_cell_without_a_row_is_missing_in_its_table():
     scores = tidy_fakes()["scores"]
-    gone = (scores["arm"] == "clm") & (scores["strategy"] == "entities") & (scores["scope"] == "fills")
-    table = next(t for t in strategy_tables(scores[~gone], STUDY) if t.name == "strategy_fills")
-    row = next(row for row in table.rows if row[1].text == "entities")
-    assert row[table.header.index("clm")] == Entry("missing", reason="not run")
+    gone = (scores["arm"] == "clm") & (scores["metric"] == "exact_match") & (scores["ratio"] == 0.5)
+    table = next(t for t in quality_tables(scores[~gone], STUDY) if t.name == "quality_abstracts_fills")
+    row = next(row for row in table.rows if row[0].text == "clm")
+    assert row[table.header.index("exact match")] == Entry("missing", reason="not run")
 
 
 def test_a_reason_stands_under_its_table():

@@ -19,11 +19,8 @@ from ..stats import (
     Estimate,
     correlations,
     equivalence,
-    estimate,
     holm,
     percentile_interval,
-    raw_minus_partial,
-    spearman,
     undefined,
 )
 from ..tasks.outcome import UNTRAINED
@@ -37,9 +34,7 @@ LEFT_OUT = "left_out_"
 STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
 UNDECIDED, MISSING = "inconclusive", "missing"
 DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undefined": MISSING}
-DRIVES, DRIVES_NOT = "ratio drives both", "no warning"
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
-DRIVEN_FROM = 0.5
 N_KNOTS = 4
 SAME_MASKING = "slope_at_same_masking"
 FEWEST_ARMS = 3  # below, a slope between arms is a difference of two
@@ -161,14 +156,7 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
     clusters = list(cells["cluster"])
     reason = _explain_left_out(n_paired, len(cells))
     found = correlations(quality, utility, share, resamples, clusters=clusters)
-    with_share = {
-        "share_quality": estimate(spearman, [share, quality], resamples, clusters=clusters),
-        "share_utility": estimate(spearman, [share, utility], resamples, clusters=clusters),
-    }
-    lost = estimate(raw_minus_partial, [quality, utility, share], resamples, clusters=clusters)
-    left_out = {f"{LEFT_OUT}{arm}": part for arm, part in _leave_arms_out(cells, resamples).items()}
-    rows = [_decide(name, one, bound, reason) for name, one in (found | with_share | left_out).items()]
-    rows.append(warn_of_ratio(found, with_share, lost))
+    rows = [_decide(name, one, bound, reason) for name, one in found.items()]
     return [*rows, *describe_curve(average_seeds(cells))]
 
 
@@ -183,15 +171,6 @@ def _explain_left_out(n_paired: int, n_complete: int) -> str:
     )
 
 
-def _leave_arms_out(cells: pd.DataFrame, resamples: int) -> dict[str, Estimate]:
-    found = {}
-    for arm in sorted(set(cells["arm"])):
-        part = cells[cells["arm"] != arm]
-        columns = [part[name].to_numpy(dtype=float) for name in ("quality", "utility")]
-        found[arm] = estimate(spearman, columns, resamples, clusters=list(part["cluster"]))
-    return found
-
-
 def _row(
     statistic: str, one: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
 ) -> dict:
@@ -202,26 +181,6 @@ def _row(
 
 def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
     return _row(statistic, one, DECISIONS[equivalence(one.low, one.high, bound)], reason, bound)
-
-
-def warn_of_ratio(found: dict[str, Estimate], with_share: dict[str, Estimate], lost: Estimate) -> dict:
-    """Return what the rank correlation loses once share is held, and whether that is a warning.
-
-    The ratio drives both axes where share correlates with each by DRIVEN_FROM or more and, with share held, the
-    interval comes to include 0 or more than half of the coefficient goes (or nothing is left to correlate).
-    """
-    raw, partial = found["spearman"], found["partial_spearman"]
-    with_axes = [one.value for one in with_share.values()]
-    if np.isnan([raw.value, *with_axes]).any():
-        return _row("ratio_drives_both", lost, MISSING)
-    follows = all(abs(value) >= DRIVEN_FROM for value in with_axes)
-    goes = _includes_zero(partial) and not _includes_zero(raw)
-    shrinks = np.isnan(partial.value) or abs(partial.value) < abs(raw.value) / 2
-    return _row("ratio_drives_both", lost, DRIVES if follows and (goes or shrinks) else DRIVES_NOT)
-
-
-def _includes_zero(one: Estimate) -> bool:
-    return bool(one.low <= 0 <= one.high)
 
 
 def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:

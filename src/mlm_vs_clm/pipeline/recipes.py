@@ -29,7 +29,7 @@ VERSIONS = {
     "generate": 7,
     "score": 5,
     "downstream": 9,
-    "correlate": 5,
+    "correlate": 6,
     "report": 16,
 }
 CONTROLS = ("real", "majority", "shuffled")

@@ -6,20 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.correlation import DRIVES, LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
+from ..analysis.correlation import LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
 from . import style
 from .drawing import FILLED, Drawing, add_legend, draw_intervals, panels
 from .style import Study, ordered
-from .tables import ABSENT, DASH, Entry, Table, enter, enter_number, enter_words
+from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
 
 Quality = tuple[str, str]  # scope, metric
 STATISTICS = {
     "spearman": "Spearman",
     "partial_spearman": "Spearman, partial",
     "kendall": "Kendall tau-b",
-    "pearson": "Pearson",
-    "share_quality": "Spearman, share and quality",
-    "share_utility": "Spearman, share and utility",
 }
 POOLED = {
     "pooled_spearman": "Spearman within corpora, pooled",
@@ -54,12 +51,12 @@ class CorrelationLookup:
         """Return one row, None where there is none."""
         return self.found.get((corpus, *quality, statistic))
 
-    def left_out(self, corpus: str, quality: Quality) -> dict[str, Any]:
-        """Return the rows without each arm (of a corpus) or without each corpus (of all), by what is left out."""
+    def left_out(self, quality: Quality) -> dict[str, Any]:
+        """Return the rows of all corpora without each one, by what is left out."""
         return {
             key[-1].removeprefix(LEFT_OUT): row
             for key, row in self.found.items()
-            if key[:-1] == (corpus, *quality) and key[-1].startswith(LEFT_OUT)
+            if key[:-1] == (OVERALL, *quality) and key[-1].startswith(LEFT_OUT)
         }
 
     def main(self, corpus: str, quality: Quality) -> list:
@@ -88,24 +85,18 @@ def decision_table(found: CorrelationLookup, command: str) -> Table:
     for corpus, quality in [*found.places, *((OVERALL, quality) for quality in found.qualities)]:
         raw, partial = found.main(corpus, quality)
         if raw is not None:
-            warning = Entry(decision_of(found.get(corpus, quality, "ratio_drives_both")))
             sides = (enter_row(raw), Entry(decision_of(raw)), enter_row(partial), Entry(decision_of(partial)))
             sensitivity = Entry(describe_sensitivity(found, corpus, quality))
-            rows.append(
-                (*enter_place(corpus, quality), *sides, DASH if corpus == OVERALL else warning, sensitivity)
-            )
+            rows.append((*enter_place(corpus, quality), *sides, sensitivity))
     bounds = sorted({row.bound for row in found.found.values() if pd.notna(row.bound)})
     in_force = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
     return Table(
         name="correlation_decisions",
         title="Does better text make better training data? Decisions and their sensitivity",
-        caption=(
-            f"{RULE} {in_force}The warning, {DRIVES}, says that the masked share correlates with quality and with utility by 0.5 or "
-            "more, and that holding it fixed brings the correlation's interval to include 0 or more than halves it."
-        ),
+        caption=f"{RULE} {in_force}The masked share drives both; the partial correlation holds it fixed.",
         header=(
             *("corpus", "quality", "Spearman with utility", "decision"),
-            *(PARTIAL, "decision (partial)", "ratio", "sensitivity"),
+            *(PARTIAL, "decision (partial)", "sensitivity"),
         ),
         rows=rows,
         command=command,
@@ -167,9 +158,7 @@ def overall_table(found: CorrelationLookup, command: str) -> Table:
     """Return the estimates over all corpora together, and with each corpus left out."""
     rows = []
     for quality in found.qualities:
-        left_out = {
-            f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in found.left_out(OVERALL, quality)
-        }
+        left_out = {f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in found.left_out(quality)}
         for statistic, name in (POOLED | left_out | MIXED).items():
             if (row := found.get(OVERALL, quality, statistic)) is not None:
                 numbers = (enter_row(row), enter_number(row.n_cells), Entry(decision_of(row)))
@@ -207,12 +196,12 @@ def enter_p(row: Any) -> Entry:
 
 
 def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality) -> str:
-    """Return what would change a decision: another bound, or a corpus or arm left out."""
+    """Return what would change a decision: another bound, or, of all corpora together, one left out."""
     row = found.main(corpus, quality)[0]
     if decision_of(row) == MISSING:
         return "–"
-    changed = describe_left_out(found.left_out(corpus, quality), corpus, row.decision)
-    return "; ".join(filter(None, [describe_margin(row), changed]))
+    changed = describe_left_out(found.left_out(quality), row.decision) if corpus == OVERALL else ""
+    return "; ".join(filter(None, [describe_margin(row), changed])) or "–"
 
 
 def describe_margin(row: Any) -> str:
@@ -223,12 +212,11 @@ def describe_margin(row: Any) -> str:
     return f"holds {'up' if is_strong else 'down'} to a bound of ±{(min if is_strong else max)(ends):.2f}"
 
 
-def describe_left_out(left_out: dict, corpus: str, decision: str) -> str:
-    """Return which corpora or arms change the decision once they are left out."""
-    kind = "corpus" if corpus == OVERALL else "arm"
+def describe_left_out(left_out: dict, decision: str) -> str:
+    """Return which corpora change the decision once they are left out."""
     found = {name: decision_of(row) for name, row in left_out.items()}
     changed = [f"without {name}: {other}" for name, other in found.items() if other != decision]
-    return "; ".join(changed) or (f"no {kind} left out changes it" if left_out else "")
+    return "; ".join(changed) or ("no corpus left out changes it" if left_out else "")
 
 
 def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
@@ -276,7 +264,7 @@ def list_lines(found: CorrelationLookup) -> dict[str, list[list]]:
     lines = {corpus: [found.main(corpus, quality) for quality in found.qualities] for corpus in found.corpora}
     if found.has_overall:
         lines["all together"] = [found.main(OVERALL, quality) for quality in found.qualities]
-    left_out = [found.left_out(OVERALL, quality) for quality in found.qualities]
+    left_out = [found.left_out(quality) for quality in found.qualities]
     for name in sorted({name for rows in left_out for name in rows}):
         lines[f"without {name}"] = [[rows.get(name), None] for rows in left_out]
     return lines

@@ -148,7 +148,7 @@ def learning_table(learning: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: what each arm scored at each budget, and how often its training had read the corpus."""
     if learning.empty:
         return []
-    keys, metrics = ["corpus", "arm", "budget"], style.order_metrics(learning["metric"].unique(), "overlap")
+    keys, metrics = ["corpus", "arm", "budget"], style.order_metrics(learning["metric"])
     lines = order_lines(learning, keys)
     cells = {
         (row.corpus, row.arm, row.budget, row.metric): row

@@ -179,19 +179,9 @@ def digits_of(cells: pd.DataFrame) -> pd.Series:
     return pd.Series(decimals(cells["value"]), index=cells.index)
 
 
-def order_metrics(metrics: Iterable[str], kind: str) -> list[str]:
-    """Return the metrics of one kind (`overlap`, `gain` or `variety`) in reading order."""
-    return ordered(
-        (metric for metric in metrics if kind_of(metric) == kind),
-        [*METRICS, *(f"{metric}_gain" for metric in METRICS)],
-    )
-
-
-def kind_of(metric: str) -> str:
-    """Return `gain` for normalised gains, `variety` for distinct-n and repeats, `overlap` for the rest."""
-    if metric.endswith("_gain"):
-        return "gain"
-    return "variety" if metric.startswith(("distinct", "repetition", "longest_repeat")) else "overlap"
+def order_metrics(metrics: Iterable[str]) -> list[str]:
+    """Return metrics in reading order, without the normalised gains."""
+    return ordered((metric for metric in metrics if not metric.endswith("_gain")), METRICS)
 
 
 def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
