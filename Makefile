@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify store clean own
+.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify manifest store clean own
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 verify: data ## compare a fresh report with the committed results, number by number
 	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+
+manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
+	@cd results && find . -type f ! -name MANIFEST.sha256 | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) -m mlm_vs_clm store $(or $(ARGS),list)

@@ -42,9 +42,9 @@ def name_device(device: str) -> str:
     A processor has name, family and model on Linux, since the name of a rented one may be its maker's alone, and two
     generations differ twofold in speed; elsewhere the kind of machine.
     """
-    import torch
-
     if device.startswith("cuda"):
+        import torch
+
         return f"cuda ({torch.cuda.get_device_name(device)})"
     listed = Path("/proc/cpuinfo")
     lines = listed.read_text().splitlines() if listed.is_file() else []

@@ -1,6 +1,9 @@
 """Verification: fresh results against those that git has committed, number by number."""
 
+import hashlib
 import subprocess
+from datetime import date
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -8,7 +11,8 @@ import pytest
 
 from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.analysis.reproduction import compare_results
-from mlm_vs_clm.pipeline.verify import read_folder
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.pipeline.verify import MANIFEST, read_files, read_tables
 
 CELL = {"objective": "mlm", "context": "both", "length": "known", "order": "random", "strategy": "random"}
 CELL |= {
@@ -43,7 +47,8 @@ def compare(tmp_path, change):
     """Return the exit code and the statuses (not OK) of committed results against the same after a change."""
     committed = write_results(tmp_path / "committed")
     fresh = write_results(tmp_path / "fresh", change)
-    compared = compare_results(read_folder(fresh), read_folder(committed))
+    tables = [read_tables(read_files(folder), folder) for folder in (fresh, committed)]
+    compared = compare_results(*tables)
     wrong = compared[compared["status"] != "OK"]
     code = main(["verify", "--fresh", str(fresh), "--committed", str(committed)])
     return code, {(row.file, row.measure): row.status for row in wrong.itertuples()}
@@ -62,7 +67,7 @@ def test_equal_results_are_ok_and_missing_on_both_sides_is_agreement(tmp_path, c
     assert compare(tmp_path, lambda tables: tables) == (0, {})
     told = capsys.readouterr().out
     assert "0 near, 0 differs, 0 missing, 0 extra" in told
-    assert "2 of 2 outcomes agree, 0 on one side" in told
+    assert "no of 2 outcomes changed, 0 on one side" in told
     assert "rank agreement (Kendall) 1.000" in told
 
 
@@ -93,7 +98,10 @@ def test_outcomes_are_compared_as_words(tmp_path, capsys):
         "differs: answers C1 no leak all mlm clm bleu document outcome: second better for first better"
         in told
     )
-    assert "1 of 2 outcomes agree" in told
+    assert (
+        "1 of 2 outcomes changed, 0 on one side: C1 no leak all mlm clm bleu document first better -> second better"
+        in told
+    )
 
 
 def test_a_number_where_none_was_committed_is_extra_and_no_failure(tmp_path):
@@ -145,29 +153,67 @@ def alter(path):
     path.write_text(text.replace(",40.0,", ",41.0,"))
 
 
-@pytest.mark.parametrize(
-    ("altered", "is_committed", "code"),
-    [(None, False, 0), ("fresh", False, 1), ("committed", False, 0), ("committed", True, 1)],
-    ids=["nothing", "fresh result", "working file", "committed result"],
-)
-def test_what_git_has_committed_is_compared_and_not_the_working_files(
-    tmp_path, capsys, altered, is_committed, code
-):
-    folders = {name: write_results(tmp_path / name) for name in ("committed", "fresh")}
-    git(tmp_path, "init", "-q")
-    for commit in (True, is_committed):
-        if commit:
-            git(tmp_path, "add", "committed")
+def write_manifest(folder):
+    """List the files of a folder of results as `make manifest` does."""
+    lines = [f"{hashlib.sha256(file).hexdigest()}  {name}\n" for name, file in read_files(folder).items()]
+    (folder / MANIFEST).write_text("".join(lines))
+
+
+@pytest.mark.parametrize("manifest", [False, True])
+@pytest.mark.parametrize("kept", ["git", "files"])
+@pytest.mark.parametrize("altered", [None, "fresh", "at hand", "committed"])
+def test_one_altered_number_is_found(tmp_path, capsys, altered, kept, manifest):
+    results, fresh = tmp_path / "results", write_results(tmp_path / "fresh")
+    results.mkdir()
+    study = write_results(results / "laptop")
+    if manifest:
+        write_manifest(results)
+    scores = {"fresh": fresh, "at hand": study, "committed": study}.get(altered, study) / "scores.csv"
+    for change in (altered in ("fresh", "committed"), altered == "at hand"):
+        if change:
+            alter(scores)
+        if kept == "git":
+            git(tmp_path, "init", "-q")
+            git(tmp_path, "add", "results")
             git(tmp_path, "commit", "-q", "--allow-empty", "-m", "results")
-        if altered:
-            alter(folders[altered] / "scores.csv")
-            altered = None
-    verify = ["verify", "--fresh", str(folders["fresh"]), "--committed", str(folders["committed"])]
-    assert main(verify) == code
-    assert "git has no commit" not in capsys.readouterr().out
+            kept = "git, committed"
+    code = main(["verify", "--fresh", str(fresh), "--committed", str(study)])
+    told = capsys.readouterr()
+    assert code == (altered is not None)
+    assert ("git has no commit" in told.out) == (kept == "files")
+    is_refused = (altered == "committed" or (altered == "at hand" and kept == "files")) and manifest
+    if is_refused or (altered == "at hand" and kept != "files"):
+        assert told.err.startswith(f"error: {scores} is ") and told.err.count("\n") == 1
+    elif altered:
+        assert "differs: scores plots mlm random 0.5 0 document bleu bleu: 4" in told.out
 
 
-def test_without_git_the_files_are_compared_and_a_line_says_so(tmp_path, capsys):
+def test_results_made_again_here_are_compared_with_the_committed_ones(tmp_path):
+    results, fresh = (
+        tmp_path / "results",
+        write_results(tmp_path / "fresh", setting("scores", 0, "value", 40.1)),
+    )
+    results.mkdir()
+    study = write_results(results / "laptop")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "results")
+    git(tmp_path, "commit", "-q", "-m", "results")
+    (study / "scores.csv").write_bytes((fresh / "scores.csv").read_bytes())
+    assert main(["verify", "--fresh", str(fresh), "--committed", str(study)]) == 0
+
+
+def test_a_row_for_the_log_says_when_where_and_how_it_ended(tmp_path, capsys):
     folder = write_results(tmp_path / "results")
     assert main(["verify", "--fresh", str(folder), "--committed", str(folder)]) == 0
-    assert f"git has no commit of {folder}: compared with its files" in capsys.readouterr().out
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert row.startswith(f"for the log: | {date.today()} | results | cpu (")
+    assert row.endswith("0 near, 0 differs, 0 missing, 0 extra; no of 2 outcomes changed, 0 on one side |")
+    assert f"torch {version('torch')}" in row and row.count("|") == 6
+
+
+def test_the_manifest_lists_the_committed_results():
+    lines = (ROOT / "results" / MANIFEST).read_text().splitlines()
+    listed = {name: expected for expected, name in (line.split("  ", 1) for line in lines)}
+    files = {name: file for name, file in read_files(ROOT / "results").items() if name != MANIFEST}
+    changed = sorted(name for name in files if hashlib.sha256(files[name]).hexdigest() != listed.get(name))
+    assert not changed and set(listed) == set(files), "run `make manifest` when results have changed"

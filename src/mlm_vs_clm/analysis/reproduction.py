@@ -199,12 +199,14 @@ def rank_agreement(group: pd.DataFrame) -> float:
 
 
 def describe_outcomes(fresh: Tables, committed: Tables) -> str:
-    """Return how many outcomes agree, row by row, or which side has none."""
+    """Return which outcomes changed, or which side has none."""
     sides = [tables.get("answers", pd.DataFrame()) for tables in (fresh, committed)]
     if any(not {*KEYS["answers"], "outcome"} <= set(side.columns) for side in sides):
         return "outcomes not compared (answers.csv is not on both sides)"
     first, second = (side.fillna("").set_index(KEYS["answers"])["outcome"] for side in sides)
     both = first.index.intersection(second.index)
-    agreed = int((first.loc[both] == second.loc[both]).sum())
+    pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
+    changed = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]
     alone = len(first.index.union(second.index)) - len(both)
-    return f"{agreed} of {len(both)} outcomes agree, {alone} on one side"
+    found = f"{len(changed) or 'no'} of {len(both)} outcomes changed, {alone} on one side"
+    return ": ".join([found, *(["; ".join(changed)] if changed else [])])
