@@ -13,6 +13,7 @@ from transformers import DistilBertConfig, DistilBertForMaskedLM
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import fill
+from mlm_vs_clm.models.budgets import choose_budget
 from mlm_vs_clm.models.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.models.onnx import read_distilbert, read_t5, read_weights
 from mlm_vs_clm.models.sources import load_start, read_start_info, refuse_new_head, start_from_checkpoint
@@ -55,7 +56,8 @@ def test_every_class_is_taken_trained_saved_reloaded_and_fills(name, folders, te
     train_tiny(model, tokenizer, documents, tmp_path / "trained", OBJECTIVE[kind])
     files = {path.suffix for path in (tmp_path / "trained").rglob("*")}
     assert ".safetensors" in files and not files & {".bin", ".pt", ".pkl"}
-    trained, tokenizer = load_model(tmp_path / "trained", kind), load_tokenizer(tmp_path / "trained")
+    best, _ = choose_budget(tmp_path / "trained", "a")
+    trained, tokenizer = load_model(best, kind), load_tokenizer(best)
     moved = trained.state_dict()
     assert any(not torch.equal(before[key], moved[key]) for key in before)
     axes = {"source": "kept", "max_new_tokens": 8} if kind == "seq2seq" else {}
@@ -120,6 +122,27 @@ def test_a_text_opens_with_the_mark_that_is_asked_for(folders, tmp_path):
     tokenizer = load_tokenizer(start)
     assert tokenize(["a"], tokenizer, 8, "causal")[0].ids[0] == tokenizer.convert_tokens_to_ids("</s>")
     assert json.loads((start / "start.json").read_text())["kind"] == "causal"
+
+
+def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders, texts, tmp_path):
+    start = make(folders["llama"], "masked", tmp_path / "start", bidirectional=True)
+    tokenizer = load_tokenizer(start)
+    documents = tokenize(texts, tokenizer, 64, "masked")
+    train_tiny(load_start(start, "masked", tokenizer), tokenizer, documents, tmp_path / "trained", "mlm")
+    trained, _ = choose_budget(tmp_path / "trained", "a")
+    model = load_model(trained, "masked")
+    ids = torch.tensor([[5, tokenizer.mask_token_id, 6], [5, tokenizer.mask_token_id, 7]])
+    seen = torch.tensor([[1, 1, 1], [1, 1, 0]])
+    for mask in (None, torch.ones_like(seen)):
+        logits = model(input_ids=ids, attention_mask=mask).logits[:, 1]
+        assert not torch.allclose(logits[0], logits[1])
+    with torch.no_grad():
+        alone, padded = (model(input_ids=ids[1:, :2]).logits, model(input_ids=ids, attention_mask=seen).logits)
+    torch.testing.assert_close(alone[0], padded[1, :2])
+    filled = fill([texts[0]], [[(4, 7)]], model, tokenizer, order="left_to_right")
+    assert filled.fills[0][0] and filled.ledger.passes
+    with pytest.raises(StudyError, match="a masked checkpoint .* where a causal one"):
+        load_model(trained, "causal")
 
 
 def write_graph(path, matrices, tables, norms, product="MatMulInteger"):

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
@@ -36,13 +37,23 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
     Raises StudyError for a checkpoint of another kind, and where there is none that can be read.
     """
     try:
-        load = AUTO_CLASSES[kind].from_pretrained
+        is_causal = getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "is_causal", True)
+        load = AUTO_CLASSES[kind if is_causal else "causal"].from_pretrained
         model = load(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {find_reason(error)}") from error
+    if not is_causal:
+        attend_to_both_sides(model)
     check_kind(model, kind, str(folder))
     model.config._name_or_path = ""  # or the folder's path would be saved with what is trained from it
     return model.eval()
+
+
+def attend_to_both_sides(model: PreTrainedModel) -> None:
+    """Let the attention of a decoder see what follows too; its configuration says so with `is_causal` false."""
+    for module in model.modules():
+        if hasattr(module, "is_causal"):
+            module.is_causal = False
 
 
 def find_reason(error: Exception) -> str:
@@ -57,7 +68,7 @@ def model_kind(model: PreTrainedModel) -> str:
     name = type(model).__name__
     for kind, classes in CLASS_NAMES.items():
         if name in classes.values():
-            return kind
+            return kind if getattr(model.config, "is_causal", True) else "masked"
     raise StudyError(
         f"{name} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
     )

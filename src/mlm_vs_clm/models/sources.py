@@ -22,7 +22,7 @@ from ..files import write_atomically
 from .checkpoints import AUTO_CLASSES, CLASS_NAMES, check_kind, find_reason, load_model
 from .onnx import read_distilbert, read_t5
 from .sizes import HEADS
-from .starts import as_kind
+from .starts import as_kind, see_both_sides
 
 START_INFO = "start.json"
 Read = tuple[PreTrainedModel, PreTrainedTokenizerBase, list[str]]  # and the names of weights that are new
@@ -38,19 +38,29 @@ class StartInfo:
 
 
 def start_from_checkpoint(
-    source: Path | str, kind: str, seed: int, revision: str | None = None, opening: str | None = None
+    source: Path | str,
+    kind: str,
+    seed: int,
+    revision: str | None = None,
+    opening: str | None = None,
+    bidirectional: bool = False,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, StartInfo]:
     """Return a pretrained model of that kind (float32, without dropout) and its tokenizer, to be stored.
 
     `source` is a hub id (at `revision`), a folder with config.json, safetensors and tokenizer, a `.gguf` file, or a
     folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may
     lack an output layer, which is then drawn from `seed` and recorded. `opening` is the token that opens a text where
-    the tokenizer's own is not meant for that. Raises StudyError for a source that cannot be read, or of another kind.
+    the tokenizer's own is not meant for that. With `bidirectional` a causal checkpoint becomes a masked model. Raises StudyError for a source that cannot be read, or of another kind.
     """
     read = next((read for fits, read in CHECKPOINT_READERS if fits(Path(source))), None)
     model, tokenizer, new = (
-        read(Path(source), seed) if read else _from_pretrained(source, kind, seed, revision)
+        read(Path(source), seed)
+        if read
+        else _from_pretrained(source, "causal" if bidirectional else kind, seed, revision)
     )
+    if bidirectional:
+        check_kind(model, "causal", str(source))
+        see_both_sides(model, tokenizer)
     check_kind(model, kind, str(source))
     model.config._name_or_path = ""
     _turn_off_dropout(model.config)

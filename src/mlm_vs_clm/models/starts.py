@@ -16,6 +16,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from .checkpoints import attend_to_both_sides
 from .objectives import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -75,6 +76,22 @@ def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerB
     learned = Tokenizer.from_str(BertWordPieceTokenizer(wordpiece.get_vocab(), lowercase=True).to_str())
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, SPECIAL_TOKENS, strict=True)))
+
+
+def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Turn a causal model into a masked one, in place: no position is hidden from attention, and there is a mask token.
+
+    A new mask token starts from the mean of all embeddings. `config.is_causal` records it, and
+    `checkpoints.load_model` reads it.
+    """
+    if tokenizer.mask_token_id is None:
+        tokenizer.add_special_tokens({"mask_token": "<mask>"})
+    table = model.resize_token_embeddings(len(tokenizer), mean_resizing=False).weight
+    with torch.no_grad():
+        mask = tokenizer.mask_token_id
+        table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
+    model.config.is_causal = model.config.use_cache = False
+    attend_to_both_sides(model)
 
 
 def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:

@@ -58,7 +58,7 @@ class ModelConfig:
     """The initial checkpoint: an encoder with a new output layer, random weights of a shape, or a whole checkpoint.
 
     `source` is a hub id (at `revision`), a folder, or `package:<name>`; `opening` the token that opens a text where
-    the tokenizer has none for that; `training` what this model changes of `scale.training`, with
+    the tokenizer has none for that; `bidirectional` makes a masked model of a causal checkpoint; `training` what this model changes of `scale.training`, with
     `budget_share` for its share of the token budget.
     """
 
@@ -67,6 +67,7 @@ class ModelConfig:
     source: str | None = None
     revision: str | None = None
     opening: str | None = None
+    bidirectional: bool = False
     training: dict[str, Any] = field(default_factory=dict)
     shape: dict[str, int] = field(default_factory=dict)
     vocabulary: int | None = None

@@ -38,6 +38,7 @@ UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
 STARTS = ("encoder", "scratch", "checkpoint")
 READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
+CHECKPOINT_ONLY = ("revision", "opening", "bidirectional")
 
 
 def _recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None) -> Recipe:
@@ -109,9 +110,9 @@ def start(config: Config) -> Recipe:
     named = name_source(model.source, config.data_dir) if model.start != "scratch" else {}
     if model.start == "checkpoint":
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
-        named |= {key: value for key in ("revision", "opening") if (value := getattr(model, key))}
+        named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
         return _recipe("start", named | {"kind": OBJECTIVES[config.objective.name].kind})
-    for key in ("revision", "opening"):
+    for key in CHECKPOINT_ONLY:
         if getattr(model, key):
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
     settings = {"encoder": named.pop("source", None)} | named
