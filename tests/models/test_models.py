@@ -137,7 +137,10 @@ def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders
         logits = model(input_ids=ids, attention_mask=mask).logits[:, 1]
         assert not torch.allclose(logits[0], logits[1])
     with torch.no_grad():
-        alone, padded = (model(input_ids=ids[1:, :2]).logits, model(input_ids=ids, attention_mask=seen).logits)
+        alone, padded = (
+            model(input_ids=ids[1:, :2]).logits,
+            model(input_ids=ids, attention_mask=seen).logits,
+        )
     torch.testing.assert_close(alone[0], padded[1, :2])
     filled = fill([texts[0]], [[(4, 7)]], model, tokenizer, order="left_to_right")
     assert filled.fills[0][0] and filled.ledger.passes

@@ -68,7 +68,9 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
     source = locate(settings["source"], data_dir)
     if "sha256" in settings and hash_of(Path(source)) != settings["sha256"]:
         raise StudyError(f"{source} changed while it was read: run the same command again")
-    named = {key: value for key, value in settings.items() if key not in ("source", "sha256", "name", "start")}
+    named = {
+        key: value for key, value in settings.items() if key not in ("source", "sha256", "name", "start")
+    }
     save_start(*start_from_checkpoint(source, **named), folder)
 
 
