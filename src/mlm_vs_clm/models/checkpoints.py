@@ -1,5 +1,6 @@
 """Stored checkpoints: loading them, their kind (masked, causal, seq2seq), and the special tokens of their tokenizers."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
 
 def attend_to_both_sides(model: PreTrainedModel) -> None:
     """Let the attention of a decoder see what follows too; its configuration says so with `is_causal` false."""
-    for module in model.modules():
+    modules: Iterable[Any] = model.modules()
+    for module in modules:
         if hasattr(module, "is_causal"):
             module.is_causal = False
 
