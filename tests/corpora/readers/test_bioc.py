@@ -2,10 +2,13 @@
 
 import gzip
 
+from corpus_files import put
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import bioc
 from mlm_vs_clm.documents import Entity
+
+DTDS = ("SYSTEM 'BioC.dtd'", f"[<!ENTITY a '{SECRET}'><!ENTITY b '&a;&a;'>]")
 
 
 def annotation(kind, text, *locations):
@@ -48,3 +51,12 @@ def test_bioc_counts_the_entities_it_leaves_out(tmp_path):
 def test_bioc_offsets_outside_the_text_name_file_and_document_alone(tmp_path):
     path = write_bioc(tmp_path, annotation("Disease", SECRET, (18, 50)), abstract=f"{SECRET}.")
     assert_refused("a.xml, document 7: entity offsets 18-68", bioc.read, path)
+
+
+def test_a_dtd_inside_the_file_is_refused_and_one_that_is_named_is_not_read(tmp_path):
+    plain = write_bioc(tmp_path, "").read_text()
+    named, inside = (
+        put(tmp_path, f"{n}.xml", f"<!DOCTYPE collection {dtd}>{plain}") for n, dtd in enumerate(DTDS)
+    )
+    assert bioc.read(named).documents[0].id == "7"
+    assert_refused("1.xml: XML with declarations of its own", bioc.read, inside)

@@ -80,3 +80,23 @@ def test_every_reader_refuses_missing_truncated_and_undecodable_files(tmp_path, 
 )
 def test_movies_and_speeches_name_what_is_missing(tmp_path, name, content, says):
     assert_refused(says, READERS[name].read, put(tmp_path, "x", content))
+
+
+NUL = {
+    "jsonl": (
+        "t.jsonl",
+        '{"id": "1", "text": "a"}\n{"id": "2", "text": "secretword\\u0000"}',
+        "t.jsonl, line 2",
+    ),
+    "csv": ("t.csv", "id,text\n1,a\n2,secretword\0", "t.csv, line 3"),
+    "folder": ("x/a.txt", "a\nsecretword\0", "x/a.txt, line 2"),
+    "bio": ("t.conll", "secretword\0 O", "t.conll, line 1"),
+    "movies": ("t.csv", "ID,Title,Category,Plot\n1,A,B,secretword\0", "t.csv, line 2"),
+}
+
+
+@pytest.mark.parametrize("name", NUL)
+def test_a_nul_character_is_a_mistake_with_file_and_line(tmp_path, name):
+    file, content, place = NUL[name]
+    put(tmp_path, file, content)
+    assert_refused(f"{place}: a NUL character", READERS[name].read, tmp_path / file.split("/")[0])

@@ -82,11 +82,19 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return a UTF-8 file's text without its byte-order mark; StudyError if it is not UTF-8."""
+    """Return a UTF-8 file's text without its byte-order mark; StudyError if it is not UTF-8 or holds NUL."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return refuse_nul(read_bytes(path).decode("utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
         raise StudyError(f"{path} is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+
+
+def refuse_nul(text: str, where: str) -> str:
+    """Return the text; StudyError for a NUL character, with its line, as it ends a text for some libraries."""
+    before, found, _ = text.partition("\0")
+    if found:
+        raise StudyError(f"{where}, line {before.count(chr(10)) + 1}: a NUL character: remove it")
+    return text
 
 
 def check_offsets(entity: Entity, text: str, where: str) -> None:

@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from xml.etree.ElementTree import Element
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from ...documents import Document, Entity
 from ...errors import StudyError
@@ -17,17 +18,34 @@ RULE = (
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a BioC collection (.xml or .xml.gz) with its entities.
 
-    Raises StudyError for a file cut short and for offsets outside a document's text.
+    Raises StudyError for a file cut short, one with declarations of its own, and offsets outside a document's text.
     """
+    content = read_bytes(path)
     try:
-        collection = ElementTree.fromstring(read_bytes(path))
-    except ElementTree.ParseError as error:
-        line, _ = error.position
+        refuse_declarations(content, path)
+        collection = ElementTree.fromstring(content)
+    except (ExpatError, ElementTree.ParseError) as error:
+        line = error.lineno if isinstance(error, ExpatError) else error.position[0]
         raise StudyError(f"{path} is incomplete XML (line {line}): fetch it again") from None
     result = ReaderResult(on_mistake=on_mistake)
     for element in collection.iter("document"):
         result.attempt(_read_document, element, path, result)
     return result
+
+
+def refuse_declarations(content: bytes, path: Path) -> None:
+    """Raise StudyError for a DTD inside the file, whose entities may grow without end or name other files.
+
+    A DTD that is only named, as in BC5CDR, is never read. Raises ExpatError for what is no XML.
+    """
+
+    def refuse(name: str, system: str | None, public: str | None, is_inside: bool) -> None:
+        if is_inside:
+            raise StudyError(f"{path}: XML with declarations of its own (a DTD): remove <!DOCTYPE ...[...]>")
+
+    parser = ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.Parse(content, True)
 
 
 def _read_document(element: Element, path: Path, result: ReaderResult) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import StudyError
 from ...files import hash_lines, hash_of, list_hashes
-from .base import read_bytes
+from .base import read_bytes, refuse_nul
 
 
 class Files:
@@ -32,9 +32,9 @@ class Files:
         return [name for name in self.names if name.lower().endswith(suffixes)]
 
     def read_text(self, name: str) -> str:
-        """Return a file's text as it stands, byte-order mark and line ends too; StudyError if it is not UTF-8."""
+        """Return a file's text as it stands, byte-order mark and line ends too; StudyError if it is not UTF-8 or holds NUL."""
         try:
-            return self._read_bytes(name).decode("utf-8")
+            return refuse_nul(self._read_bytes(name).decode("utf-8"), self.where(name))
         except UnicodeDecodeError as error:
             raise StudyError(f"{self.where(name)}: not UTF-8 at byte {error.start}: convert it") from None
 

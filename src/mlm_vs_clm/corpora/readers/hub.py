@@ -63,6 +63,8 @@ def _read_row(row: dict, kind: Any, key: str, number: int, where: str, result: R
     text, labels = row["text"], row.get("labels")
     if not isinstance(text, str):
         raise StudyError(f"{where}: its text is not a string: correct it or name another column")
+    if "\0" in text:
+        raise StudyError(f"{where}: a NUL character: remove it")
     if labels is not None and hasattr(kind, "int2str"):
         labels = kind.int2str(labels)
     labels = [labels] if isinstance(labels, str) else labels or []

@@ -31,7 +31,10 @@ def parse(line: str, where: str) -> dict:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise StudyError(f"{where}: not JSON (column {error.colno}): correct the line") from None
-    return row if isinstance(row, dict) else {}
+    row = row if isinstance(row, dict) else {}
+    if any(isinstance(value, str) and "\0" in value for value in row.values()):
+        raise StudyError(f"{where}: a NUL character, written \\u0000: remove it")
+    return row
 
 
 def _read_line(line: str, where: str, columns: Columns, seen: set[str], result: ReaderResult) -> None:
