@@ -19,11 +19,11 @@ WITHIN = ", within the margin"
 NOT_SETTLED, NOT_COMPETENT, NOT_RUN = "not settled", "arm not competent", "not run"
 YES, NO, DIFFER = "yes", "no", "corpora differ"
 OUTCOMES = (FIRST, SECOND, EQUAL, FIRST + WITHIN, SECOND + WITHIN, NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
-# The words of a correlation, a slope and a cost for what is a better first or second arm elsewhere.
+# The words of a correlation, a slope and a cost for what is a better first or second arm, or not settled, elsewhere.
 WORDS = {
     "spearman": {FIRST: "strong correlation", SECOND: "strong, reversed", EQUAL: "no strong correlation"},
     "slope_at_same_masking": {FIRST: "rises with quality", SECOND: "reversed", EQUAL: "no slope"},
-    "cost": {FIRST: "first costs more", SECOND: "second costs more", EQUAL: "equal"},
+    "cost": {FIRST: "first costs more", SECOND: "second costs more", NOT_SETTLED: "depends on the masking"},
 }
 UNSURE = "mostly function words and punctuation"
 ONE_TRAINING = "for this one training"
@@ -50,7 +50,12 @@ def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
 def judge(asked: Asked, p: float) -> str:
     """Return the outcome of a comparison that was made, from its interval, its margin and its corrected p."""
     made, margin = asked.made, asked.margin
-    if made.n < FEWEST_UNITS and asked.claim["kind"] != "cost":
+    if (
+        asked.claim["kind"] == "cost" and "comparison" not in asked.condition
+    ):  # a range of counts, without chance
+        side = FIRST if made.low > margin else SECOND if made.high < -margin else NOT_SETTLED
+        return EQUAL if equivalence(made.low, made.high, margin) == "inside" else side
+    if made.n < FEWEST_UNITS:
         return NOT_SETTLED
     if not math.isnan(asked.at_least):
         if made.low > asked.at_least and p < ALPHA:
@@ -140,7 +145,7 @@ def _find_needs(asked: Asked, outcome: str, p: float) -> str:
     """Return what would settle a row: nothing for one that is settled."""
     made, kind = asked.made, asked.claim["kind"]
     if kind == "cost":
-        return "" if outcome != NOT_SETTLED else "more runs of either arm's method at other costs"
+        return ""
     if outcome == NOT_SETTLED:
         if kind == "correlation":
             return _count_cells(asked)
@@ -188,64 +193,100 @@ def _pool(rows: list[dict]) -> list[dict]:
 
 def _list_outcomes(rows: Sequence[dict]) -> str:
     """Return the outcomes with where each was found: "equal on plots; not settled on abstracts"."""
-    several = len({(row["first"], row["second"]) for row in rows}) > 1
-    places = group_by(rows, lambda row: row["outcome"])
-    return "; ".join(f"{outcome} {_list_places(part, several)}" for outcome, part in places.items())
-
-
-def _list_places(rows: Sequence[dict], several: bool) -> str:
-    if not several:
-        return f"on {', '.join(row['corpus'] for row in rows)}"
-    pairs = group_by(rows, lambda row: f"{row['first']} against {row['second']}")
-    listed = [f"{pair} on {', '.join(row['corpus'] for row in part)}" for pair, part in pairs.items()]
-    return f"for {', '.join(listed)}"
+    corpora = {row["corpus"] for row in rows}
+    return "; ".join(
+        f"{outcome}{_list_corpora(part, corpora)}"
+        for outcome, part in group_by(rows, lambda row: row["outcome"]).items()
+    )
 
 
 def tell(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFrame:
-    """Return the table `sentences`: for each claim what its conditions found, one sentence that begins with how sure it is."""
+    """Return the table `sentences`: for each claim what its conditions found, beginning with how sure it is."""
     rows = []
     for rule in rules:
-        part = answers[(answers["claim"] == rule["id"]) & (answers["corpus"] != ALL)]
-        sentence = _tell_claim(part.to_dict("records")) or "Nothing was run."
+        part = answers[(answers["claim"] == rule["id"]) & (answers["corpus"] != ALL)].to_dict("records")
+        order = [condition["name"] for condition in rule["conditions"]]
+        sentence = (
+            _tell_claim(sorted(part, key=lambda row: order.index(row["condition"]))) or "Nothing was run."
+        )
         rows.append({"claim": rule["id"], "statement": rule["statement"], "sentence": sentence})
     return pd.DataFrame(rows, columns=COLUMNS["sentences"])
 
 
 def _tell_claim(rows: list[dict]) -> str:
-    clauses = [
-        f"{condition}, {_tell_condition(part)}"
-        for condition, part in group_by(rows, lambda row: row["condition"]).items()
-    ]
-    text = "; ".join(clauses)
-    made = [row for row in rows if row["outcome"] not in (NOT_RUN, NOT_COMPETENT)]
-    runs = min((row["runs"] for row in made if ONE_TRAINING in row["reason"] or row["runs"] > 1), default=0)
+    """Return a short sentence per condition, and one that lists the conditions that were not run."""
+    conditions = group_by(rows, lambda row: row["condition"])
+    absent = [name for name, part in conditions.items() if {row["outcome"] for row in part} == {NOT_RUN}]
+    corpora = {row["corpus"] for row in rows}
+    told = [_tell_condition(name, part, corpora) for name, part in conditions.items() if name not in absent]
+    runs = min(
+        (row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1), default=0
+    )
     sure = {0: "", 1: "For this one training: "}.get(int(runs), f"Over {int(runs)} runs: ")
     if 1 < runs < SETTLED_RUNS:
         sure = f"Over {int(runs)} runs, fewer than the {SETTLED_RUNS} that settle: "
-    return f"{sure}{text}." if text else ""
+    if absent:
+        told.append(f"Not run: {', '.join(absent)}")
+    return f"{sure}{'. '.join(told)}." if told else ""
 
 
-def _tell_condition(rows: list[dict]) -> str:
-    """Return what the first metric of a condition found, outcome by outcome."""
-    rows = [row for row in rows if row["metric"] == rows[0]["metric"]]
-    several = len({(row["first"], row["second"]) for row in rows}) > 1
-    parts = []
-    for outcome, part in group_by(rows, lambda row: row["outcome"]).items():
-        notes = [_name_winner(outcome, part[0]) if not several else outcome, _list_places(part, several)]
-        if outcome == NOT_SETTLED:
-            notes.append(f"(needs {part[0]['needs']})")
-        if any(UNSURE in row["reason"] for row in part):
-            notes.append(f"({UNSURE})")
-        parts.append(outcome if outcome == NOT_RUN and len(part) == len(rows) else " ".join(notes))
-    return ", ".join(parts)
+def _tell_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
+    """Return what the first metric of a condition found: each outcome with its arms and corpora."""
+    rows = [row for row in rows if row["metric"] == rows[0]["metric"] and row["outcome"] != NOT_RUN]
+    pairs = list(dict.fromkeys(map(_read_pair, rows)))
+    title = f"{name} ({pairs[0][0]} against {pairs[0][1]})" if len(pairs) == 1 and all(pairs[0][:2]) else name
+    worded = group_by(rows, lambda row: _word_outcome(row, len(pairs) > 1))
+    same: dict[tuple[str, str], list[str]] = {}
+    for (words, other), part in worded.items():
+        same.setdefault((words, _list_corpora(part, corpora) + _tell_needs(part)), []).append(other)
+    found = [f"{words}{_join(list(filter(None, others)))}{where}" for (words, where), others in same.items()]
+    unsure = f" ({UNSURE})" if any(UNSURE in row["reason"] for row in rows) else ""
+    return f"{title[0].upper()}{title[1:]}: {'; '.join(found)}{unsure}"
 
 
-def _name_winner(outcome: str, row: dict) -> str:
-    """Return an outcome with the arm in place of first or second, where the two arms differ."""
-    names = [row[side].split(" at ")[0] for side in ("first", "second")]
-    if names[0] == names[1]:
-        names = [row[side].partition(" at ")[2] or row[side] for side in ("first", "second")]
-    for side, name in zip(("first", "second"), names, strict=True):
+def _join(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _read_pair(row: dict) -> tuple[str, str, str, str]:
+    """Return the names of both sides and, where these are equal, their maskings: "mlm at random 0.5" is of mlm."""
+    (first, at), (second, other) = (str(row[side]).partition(" at ")[::2] for side in ("first", "second"))
+    if first == "quality":
+        return "", "", "", ""
+    return (first, second, at, other) if first == second else (first, second, "", "")
+
+
+def _word_outcome(row: dict, several: bool) -> tuple[str, str]:
+    """Return an outcome in words, with the names of its sides, and the name that others may join.
+
+    One pair: "mlm better". Several: ("mlm better than ", "unigram"), ("equal for ", "clm").
+    """
+    first, second, at, other = _read_pair(row)
+    outcome, sides = row["outcome"], {"first": (first, at, second), "second": (second, other, first)}
+    for side, (name, place, loser) in sides.items():
         if outcome.startswith(side):
-            return outcome.replace(side, name, 1)
-    return outcome
+            words = outcome.replace(side, name, 1)
+            if place:
+                return words.replace("better", f"better at {place}", 1), ""
+            return (f"{words} than ", loser) if several else (words, "")
+    if not several:
+        return outcome, ""
+    strategies = at.partition(" ")[0], other.partition(" ")[0]
+    if at:
+        return f"{outcome} for ", first if strategies[0] == strategies[1] else f"{first} at {strategies[0]}"
+    return f"{outcome} for {first} against ", second
+
+
+def _tell_needs(rows: list[dict]) -> str:
+    if rows[0]["outcome"] != NOT_SETTLED:
+        return ""
+    needs = list(dict.fromkeys(row["needs"] for row in rows))
+    return f" (needs {needs[0] if len(needs) == 1 else 'more: see the answers table'})"
+
+
+def _list_corpora(rows: Sequence[dict], corpora: set[str]) -> str:
+    """Return on which corpora; nothing where the claim was asked on one alone."""
+    found = list(dict.fromkeys(row["corpus"] for row in rows))
+    if len(corpora) == 1:
+        return ""
+    return " on all corpora" if set(found) == corpora else f" on {_join(found)}"

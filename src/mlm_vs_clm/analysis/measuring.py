@@ -250,9 +250,10 @@ def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterato
         for name in ("flops", "token_forwards")
     )
     made = PairedDifference(float(counted.mean()), float(counted.min()), float(counted.max()), n=len(both))
+    ends = sorted({f"{math.exp(end):.2g}" for end in (made.low, made.high)}, key=float)
     note = (
-        f"{math.exp(made.difference):.2g} times the FLOPs; passes x length read predict "
-        f"{math.exp(law.mean()):.2g} times"
+        f"{math.exp(made.difference):.2g} times the FLOPs ({' to '.join(ends)} over the maskings); "
+        f"passes x length read predict {math.exp(law.mean()):.2g} times"
     )
     yield Asked(*about, made, margin, note)
 
