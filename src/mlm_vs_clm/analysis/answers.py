@@ -235,7 +235,7 @@ def _tell_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
     rows = [row for row in rows if row["metric"] == rows[0]["metric"] and row["outcome"] != NOT_RUN]
     pairs = list(dict.fromkeys(map(_read_pair, rows)))
     title = f"{name} ({pairs[0][0]} against {pairs[0][1]})" if len(pairs) == 1 and all(pairs[0][:2]) else name
-    worded = group_by(rows, lambda row: _word_outcome(row, len(pairs) > 1))
+    worded = group_by(rows, lambda row: word_outcome(row, len(pairs) > 1))
     same: dict[tuple[str, str], list[str]] = {}
     for (words, other), part in worded.items():
         same.setdefault((words, _list_corpora(part, corpora) + _tell_needs(part)), []).append(other)
@@ -256,7 +256,7 @@ def _read_pair(row: dict) -> tuple[str, str, str, str]:
     return (first, second, at, other) if first == second else (first, second, "", "")
 
 
-def _word_outcome(row: dict, several: bool) -> tuple[str, str]:
+def word_outcome(row: dict, several: bool) -> tuple[str, str]:
     """Return an outcome in words, with the names of its sides, and the name that others may join.
 
     One pair: "mlm better". Several: ("mlm better than ", "unigram"), ("equal for ", "clm").

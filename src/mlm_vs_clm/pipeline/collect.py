@@ -17,6 +17,7 @@ from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import share_headroom
 from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
+from ..corpora.card import card_markdown
 from ..files import ROOT, read_lines
 from ..report.build import build
 from .artifacts import inputs_of, library_versions, name_of, read_record
@@ -40,6 +41,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
     tables = gather_tables(settings, inputs)
     examples = gather_examples(inputs, settings["examples"], to_main(settings))
     cards = [json.loads((path / "card.json").read_text()) for path in of_stage(inputs, "corpus")]
+    (folder / "cards.md").write_text("\n".join(map(card_markdown, cards)), encoding="utf-8")
     build(tables, examples, cards, describe_study(settings, tables, inputs), folder)
 
 

@@ -1,4 +1,4 @@
-"""The report's way out of the store: into `results/<study>/` and, between markers, into README and docs/results.md."""
+"""The report's way out of the store: into `results/<study>/` and, between markers, into the pages of PAGES."""
 
 import os
 import shutil
@@ -7,23 +7,30 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, word_outcome
+from ..analysis.cells import group_by
 from ..analysis.tables import read_table, read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
+from ..fill.baselines import BASELINES
 from ..report.build import read_study, show_tables
 from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     Tables,
+    describe_costs,
+    describe_decisions,
     describe_main_cell,
     describe_utility_gap,
     summarise_corpora,
     tell_claims,
 )
+from ..report.tables import markdown_row
 from ..report.utility import headline_table
 from .artifacts import RECORD
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+UNDECIDED = (NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "paper", "data-cards")))
 
 
 def name_folder(scale: str, track: str) -> str:
@@ -44,7 +51,7 @@ def publish(report: Path, results: str, name: str) -> None:
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
         if name in BLOCKS and Path(results).resolve() == ROOT / "results":
-            _write_pages(target, BLOCKS[name])
+            _write_pages(make_blocks(target))
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_table("sentences", target))
@@ -71,31 +78,111 @@ def _copy(source: Path, target: Path) -> None:
 Blocks = dict[str, str]
 
 
-def _write_pages(results: Path, make_blocks: Callable[[Tables], Blocks]) -> None:
-    """Write each block between its markers, in whichever of PAGES has them."""
+def _write_pages(blocks: Blocks) -> None:
+    """Write each block between its markers, in each of PAGES that has them."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
-    for name, text in make_blocks(read_tables(results)).items():
-        page = next((page for page in PAGES if f"<!-- begin: {name} -->" in before[page]), PAGES[0])
-        after[page] = write_between_markers(after[page], name, text)
+    for name, text in blocks.items():
+        marked = [page for page in PAGES if f"<!-- begin: {name} -->" in before[page]]
+        for page in marked or PAGES[:1]:
+            after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
         if text != before[page]:
             write_atomically(page, text)
 
 
+def make_blocks(results: Path) -> Blocks:
+    """Return the blocks that a folder of results writes (its name is a key of BLOCKS), by marker."""
+    blocks = BLOCKS[results.name](read_tables(results))
+    if results.name == "laptop":
+        blocks["cards"] = (results / "cards.md").read_text(encoding="utf-8")
+    return blocks
+
+
 def describe_matched(tables: Tables) -> Blocks:
     """Return the blocks on the matched study, by marker."""
-    study = read_study(tables)
+    study, competence = read_study(tables), tables["competence"]
+    trained = study.at_main(competence[~competence["arm"].isin(BASELINES)])
     return {
-        "answer": show_grid(tables),
+        "answer": describe_answer(tables),
+        "claims": tabulate_claims(tables),
+        "grid": show_grid(tables),
         "utility": describe_utility_gap(tables["utility_gap"]),
         "answers": tell_claims(tables["sentences"]),
-        "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
+        "competence": "\n".join(map(to_markdown, competence_table(competence, study))),
+        "competent": "\n".join(map(to_markdown, competence_table(trained, study))),
         "gap": "\n".join(show_tables("gap", tables)),
+        "setting": describe_setting(tables),
+        "costs": "\n\n".join(describe_costs(tables["ledger"], tables["equal_compute"], study)),
+        "decisions": "\n".join(f"- {one}" for one in describe_decisions(tables["correlation"], study)),
         "found": describe_findings(tables),
         "headline": to_markdown(headline_table(tables, study)),
         "references": "\n".join(show_tables("references", tables)),
     }
+
+
+def describe_answer(tables: Tables) -> str:
+    """Return the answer in three sentences: on the text, on training with it, on the cost."""
+    told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sentence"], strict=True))
+    sure, found, _ = told.get("C1", "").partition(": ")
+    text, cost = (
+        list_outcomes(
+            tables, claim, lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
+        )
+        for claim in ("C1", "C8")
+    )
+    return "\n".join(
+        [
+            f"- **Is the text better?** {sure if found and sure.startswith(('For', 'Over')) else 'Conditions of claim C1'}: {text}.",
+            f"- {describe_utility_gap(tables['utility_gap']) or '**As training data**: not run.'}",
+            f"- **Does it cost more?** {cost}.",
+        ]
+    )
+
+
+def tabulate_claims(tables: Tables) -> str:
+    """Return a table of the claims with their answers in a few words."""
+    lines = [
+        markdown_row(
+            [
+                f"{row.claim} {row.statement}",
+                list_outcomes(tables, row.claim, lambda one: word_outcome(one, False)[0]),
+            ]
+        )
+        for row in tables["sentences"].itertuples(index=False)
+    ]
+    return "\n".join([markdown_row(["claim of the paper", "answer"]), "|---|---|", *lines])
+
+
+def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> str:
+    """Return the outcomes of a claim by the first measure of each condition, what is decided first.
+
+    Each has its conditions, and in how many of their comparisons; an outcome that all share stands alone.
+    """
+    answers = tables["answers"]
+    rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
+    rows = rows[rows["metric"] == rows.groupby("condition")["metric"].transform("first")]
+    counts = rows["condition"].value_counts()
+    last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
+    found = group_by(rows.loc[last.sort_values(kind="stable").index].to_dict("records"), name)
+    if len(found) < 2:
+        return f"**{next(iter(found), NOT_RUN)}**"
+    parts = []
+    for outcome, some in found.items():
+        sizes = {one: len(part) for one, part in group_by(some, lambda row: row["condition"]).items()}
+        places = [
+            f"*{one}*" + (f" ({size} of {counts[one]})" if size < counts[one] else "")
+            for one, size in sizes.items()
+        ]
+        parts.append(f"**{outcome}** {', '.join(places)}")
+    return "; ".join(parts)
+
+
+def describe_setting(tables: Tables) -> str:
+    """Return the size of a study: the main cell, and on how much each objective was trained."""
+    rows = tables["training"].groupby("objective")[["tokens_seen", "passes"]].max()
+    clauses = [f"{row.Index} {row.tokens_seen:,.0f} ({row.passes:.1f} passes)" for row in rows.itertuples()]
+    return f"{describe_main_cell(tables['scores'], read_study(tables))} Tokens seen in training: {', '.join(clauses)}."
 
 
 def describe_pretrained(tables: Tables) -> Blocks:
