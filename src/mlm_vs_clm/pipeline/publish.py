@@ -162,20 +162,21 @@ def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> st
     answers = tables["answers"]
     rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
     rows = rows[rows["metric"] == rows.groupby("condition")["metric"].transform("first")]
-    counts = rows["condition"].value_counts()
     last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
     found = group_by(rows.loc[last.sort_values(kind="stable").index].to_dict("records"), name)
     if len(found) < 2:
         return f"**{next(iter(found), NOT_RUN)}**"
+    counts = rows["condition"].value_counts()
+    return "; ".join(f"**{outcome}** {_list_conditions(some, counts)}" for outcome, some in found.items())
+
+
+def _list_conditions(rows: list[dict], counts: pd.Series) -> str:
+    """Return the conditions of an outcome: "*no leak*, *known length* (2 of 3)"; no name where there is one alone."""
     parts = []
-    for outcome, some in found.items():
-        sizes = {one: len(part) for one, part in group_by(some, lambda row: row["condition"]).items()}
-        places = [
-            f"*{one}*" + (f" ({size} of {counts[one]})" if size < counts[one] else "")
-            for one, size in sizes.items()
-        ]
-        parts.append(f"**{outcome}** {', '.join(places)}")
-    return "; ".join(parts)
+    for name, part in group_by(rows, lambda row: row["condition"]).items():
+        share = f"({len(part)} of {counts[name]})" if len(part) < counts[name] else ""
+        parts.append(" ".join(filter(None, [f"*{name}*" if len(counts) > 1 else "", share])))
+    return ", ".join(parts)
 
 
 def describe_setting(tables: Tables) -> str:
