@@ -48,6 +48,16 @@ def test_a_metric_that_misranks_says_where(changed, told):
     assert judge(**LEVELS | changed)[0]["outcome"] == told
 
 
+def test_unfilled_text_is_not_ranked_above_itself():
+    anew = COMPETENCE[:1].assign(arm="seq2seq_kept", floor="unfilled")
+    cell = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "scope": "document", "metric": "bleu"}
+    values = LEVELS | {"seq2seq_kept": 22}
+    scores = pd.DataFrame([cell | {"arm": arm, "value": value} for arm, value in values.items()])
+    (row,) = judge_metrics(scores, pd.concat([COMPETENCE, anew]), MAIN).to_dict("records")
+    assert row["outcome"] == "ranks" and row["floor"] == "unfilled"
+    assert row["above_unfilled"] == pytest.approx(15 / 80)
+
+
 def test_what_cannot_be_ranked_has_a_reason_and_no_step():
     (row,) = judge(**LEVELS | {"oracle": 20})
     assert (

@@ -9,7 +9,7 @@ from ..metrics import METRICS
 from .competence import COMPETENT, NOT_RUN
 from .tables import COLUMNS, at_main_cell
 
-RANKS = "ranks"
+RANKS, UNFILLED = "ranks", "unfilled"
 BLANKS = {
     "exact_match": "all",
     "exact_match_content": "content",
@@ -25,7 +25,7 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
     """Return the table `sanity`: one row per corpus and metric at the main cell, seeds averaged.
 
     Steps are shares of (oracle - unfilled): from the best competent arm up to the oracle, from the floor up to its arm
-    for the arm that clears it least (`arm` and `floor`), and from unfilled text up to the lowest of those floors.
+    for the arm that clears it least (`arm` and `floor`), and from unfilled text up to the lowest of the other floors.
     """
     if scores.empty or competence.empty:
         return pd.DataFrame(columns=COLUMNS["sanity"])
@@ -43,7 +43,7 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
 
 
 def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
-    oracle, unfilled = (values.get(name, math.nan) for name in ("oracle", "unfilled"))
+    oracle, unfilled = (values.get(name, math.nan) for name in ("oracle", UNFILLED))
     known = {"oracle_value": oracle, "unfilled_value": unfilled, "outcome": NOT_RUN}
     pairs = [pair for pair in pairs if not any(math.isnan(values.get(name, math.nan)) for name in pair)]
     if math.isnan(oracle - unfilled) or np.isclose(oracle, unfilled):
@@ -51,10 +51,13 @@ def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
     if not pairs:
         return known | {"reason": "no competent arm"}
     arm, floor = min(pairs, key=lambda pair: values[pair[0]] - values[pair[1]])
+    others = [
+        values[one] for _, one in pairs if one != UNFILLED
+    ]  # which is the floor of an arm that writes anew
     steps = {
         "above_arms": oracle - max(values[one] for one, _ in pairs),
         "above_floors": values[arm] - values[floor],
-        "above_unfilled": min(values[one] for _, one in pairs) - unfilled,
+        "above_unfilled": min(others, default=math.nan) - unfilled,
     }
     wrong = [words for step, words in MISRANKED.items() if steps[step] <= 0]
     shares = {name: step / (oracle - unfilled) for name, step in steps.items()}
