@@ -22,7 +22,7 @@ def cell(arm, budget, hits, predicted, seed=0):
         Cell("plots", arm, "random", 0.5, seed, budget),
         statistics={("fills", "exact_match"): np.stack([rows, np.full(N, 10)], axis=1).astype(float)},
         place=place,
-        context={"mlm": "both", "clm": "left"}.get(arm, "none"),
+        context={"mlm": "both", "clm": "left", "bigram_both": "both", "bigram_left": "left"}.get(arm, "none"),
     )
 
 

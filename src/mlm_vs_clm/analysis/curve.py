@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ..fill.baselines import BASELINES
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
 from .competence import Competence, join_sides, judge_competence
@@ -78,7 +79,7 @@ def mark_pale_along(
 
     `along` has the cells of the curve, `final` those of the study, which have the floors.
     """
-    floors = [one for one in final if one.context == "none"]
+    floors = [one for one in final if one.cell.arm in BASELINES]
     known = {
         budget: Competence(
             judge_competence(

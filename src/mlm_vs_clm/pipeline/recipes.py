@@ -30,7 +30,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 6,
-    "report": 17,
+    "report": 18,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

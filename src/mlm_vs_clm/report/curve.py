@@ -33,15 +33,16 @@ THOUSAND = 1e3
 def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each difference between arms against the training tokens, measures down, corpora across."""
     rows = label(curve[curve["matching"] == MATCHINGS[0]])
+    names = rows.drop_duplicates("comparison").set_index("comparison")["difference"]
     return _draw(
         rows,
-        "comparison",
-        style.series_looks(ordered(rows["comparison"], style.COMPARISONS)),
+        "difference",
+        style.series_looks(names[ordered(names.index, style.COMPARISONS)]),
         name="curve",
         title="Differences between arms against training tokens",
         caption=(
             f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
-            "the comparisons and their arms are in the table below. Above 0 the first arm is better. Bars are 95 % "
+            "their conditions are in the table below. Above 0 the first arm is better. Bars are 95 % "
             f"intervals. {PALE}"
         ),
         axis="difference in {}",
