@@ -47,7 +47,7 @@ check: $(READY) ## lint, formatting, import contracts and types
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports && $(VENV)/bin/mypy
 
-notebooks: $(READY) ## execute the notebooks on results/SCALE
+notebooks: $(READY) ## execute the notebooks on results/SCALE, in place (elsewhere: ARGS='--target <folder>')
 	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process

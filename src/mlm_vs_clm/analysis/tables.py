@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StudyError
+from ..files import hash_lines, list_hashes
 from ..tasks import TASKS
 
 OVERALL = "overall"  # all corpora together
@@ -158,6 +159,11 @@ def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, s
     if Path(results) / scale in present:
         return Path(results) / scale, f"Reading the scale {scale}."
     return present[0], f"No results at the scale {scale}: reading {present[0].name} instead."
+
+
+def hash_tables(folder: Path) -> str:
+    """Return 12 hex digits that change with any CSV file of a results folder."""
+    return hash_lines(list_hashes(folder, sorted(path.name for path in folder.glob("*.csv"))))[:12]
 
 
 def over_seeds(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:

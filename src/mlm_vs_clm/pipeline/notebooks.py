@@ -1,6 +1,7 @@
-"""Run every notebook from top to bottom on one folder of results, and write the executed copies beside the artifacts."""
+"""Run every notebook from top to bottom on one folder of results, and write it with its outputs: same results, same bytes."""
 
 import argparse
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -14,9 +15,14 @@ NOTEBOOKS = ROOT / "notebooks"
 
 
 def execute(notebook: Path, target: Path) -> None:
-    """Run a notebook in its own folder and write it with its outputs."""
+    """Run a notebook in its own folder and write it with its outputs, without times, warnings and the kernel's version."""
     content = nbformat.read(notebook, as_version=4)
-    NotebookClient(content, timeout=300, resources={"metadata": {"path": str(notebook.parent)}}).execute()
+    metadata, place = deepcopy(content.metadata), {"metadata": {"path": str(notebook.parent)}}
+    NotebookClient(content, timeout=300, record_timing=False, resources=place).execute()
+    content.metadata = metadata
+    for cell in content.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     target.mkdir(parents=True, exist_ok=True)
     nbformat.write(content, target / notebook.name)
     print(f"executed {target / notebook.name}")
@@ -24,7 +30,7 @@ def execute(notebook: Path, target: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm notebooks`."""
-    parser.add_argument("--target", type=Path, default=Path("outputs/notebooks"))
+    parser.add_argument("--target", type=Path, default=NOTEBOOKS, help="folder of the executed copies")
 
 
 def run(chosen: argparse.Namespace) -> None:
