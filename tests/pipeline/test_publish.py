@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.analysis.answers import ALL
+from mlm_vs_clm.analysis.answers import ALL, UNSURE
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report.rendering import write_between_markers
@@ -24,7 +24,13 @@ def test_readme_is_two_screens_at_most():
 
 def make_answers(*outcomes):
     """Return answers to claim C1: one corpus an outcome under "known length", and one row of "no leak"."""
-    row = {"claim": "C1", "first": "mlm at random 0.5", "second": "clm at random 0.5", "metric": "bleu"}
+    row = {
+        "claim": "C1",
+        "first": "mlm at random 0.5",
+        "second": "clm at random 0.5",
+        "metric": "bleu",
+        "reason": "",
+    }
     rows = [
         row | {"condition": "known length", "corpus": f"corpus {i}", "outcome": outcome}
         for i, outcome in enumerate(outcomes)
@@ -40,13 +46,13 @@ def make_answers(*outcomes):
         (["not run", "not run"], "**not run**.", "**not run** |"),
         (
             ["arm not competent", "second better", "second better"],
-            "**causal better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*.",
-            "**clm better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak* |",
+            "**causal better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*†.",
+            "**clm better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*† |",
         ),
         (
             ["first better, within the margin"],
-            "**masked better, within the margin** *known length*; **not run** *no leak*.",
-            "**mlm better, within the margin** *known length*; **not run** *no leak* |",
+            "**masked better, within the margin** *known length*; **not run** *no leak*†.",
+            "**mlm better, within the margin** *known length*; **not run** *no leak*† |",
         ),
     ],
 )
@@ -55,7 +61,32 @@ def test_answer_and_claims_are_told_by_their_outcomes(outcomes, answer, entry):
     tables["sentences"] = pd.DataFrame(
         [("C1", "S.", "Over 5 runs: known length, x: y.")], columns=["claim", "statement", "sentence"]
     )
+    tables["answers"].loc[tables["answers"]["condition"] == "no leak", "reason"] = UNSURE
     text, training, cost = publish.describe_answer(tables).splitlines()
     assert text == f"- **Is the text better?** Over 5 runs: {answer}"
     assert training.startswith("- **As training data**") and cost == "- **Does it cost more?** **not run**."
     assert publish.tabulate_claims(tables).splitlines()[2] == f"| C1 S. | {entry}"
+
+
+def test_competence_is_told_arm_by_arm_and_what_was_not_run_is_not_guessed():
+    cell = {"arm": "mlm", "corpus": "plots", "strategy": "random", "ratio": 0.5, "metric": "exact_match"}
+    cell |= {
+        "word_class": "all",
+        "value": 0.2,
+        "floor": "bigram_both",
+        "floor_value": 0.1,
+        "outcome": "competent",
+    }
+    content = cell | {"word_class": "content", "outcome": "not competent"}
+    others = [
+        cell | {"arm": "clm", "corpus": "speeches"},
+        cell | {"arm": "bigram_both"},
+        cell | {"ratio": 1.0},
+    ]
+    tables = tidy_fakes() | {"competence": pd.DataFrame([cell, content, *others])}
+    assert publish.tabulate_competence(tables).splitlines() == [
+        "| arm | plots | speeches |",
+        "| --- | --- | --- |",
+        "| mlm | 0.200 against 0.100 (bigram_both): **competent**; content words: not competent | not run |",
+        "| clm | not run | 0.200 against 0.100 (bigram_both): **competent** |",
+    ]

@@ -4,15 +4,17 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, word_outcome
+from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from ..analysis.tables import read_table, read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..fill.baselines import BASELINES
+from ..report import style
 from ..report.build import read_study, show_tables
 from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
@@ -101,16 +103,15 @@ def make_blocks(results: Path) -> Blocks:
 
 def describe_matched(tables: Tables) -> Blocks:
     """Return the blocks on the matched study, by marker."""
-    study, competence = read_study(tables), tables["competence"]
-    trained = study.at_main(competence[~competence["arm"].isin(BASELINES)])
+    study = read_study(tables)
     return {
         "answer": describe_answer(tables),
         "claims": tabulate_claims(tables),
         "grid": show_grid(tables),
         "utility": describe_utility_gap(tables["utility_gap"]),
         "answers": tell_claims(tables["sentences"]),
-        "competence": "\n".join(map(to_markdown, competence_table(competence, study))),
-        "competent": "\n".join(map(to_markdown, competence_table(trained, study))),
+        "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
+        "competent": tabulate_competence(tables),
         "gap": "\n".join(show_tables("gap", tables)),
         "setting": describe_setting(tables),
         "costs": "\n\n".join(describe_costs(tables["ledger"], tables["equal_compute"], study)),
@@ -171,12 +172,34 @@ def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> st
 
 
 def _list_conditions(rows: list[dict], counts: pd.Series) -> str:
-    """Return the conditions of an outcome: "*no leak*, *known length* (2 of 3)"; no name where there is one alone."""
+    """Return the conditions of an outcome: "*no leak*, *known length* (2 of 3)†"; no name where there is one alone."""
     parts = []
     for name, part in group_by(rows, lambda row: row["condition"]).items():
+        mark = "†" if any(UNSURE in str(row["reason"]) for row in part) else ""
         share = f"({len(part)} of {counts[name]})" if len(part) < counts[name] else ""
-        parts.append(" ".join(filter(None, [f"*{name}*" if len(counts) > 1 else "", share])))
+        parts.append(" ".join(filter(None, [f"*{name}*" if len(counts) > 1 else "", share])) + mark)
     return ", ".join(parts)
+
+
+def tabulate_competence(tables: Tables) -> str:
+    """Return a table of the trained arms at the main cell: score, floor, and whether the arm is competent, by corpus."""
+    study, competence = read_study(tables), tables["competence"]
+    rows = study.at_main(competence[~competence["arm"].isin(BASELINES)])
+    found = {(row.arm, row.corpus, row.word_class): row for row in rows.itertuples(index=False)}
+    corpora = style.ordered(rows["corpus"])
+    lines = [["arm", *corpora], ["---"] * (1 + len(corpora))]
+    for arm in style.ordered(rows["arm"], style.ARMS):
+        cells = [[found.get((arm, corpus, each)) for each in ("all", "content")] for corpus in corpora]
+        lines.append([arm, *(_word_competence(*cell) for cell in cells)])
+    return "\n".join(markdown_row(line) for line in lines)
+
+
+def _word_competence(whole: Any, content: Any) -> str:
+    if whole is None or whole.outcome == NOT_RUN:
+        return NOT_RUN
+    form = "{:.1f} against {:.1f}" if whole.metric == "bleu" else "{:.3f} against {:.3f}"
+    more = f"; content words: {content.outcome}" if content is not None else ""
+    return f"{form.format(whole.value, whole.floor_value)} ({whole.floor}): **{whole.outcome}**{more}"
 
 
 def describe_setting(tables: Tables) -> str:
