@@ -50,9 +50,6 @@ def settings(toy, store):
         "model.corpora=[own]",
         "scale.training.token_budget=1500",
         "scale.training.max_subwords=128",
-        "scale.grid.corpora=[own]",
-        "scale.grid.arms=[mlm,clm,seq2seq_kept,unfilled,oracle]",
-        "scale.grid.maskings=[{strategy: random, ratio: 0.5}, {strategy: entities, ratio: 1.0}]",
         "scale.resamples=20",
         "scoring.metrics=[bleu,bertscore]",
         f"scoring.encoder={toy / 'encoder'}",
@@ -64,9 +61,17 @@ def settings(toy, store):
     ]
 
 
+GRID = [
+    "scale.grid.corpora=[own]",
+    "scale.grid.arms=[mlm,clm,seq2seq_kept,unfilled,oracle]",
+    "scale.grid.maskings=[{strategy: random, ratio: 0.5}, {strategy: entities, ratio: 1.0}]",
+]
+
+
 def command(stage, toy, store, *overrides):
     """Return the command of a stage on the toy corpus."""
-    return [sys.executable, f"experiments/{stage}.py", *settings(toy, store), *overrides]
+    grid = GRID if stage == "report" else []
+    return [sys.executable, f"experiments/{stage}.py", *settings(toy, store), *grid, *overrides]
 
 
 def run(stage, toy, store, *overrides, **options):

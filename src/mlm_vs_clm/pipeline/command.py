@@ -22,6 +22,7 @@ from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, register
+from .effects import refuse_ignored
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
@@ -152,6 +153,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
             stage = HydraConfig.get().job.name
             refuse_launcher(stage)
             asked = Job(compose(overrides, raw), overrides)
+            if not is_sweep():  # its callback does this once
+                refuse_ignored(stage, [asked], compose)
             if asked.config.scale.minutes and stage not in UNTRAINED:
                 asked.set_budget()
             run(asked)

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
@@ -38,6 +39,17 @@ PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("result
 def name_folder(scale: str, track: str) -> str:
     """Return the folder of a study in `results`: the matched track's is named after the scale alone."""
     return scale if track == "matched" else f"{scale}-{track}"
+
+
+def check_writable(results: str, name: str) -> None:
+    """Raise StudyError, before any work, where the folder of a study's results cannot be written."""
+    target = Path(results) / name
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=target):
+            pass
+    except OSError as error:
+        raise StudyError(explain_os_error(error, target)) from error
 
 
 def publish(report: Path, results: str, name: str) -> None:

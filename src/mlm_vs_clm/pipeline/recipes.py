@@ -1,6 +1,7 @@
 """What each result is made from: settings in, recipes out. The one place where stages are connected."""
 
 from dataclasses import asdict, fields, replace
+from functools import cache
 from pathlib import Path
 
 from ..corpora.building import check_own, name_own, own_source
@@ -16,6 +17,7 @@ from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
+from ..tasks import TASKS
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
 
@@ -73,14 +75,22 @@ def _sizes(config: Config, name: str) -> dict:
 def own_corpus(config: Config) -> dict:
     """Return what names a user's own corpus: its path, its hash, and how it is read."""
     chosen = config.corpus
+    if chosen.task not in TASKS:
+        raise StudyError(f"corpus.task={chosen.task} is unknown: choose one of {', '.join(TASKS)}")
     columns = {ours: theirs for ours, theirs in asdict(chosen.columns).items() if theirs}
-    settings = name_own(chosen.name, chosen.path, chosen.reader, columns, chosen.task)
+    settings = _name_once(chosen.name, chosen.path, chosen.reader, tuple(columns.items()), chosen.task)
     per_group = _sizes(config, chosen.name)["per_group"]
     if chosen.task == "verification" and per_group < 2:
         raise StudyError(
             f"corpus.task=verification needs two documents per author: set scale.sizes.{chosen.name}.per_group=2"
         )
     return settings | ({"skip_mistakes": True} if chosen.skip_mistakes else {})
+
+
+@cache
+def _name_once(name: str, path: str | None, reader: str | None, columns: tuple, task: str) -> dict:
+    """Return what names a user's own corpus, its files listed and hashed once in a process for its many cells."""
+    return name_own(name, path, reader, dict(columns), task)
 
 
 def check_corpus(config: Config) -> None:
@@ -319,7 +329,6 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
     settings: dict = {
         "scale": config.scale.name,
-        "model": config.model.name,
         "examples": shown,
         "rules": rules,
     }

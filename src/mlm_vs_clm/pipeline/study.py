@@ -68,6 +68,17 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     yield from (first, second, rest)
 
 
+def results(config: Config, choose: Choose) -> Iterator[Recipe]:
+    """Yield what a setting of a study can reach: the settings of the report, every cell, and the examples.
+
+    Raises StudyError as `check_main` does.
+    """
+    check_main(config)
+    yield recipes.report(config, {}, [], [])
+    yield from cells(config, choose).values()
+    yield recipes.report(config, {}, shown_corpora(config, choose), [])
+
+
 def list_trainings(config: Config, choose: Choose) -> list[Recipe]:
     """Return the trainings of a study, each once."""
     named = cells(config, choose).items()

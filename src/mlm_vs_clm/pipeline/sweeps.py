@@ -6,11 +6,15 @@ import sys
 from pathlib import Path
 from uuid import uuid4
 
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from ..files import write_atomically
+from .command import MISTAKES, Job, compose, one_line
+from .effects import refuse_ignored
 from .workers import init_worker
 
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
@@ -25,7 +29,12 @@ class Outcomes(Callback):
         self.starter = os.getpid()
 
     def on_multirun_start(self, config: DictConfig, **kwargs) -> None:
-        """Name a folder for the failures of this sweep alone."""
+        """Refuse a setting that no job would use; name a folder for the failures of this sweep alone."""
+        try:
+            asked = list_jobs(list(config.hydra.overrides.task))
+            refuse_ignored(config.hydra.job.name, (Job(compose(one), one) for one in asked), compose)
+        except MISTAKES as error:
+            sys.exit(f"error: {one_line(error)}")
         self.failures = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
 
     def on_job_start(self, config: DictConfig, **kwargs) -> None:
@@ -49,6 +58,11 @@ class Outcomes(Callback):
         failures = [json.loads(file.read_text()) for file in files]
         if failures:
             sys.exit(format_failures(failures))
+
+
+def list_jobs(overrides: list[str]) -> list[list[str]]:
+    """Return the overrides of each job of a sweep, as Hydra's sweeper makes them."""
+    return BasicSweeper.split_arguments(OverridesParser.create().parse_overrides(overrides), None)[0]
 
 
 def format_failures(failures: list[dict]) -> str:

@@ -1,0 +1,84 @@
+"""No setting is ignored in silence: an override that reaches no result of a command is refused."""
+
+import subprocess
+import sys
+
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from tiny_studies import ROOT, settings, write_corpus
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline import command, publish
+from mlm_vs_clm.pipeline.config import register
+from mlm_vs_clm.pipeline.effects import refuse_ignored
+
+FEW = ["scale.grid.corpora=[own]", "scale.grid.also=[]", "scale.grid.curve=[]"]  # few compositions, for speed
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Return the settings of a corpus with entities."""
+    folder = tmp_path_factory.mktemp("tiny")
+    write_corpus(folder / "corpus.jsonl")
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield settings(folder, folder)[:3]
+    GlobalHydra.instance().clear()
+
+
+def ask(stage, *jobs):
+    refuse_ignored(stage, [command.Job(command.compose(job), job) for job in jobs], command.compose)
+
+
+IGNORED = {
+    "masking.ratio=1.5": "a study takes its maskings from scale.grid.maskings",
+    "masking.ratio=-0.1": "scale.grid.maskings",
+    "masking.ratio=nan": "scale.grid.maskings",
+    "arm=constant": "scale.grid.arms",
+    "seed=-1": "a study takes its seeds from scale.grid.seeds",
+    "+unknown=3": "correct its name or remove it",
+}
+
+
+@pytest.mark.parametrize("override", IGNORED)
+def test_an_override_that_reaches_no_cell_of_a_study_is_refused(tiny, override):
+    with pytest.raises(StudyError, match=f"^{override.replace('+', '.')} .*{IGNORED[override]}"):
+        ask("report", [*tiny, *FEW, "scale.grid.arms=[unfilled]", override])
+
+
+def test_every_setting_of_a_study_reaches_a_result(tiny):
+    more = ["scale.grid.seeds=[0,1]", "scale.main.ratio=0.5", "scale.grid.curve=[mlm]", "scoring.bound=0.4"]
+    more += ["objective.mask_share=0.7", "corpus.show_examples=true", "corpus.reader=jsonl", "device=cpu"]
+    ask("report", [*tiny, *FEW[:2], "scale.grid.arms=[mlm,unfilled]", *more])
+
+
+def test_a_setting_of_a_job_reaches_its_cell_or_is_refused(tiny):
+    ask("score", [*tiny, "arm=unigram", "masking.ratio=0.2", "seed=3", "trained_on=real"])
+    for override in ("scale.grid.seeds=[0,1]", "+unknown=3", "scale.main.ratio=0.3", "likelihood=true"):
+        with pytest.raises(StudyError, match="reaches no result of this command"):
+            ask("score", [*tiny, "trained_on=real", "arm=unigram", override])
+
+
+def test_a_setting_of_a_sweep_may_reach_one_job_alone_and_a_job_with_a_mistake_stops_no_other(tiny):
+    ask("score", *([*tiny, f"arm={arm}", "likelihood=true"] for arm in ("unigram", "mlm")))
+    mistaken = [[*tiny, "arm=unigram", f"masking.ratio={ratio}", "+unknown=3"] for ratio in (1.5, 0.5)]
+    ask("score", mistaken[0])
+    with pytest.raises(StudyError, match=r"\+unknown=3 reaches no result"):
+        ask("score", *mistaken)
+
+
+def test_an_unknown_task_stops_the_check_of_a_corpus(tiny):
+    asked = [sys.executable, "experiments/corpus.py", *tiny, "corpus.task=summarise", "check=true"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith(
+        "error: corpus.task=summarise is unknown: choose one of"
+    )
+
+
+def test_a_folder_of_results_that_cannot_be_written_is_refused(tmp_path):
+    publish.check_writable(str(tmp_path), "laptop")
+    (tmp_path / "file").write_text("")
+    for place in ("/proc/foo", str(tmp_path / "file")):
+        with pytest.raises(StudyError, match=f"cannot read or write {place}"):
+            publish.check_writable(place, "laptop")
