@@ -15,10 +15,10 @@ COLUMNS = {
     "study": "scale track main_strategy main_ratio rules".split(),
     "scores": (
         "corpus arm objective context length order strategy ratio share seed scope metric "
-        "value low high n signature artifact reason"
+        "value low high n signature artifact reason model"
     ).split(),
     "downstream": (
-        "task corpus trained_on strategy ratio share seed metric value low high n artifact reason"
+        "task corpus trained_on strategy ratio share seed metric value low high n artifact reason model"
     ).split(),
     "competence": (
         "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
@@ -46,7 +46,7 @@ COLUMNS = {
     ).split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
-        "flops seconds peak_memory_mb device precision artifact"
+        "flops seconds peak_memory_mb device precision artifact model"
     ).split(),
     "equal_compute": (
         "corpus comparison first second scope metric basis flops_first flops_second value_first value_second value "
@@ -86,7 +86,7 @@ NUMBERS = (
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
 ).split()
-NOTES = ("pale", "reason")  # columns of words that may be absent
+NOTES = ("pale", "reason", "model")  # columns of words that may be absent
 UNEXPLAINED = "no reason was recorded"
 
 

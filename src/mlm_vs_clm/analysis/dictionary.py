@@ -1,0 +1,147 @@
+"""The data dictionary: what each table of a study is, and the unit and meaning of its columns."""
+
+from .tables import COLUMNS, KEYS
+
+TABLES = {
+    "study": "which study this is",
+    "scores": "what every arm scored, per cell, scope and metric",
+    "downstream": "what task models answer on real test text after training on an arm's text or on a control",
+    "competence": "whether an arm clears the floors of what it sees, per cell and class of blanks",
+    "answers": "the outcome of every condition of a claim, per corpus and over all of them",
+    "sentences": "one sentence per claim, made from the answers",
+    "sanity": "whether a metric ranks original, competent arms, floors and unfilled text as it should",
+    "headroom": "utility as a share of the way from unfilled to real text",
+    "gap": "paired differences between arms in the scores of text, at the main cell",
+    "utility_gap": "paired differences between arms in utility, at the main cell",
+    "runs": "the differences of `gap` and `utility_gap`, seed by seed",
+    "learning": "scores of an arm at every token budget at which its training kept a model",
+    "curve": "paired differences between arms along the training curve",
+    "ledger": "what generation cost, per cell",
+    "equal_compute": "differences between arms at equal documents and at equal FLOPs",
+    "correlation": "quality against utility over cells",
+    "training": "losses and cost along each training",
+}
+LOW_HIGH = "end of the 95 % interval of the value beside it"
+# By column, or by table.column where a table differs: unit ("" for words) and meaning.
+MEANINGS = {
+    "scale": ("", "size of the study (conf/scale)"),
+    "track": ("", "which models were trained (conf/track)"),
+    "main_strategy": ("", "strategy of the main cell, at which arms are compared"),
+    "main_ratio": ("share", "ratio of the main cell"),
+    "rules": ("", "hash of the rules that decide the claims"),
+    "corpus": ("", "corpus whose documents are filled; `overall` or `all`: all corpora together"),
+    "training.corpus": ("", "corpus whose dev loss the row has"),
+    "arm": ("", "what filled the blanks (conf/arm)"),
+    "objective": ("", "training objective of the arm's model; `none` for a baseline"),
+    "context": ("", "what the arm sees: left, both, leaky, kept or none"),
+    "length": ("", "what it knows of the length of a fill: known, one, free or none"),
+    "order": ("", "order in which it fills blanks"),
+    "strategy": ("", "which words may be hidden (conf/masking); empty for a control"),
+    "ratio": ("share", "share of eligible words asked to be hidden"),
+    "share": ("share", "share of all words hidden in fact"),
+    "seed": ("", "seed of blanks and draws, and of training where runs are repeated"),
+    "scope": ("", "document: the whole text; fills: the blanks alone; utility: a task"),
+    "metric": ("", "name of the measure; `_gain`: (score - unfilled) / (oracle - unfilled)"),
+    "value": ("of the metric", "the score, or the difference first minus second"),
+    "headroom.value": ("share", "(utility - unfilled) / (real - unfilled)"),
+    "correlation.value": ("of the statistic", "coefficient, standardised slope, count or corrected p"),
+    "low": ("of the value", f"lower {LOW_HIGH}"),
+    "high": ("of the value", f"upper {LOW_HIGH}"),
+    "n": ("count", "documents, blanks or test units behind the value"),
+    "signature": ("", "version and settings of the metric"),
+    "artifact": ("", "stored result that the row was read from, <stage>/<id>"),
+    "reason": ("", "why a value is missing or limited; empty where nothing is"),
+    "task": ("", "downstream task: ner, genres or verification"),
+    "trained_on": ("", "text that the task model learned from: an arm, or real, shuffled, majority"),
+    "word_class": ("", "blanks that count: all, or content words alone"),
+    "floor": ("", "the floor that is cleared least"),
+    "floor_value": ("of the metric", "score of that floor"),
+    "difference": ("of the metric", "arm minus floor, paired"),
+    "runs": ("count", "trainings, or task models, behind the value"),
+    "outcome": ("", "what is decided: see docs/method.md"),
+    "claim": ("", "id of the claim (conf/claims.yaml)"),
+    "condition": ("", "the condition of the claim that the row answers"),
+    "first": ("", "first side of the comparison"),
+    "second": ("", "second side of the comparison"),
+    "effect": ("of the metric", "first minus second, a correlation, a slope, or a ratio of costs"),
+    "margin": ("of the metric", "differences within it count as equal"),
+    "p": ("", "probability under no difference, corrected by Holm"),
+    "detectable": ("of the metric", "smallest difference that would be found, training noise included"),
+    "needs": ("", "what would settle the row"),
+    "statement": ("", "the claim as it was reported"),
+    "sentence": ("", "the answer to it"),
+    "oracle_value": ("of the metric", "score of the original text"),
+    "arm_value": ("of the metric", "score of that arm"),
+    "unfilled_value": ("of the metric", "score or utility of text without its blanks"),
+    "above_arms": ("share", "original above the best competent arm, of (oracle - unfilled)"),
+    "above_floors": ("share", "arm above its floor, of (oracle - unfilled)"),
+    "above_unfilled": ("share", "lowest floor above unfilled text, of (oracle - unfilled)"),
+    "utility": ("of the metric", "score of the task model that learned from the arm's text"),
+    "real_value": ("of the metric", "score of the task model that learned from real text"),
+    "headroom": ("of the metric", "real minus unfilled"),
+    "room": ("", "yes where the headroom is above the detectable difference"),
+    "comparison": ("", "name of the comparison"),
+    "budget": ("tokens", "training tokens at which the model was kept"),
+    "curve.budget": ("tokens", "training tokens of the first arm's model"),
+    "budget_second": ("tokens", "training tokens of the second arm's model"),
+    "tokens_seen": ("tokens", "tokens read in training up to here"),
+    "tokens_predicted": ("tokens", "tokens that the loss was taken over up to here"),
+    "passes": ("count", "times that training had read the corpus"),
+    "ledger.passes": ("count", "forward passes of the network"),
+    "matching": ("", "equal tokens seen, or equal tokens predicted"),
+    "method": ("", "shared by arms that differ in order and pace alone"),
+    "documents": ("count", "documents filled"),
+    "blanks": ("count", "blanks filled"),
+    "tokens_filled": ("tokens", "tokens written"),
+    "token_forwards": ("tokens", "tokens read by the network, each time counted"),
+    "flops": ("FLOPs", "floating-point operations"),
+    "seconds": ("s", "wall-clock time; differs by machine"),
+    "peak_memory_mb": ("MB", "highest memory of the process; differs by machine"),
+    "device": ("", "cpu or cuda"),
+    "precision": ("", "number format of the network"),
+    "basis": ("", "what is equal: documents, or the compute of one arm"),
+    "flops_first": ("FLOPs per document", "cost of the first arm"),
+    "flops_second": ("FLOPs per document", "cost of the second arm"),
+    "value_first": ("of the metric", "score of the first arm"),
+    "value_second": ("of the metric", "score of the second arm"),
+    "quality_metric": ("", "metric of the text"),
+    "quality_scope": ("", "scope of that metric"),
+    "utility_metric": ("", "metric of the task"),
+    "statistic": ("", "coefficient or test that the value is"),
+    "n_cells": ("count", "cells behind the value"),
+    "bound": ("", "the interval must lie inside plus or minus this for `no strong correlation`"),
+    "decision": ("", "what the interval and the bound decide"),
+    "model": ("", "initial checkpoint of the model; `none` for a baseline"),
+    "pale": ("", "why the row decides nothing: an arm is not competent; empty for one that may speak"),
+    "initialisation": ("", "what training began with"),
+    "corpora": ("", "corpora that the model was trained on"),
+    "step": ("count", "optimiser steps up to here"),
+    "train_loss": ("nats per token", "mean loss of the training text since the row before"),
+    "dev_loss": ("nats per token", "loss on the dev split"),
+    "tokens_per_second": ("tokens per s", "speed of training; differs by machine"),
+}
+
+
+def describe_column(table: str, column: str) -> tuple[str, str]:
+    """Return unit and meaning of a column of a table; raises KeyError for one without an entry."""
+    return MEANINGS.get(f"{table}.{column}") or MEANINGS[column]
+
+
+def write_dictionary() -> str:
+    """Return the data dictionary in Markdown: a section per table, a line per column; keys in bold."""
+    sections = []
+    for table, columns in COLUMNS.items():
+        lines = [
+            f"### {table}.csv",
+            "",
+            f"{TABLES[table].capitalize()}.",
+            "",
+            "| column | unit | meaning |",
+            "|---|---|---|",
+        ]
+        for column in columns:
+            unit, meaning = describe_column(table, column)
+            name = f"**{column}**" if column in KEYS[table] else column
+            lines.append(f"| {name} | {unit} | {meaning} |")
+        sections.append("\n".join(lines))
+    return "\n\n".join(sections)
