@@ -37,8 +37,11 @@ def write_results(folder, change=lambda tables: tables):
     )
     answers = pd.DataFrame(ANSWERS, columns=["claim", "metric", "scope", "outcome", "effect"])
     answers = answers.assign(condition="no leak", corpus="all", first="mlm", second="clm")
+    words = pd.DataFrame({"claim": ["C1"], "sentence": ["Nothing was run."]})
     folder.mkdir(exist_ok=True)
-    for name, table in change({"scores": scores, "answers": answers}).items():
+    for name, table in change(
+        {"scores": scores, "answers": answers, "sentences": words, "runs": scores[:0]}
+    ).items():
         table.to_csv(folder / f"{name}.csv", index=False)
     return folder
 
@@ -209,6 +212,13 @@ def test_a_row_for_the_log_says_when_where_and_how_it_ended(tmp_path, capsys):
     assert row.startswith(f"for the log: | {date.today()} | results | cpu (")
     assert row.endswith("0 near, 0 differs, 0 missing, 0 extra; no of 2 outcomes changed, 0 on one side |")
     assert f"torch {version('torch')}" in row and row.count("|") == 6
+
+
+def test_every_table_of_the_committed_results_can_be_compared():
+    for study in sorted(path.parent for path in (ROOT / "results").glob("*/scores.csv")):
+        tables = read_tables(read_files(study), study)
+        compared = compare_results(tables, tables)
+        assert set(compared["status"]) == {"OK"} and {"scores", "answers"} <= set(compared["file"])
 
 
 def test_the_manifest_lists_the_committed_results():

@@ -36,6 +36,7 @@ IGNORED = {
 OUTCOMES = {"outcome", "decision"}  # words that are results, not names
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
+COMPARED = ["file", "cell", "measure", "fresh", "committed", "status"]
 RANKED = {"scores": "arm", "downstream": "trained_on"}
 # The expected standard deviation of two normal values over their true one, sqrt(2 / pi).
 C4_OF_TWO = math.sqrt(2 / math.pi)
@@ -53,11 +54,13 @@ def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
     known = committed if committed is not None else fresh
     keys = choose_keys(name, known if known is not None else pd.DataFrame())
     sides = [lengthen(name, table, keys) for table in (committed, fresh)]
+    if all(side.empty for side in sides):  # words alone, or no rows
+        return pd.DataFrame(columns=COMPARED)
     paired = pd.concat(sides, axis=1, keys=["committed", "fresh"]).reset_index(names=["cell", "measure"])
     paired.columns = pd.Index(["cell", "measure", "committed", "fresh"])
     rows = zip(paired["measure"], paired["fresh"], paired["committed"], strict=True)
     compared = paired.assign(file=name, status=[find_status(*row) for row in rows])
-    return compared[["file", "cell", "measure", "fresh", "committed", "status"]]
+    return compared[COMPARED]
 
 
 def choose_keys(name: str, table: pd.DataFrame) -> list[str]:
@@ -70,7 +73,7 @@ def choose_keys(name: str, table: pd.DataFrame) -> list[str]:
 def lengthen(name: str, table: pd.DataFrame | None, keys: list[str]) -> pd.Series:
     """Return one entry per number or outcome under (cell, measure); repeated cells are numbered in their order."""
     if table is None or table.empty:
-        return pd.Series(dtype=object, index=pd.MultiIndex.from_arrays([[], []]))
+        return index_entries({})
     absent = [column for column in keys if column not in table.columns]
     if absent:
         raise StudyError(f"{name}.csv has no column {absent[0]!r} on one side: make it again")
@@ -85,7 +88,13 @@ def lengthen(name: str, table: pd.DataFrame | None, keys: list[str]) -> pd.Serie
         if column not in IGNORED.union(keys)
         for cell, metric, value in zip(cells, metrics, table[column], strict=True)
     }
-    return pd.Series(entries, dtype=object)
+    return index_entries(entries)
+
+
+def index_entries(entries: Mapping[tuple[str, str], Any]) -> pd.Series:
+    """Return entries under (cell, measure), be there none."""
+    names = [[name[level] for name in entries] for level in (0, 1)]
+    return pd.Series(list(entries.values()), index=pd.MultiIndex.from_arrays(names), dtype=object)
 
 
 def name_cell(values: Iterable) -> str:
