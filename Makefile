@@ -65,7 +65,7 @@ verify: data ## compare a fresh report with the committed results, number by num
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
-	@cd results && find . -type f ! -name MANIFEST.sha256 | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
+	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) -m mlm_vs_clm store $(or $(ARGS),list)
