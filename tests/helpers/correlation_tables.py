@@ -19,7 +19,7 @@ def make_tables(utility_of, corpora=("abstracts", "plots"), n=40, seed=0):
         for i in range(n):
             cell = {"corpus": corpus, "strategy": "random", "ratio": (i // 4 + 1) / 20, "seed": 0}
             quality = rng.uniform(0.2, 0.9)
-            for scope, name in (("document", "rougeL"), ("document", "bertscore")):
+            for scope, name in (("document", "rougeL"), ("fills", "exact_match")):
                 score = {"arm": ARMS[i % 4], "scope": scope, "metric": name, "value": quality}
                 scores.append(cell | score | {"share": cell["ratio"]})
             row = {"task": task, "trained_on": ARMS[i % 4], "metric": metric, "reason": ""}

@@ -31,8 +31,8 @@ VERSIONS = {
     "generate": 7,
     "score": 5,
     "downstream": 9,
-    "correlate": 6,
-    "report": 18,
+    "correlate": 7,
+    "report": 19,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

@@ -100,7 +100,7 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; â
     "comparison": COMPARISONS,
 }
 UNITS = {"bleu": "0â€“100", "exact_match": "share"}
-MAIN_METRICS = {"document": ("bertscore", "rougeL", "bleu"), "fills": ("exact_match",)}
+MAIN_METRICS = {"document": ("rougeL", "bleu", "bertscore"), "fills": ("exact_match",)}
 
 
 @dataclass(frozen=True)
