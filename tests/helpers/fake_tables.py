@@ -66,6 +66,8 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         "equal_compute": [one for row in gap for one in equal_rows(row)],
         "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
         "training": training_rows(),
+        "answers": [row for corpus in (*corpora, "all") for row in answer_rows(corpus)],
+        "sentences": [{"claim": "C1", "statement": "Masked is better.", "sentence": "Over 5 runs: no leak."}],
     }
     made = {name: pd.DataFrame(rows) for name, rows in tables.items()}
     return made | {"runs": made["runs"].drop(columns="p")}
@@ -195,6 +197,20 @@ def curve_rows(row):
             yield row | about
 
 
+def answer_rows(corpus):
+    for condition in ("no leak", "known length"):
+        names = {
+            "claim": "C1",
+            "condition": condition,
+            "corpus": corpus,
+            "scope": "document",
+            "metric": "bleu",
+        }
+        names |= {"first": "mlm at random 0.5", "second": "clm at random 0.5", "outcome": "first better"}
+        numbers = {"effect": 2.0, "low": 1.0, "high": 3.0, "margin": 0.5, "p": 0.01, "detectable": 0.5}
+        yield names | numbers | {"runs": 5, "n": 150, "needs": "", "reason": ""}
+
+
 def training_rows():
     about = {"model": "minilm", "initialisation": "fake encoder", "corpora": "abstracts+plots+speeches"}
     for objective in ("mlm", "clm", "seq2seq"):
@@ -212,12 +228,12 @@ def training_rows():
 
 
 def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
-    def write(*words):
-        first, second = ([word, True] for word in words)
-        return [["The ", False], first, [" brown fox ", False], second, [" & <stops>.", False]]
+    def write(*words, marks=("wrong", "right")):
+        first, second = map(list, zip(words, marks, strict=True))
+        return [["The ", ""], first, [" brown fox ", ""], second, [" & <stops>.", ""]]
 
-    arms = {"mlm": write("small", "walks"), "clm": write("old", "of"), "unfilled": write("", "")}
-    about = {"strategy": "random", "original": write("quick", "jumps"), "arms": arms}
+    arms = {"mlm": write("small", "jumps"), "clm": write("old", "Jumps"), "unfilled": write("", "")}
+    about = {"strategy": "random", "original": write("quick", "jumps", marks=["blank"] * 2), "arms": arms}
     cells = [(corpus, ratio) for corpus in corpora for ratio in (0.15, 0.5)]
     return [
         about | {"corpus": corpus, "ratio": ratio, "document": f"{corpus}-{i}"}
@@ -247,4 +263,6 @@ def fake_about() -> dict:
         "models": [{"objective": name, "parameters": 22_700_000} for name in ("mlm", "clm")],
         "deviations": [{"what": "corpus", "paper": "discharge summaries", "here": "abstracts"}],
         "versions": {"python": "3.11", "mlm-vs-clm": "0"},
+        "citation": ["The authors. A title (version 0)."],
+        "artifacts": [{"stage": "corpus", "artifacts": 1, "names": "corpus/0"}],
     }

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from mlm_vs_clm.blanks import Corruption, FilledText
+from mlm_vs_clm.blanks import BlankedText, Corruption, assemble_text
 from mlm_vs_clm.corpora import save
 from mlm_vs_clm.corpora.storage import Corpus
 from mlm_vs_clm.documents import Document, find_words
@@ -75,7 +75,10 @@ class ForgedStore:
         generation = self.add(
             "generate", f"{arm}-{name}", axes, inputs, seconds=1.0, device="cpu", peak_memory_mb=1.0
         )
-        fills = [FilledText(f"d{i}", text, ["x", "y"], [None, None]) for i, text in enumerate(TEXTS)]
+        fills = [
+            assemble_text(BlankedText(f"d{i}", text, find_words(text), [1, 3]), ["x", "The"])
+            for i, text in enumerate(TEXTS)
+        ]
         save_filled(generation / "fills.jsonl", fills)
         ledger = dict.fromkeys(("blanks", "tokens_filled", "passes", "token_forwards"), 24)
         (generation / "ledger.json").write_text(

@@ -8,7 +8,7 @@ from made_cells import CLAIMS
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline.collect import gather_examples, gather_tables
+from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples, gather_tables
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
 from mlm_vs_clm.pipeline.study import check_main
 
@@ -40,12 +40,23 @@ def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(
     assert tables_at[0.4][0]["utility_gap"]["value"].notna().all()
 
 
-def test_the_main_cell_names_its_rows_of_the_ledger_and_its_example(tables_at):
-    tables, (example,) = tables_at[0.4]
+def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
+    tables, examples = tables_at[0.4]
     assert main_cell(tables) == ("random", 0.4)
     ledger = at_main_cell(tables["ledger"], main_cell(tables))
     assert set(ledger["arm"]) == set(SKILL) and (ledger["order"] == "random").all()
-    assert (example["ratio"], set(example["arms"])) == (0.4, set(SKILL))
+    assert len(examples) == len({one["document"] for one in examples}) == SHOWN
+    assert all((one["ratio"], set(one["arms"])) == (0.4, set(SKILL)) for one in examples)
+    pieces = [
+        ["Case ", ""],
+        ["0", "blank"],
+        [": ", ""],
+        ["the", "blank"],
+        [" patient took a small dose.", ""],
+    ]
+    assert examples[0]["original"] == pieces
+    filled = {1: ["x", "wrong"], 3: ["The", "right"]}  # case aside
+    assert examples[0]["arms"]["clm"] == [filled.get(i, piece) for i, piece in enumerate(pieces)]
 
 
 def test_answers_are_given_at_the_main_cell(tables_at):

@@ -10,7 +10,6 @@ from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
 
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.build import FIGURES, OPTIONAL, build, draw, make_tables, show_bench
 from mlm_vs_clm.report.rendering import to_markdown
 
@@ -120,8 +119,3 @@ def test_a_new_benchmark_is_shown_as_if_the_report_were_made_anew(make_report, n
     assert all(page.read_text().startswith("<!DOCTYPE html>\n<html") for page in pages)
     assert read_files(tmp_path / "new") == read_files(tmp_path / "old")
     assert without == read_files(tmp_path / "without")
-
-
-@pytest.mark.parametrize("page", sorted(ROOT.glob("results/*/report.html")))
-def test_the_committed_pages_are_html(page):
-    assert page.read_text().startswith("<!DOCTYPE html>\n<html")

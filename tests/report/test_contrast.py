@@ -29,15 +29,17 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def read_colours(css: str) -> tuple[set[str], set[str]]:
-    """Return the colours of text and of backgrounds of a style sheet, and white, which both pages are on."""
+def read_colours(css: str, scheme: str = "light") -> tuple[set[str], set[str]]:
+    """Return the colours of text and of backgrounds of a style sheet in a colour scheme."""
+    dark = re.search(r"@media \(prefers-color-scheme: dark\) \{.*?\n\}\n", css, re.DOTALL)
+    css = css.replace(dark[0], "") + (dark[0] if scheme == "dark" else "") if dark else css
     named = dict(re.findall(r"(--[a-z]+):\s*(#[0-9a-fA-F]{3,6})\b", css))
 
     def find(what: str) -> set[str]:
         used = re.findall(rf"(?<![-\w]){what}:\s*(var\((--[a-z]+)\)|#[0-9a-fA-F]{{3,6}}\b)", css)
         return {named[name] if name else colour for colour, name in used}
 
-    return find("color"), find("background") | {"#fff"}
+    return find("color"), find("background") | ({"#fff"} if scheme == "light" else set())
 
 
 def test_the_ratios_of_the_standard():
@@ -55,3 +57,9 @@ def test_text_stands_out_from_every_background_it_can_have(page):
     assert not weak
     for colour in texts - dark_text:
         assert max(contrast(colour, dark) for dark in backgrounds - light) >= ENOUGH
+
+
+def test_text_stands_out_in_the_dark_too():
+    texts, backgrounds = read_colours(STYLES["report.html"].read_text(), "dark")
+    assert len(texts) >= 3 and len(backgrounds) >= 4 and max(map(luminance, backgrounds)) < 0.1
+    assert not {(t, b) for t in texts for b in backgrounds if contrast(t, b) < ENOUGH}

@@ -1,12 +1,15 @@
 """The page: one file that opens offline, with closed tags, working links, alternative texts and marked fills."""
 
-import base64
 import re
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from fake_tables import STUDY
+from fake_tables import STUDY, fake_tables, tidy_fakes
+
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.report.build import draw
+from mlm_vs_clm.report.drawing import inline, style_context
 
 
 @pytest.fixture(scope="module")
@@ -16,9 +19,9 @@ def page(report):
 
 def test_the_page_is_html_and_needs_nothing_from_elsewhere(page):
     assert page.startswith("<!DOCTYPE html>\n<html")
-    addresses = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert addresses and all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in addresses)
-    assert "@import" not in page and "url(" not in page
+    addresses = re.findall(r'(?:src|href)="([^"]*)"|url\(([^)]*)\)', page)
+    assert addresses and all("".join(address).startswith("#") for address in addresses)
+    assert "@import" not in page and "fetch(" not in page
 
 
 def test_the_links_of_the_page_lead_somewhere(page):
@@ -26,10 +29,35 @@ def test_the_links_of_the_page_lead_somewhere(page):
     assert {link[1:] for link in re.findall(r'href="(#[^"]*)"', page)} <= ids
 
 
-def test_the_embedded_figures_are_the_files_and_have_an_alternative_text(report, page):
-    figures = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]*)" alt="([^"]+)"', page)
-    files = {path.read_bytes() for path in (report / "figures").iterdir()}
-    assert {base64.b64decode(data) for data, _ in figures} == files
+def test_no_id_is_given_twice_and_every_drawing_finds_its_parts(page):
+    ids = re.findall(r' id="([^"]*)"', page)
+    assert len(ids) == len(set(ids)) > 100
+    assert set(re.findall(r"url\(#([^)]*)\)", page)) <= set(ids)
+
+
+def test_every_figure_of_the_folder_is_on_the_page_with_its_content_in_words(report, page):
+    parts = {
+        part.stem: page.partition(f'id="figure-{part.stem}"')[2] for part in report.glob("figures/*.svg")
+    }
+    assert len(parts) > 8
+    for name, part in parts.items():
+        assert "<svg" in part.partition("</figure>")[0], name
+        assert re.search(r'role="(?:img|group)" aria-label="[^"]{20}', part.partition("</figure>")[0]), name
+
+
+def test_a_point_has_its_numbers_and_its_line_the_same_series():
+    rows = {"corpus": "plots", "scope": "fills", "metric": "exact_match", "seed": 0, "n": 30}
+    rows |= {"tokens_seen": 1, "tokens_predicted": 1, "passes": 0.5}
+    scored = {"value": 0.2, "low": 0.1, "high": 0.3}
+    tables = tidy_fakes()
+    tables["learning"] = pd.DataFrame(
+        [rows | scored | {"arm": arm, "budget": budget} for arm in ("mlm", "clm") for budget in (1000, 2000)]
+    )
+    (made,) = draw("learning", tables)
+    with style_context():
+        svg = inline(made.panels[0].figure, made.marks, name="f0")
+    assert "mlm on plots, 2,000 tokens, exact match, fills only: 0.200 [0.100, 0.300]; n 30" in svg
+    assert svg.count('data-series="mlm"') == 2 + 2 + 1  # points, bars, the line
 
 
 def test_every_tag_of_the_page_is_closed(page):
@@ -37,8 +65,11 @@ def test_every_tag_of_the_page_is_closed(page):
         open = []
 
         def handle_starttag(self, tag, attributes):
-            if tag not in {"meta", "img"}:
+            if tag not in {"meta", "input", "br"}:
                 self.open.append(tag)
+
+        def handle_startendtag(self, tag, attributes):
+            """Close what closes itself, in SVG."""
 
         def handle_endtag(self, tag):
             assert self.open.pop() == tag
@@ -48,25 +79,12 @@ def test_every_tag_of_the_page_is_closed(page):
     assert balance.open == []
 
 
-def test_fills_are_marked_and_text_is_escaped(page):
-    assert '<b class="fill">small</b>' in page and '<b class="blank">quick</b>' in page
-    assert '<b class="fill">∅</b>' in page
+def test_fills_are_marked_right_or_wrong_and_text_is_escaped(page):
+    assert "<i>small</i>" in page and "<b>Jumps</b>" in page and "<u>quick</u>" in page and "<i>∅</i>" in page
     assert "&amp; &lt;stops&gt;." in page and "<stops>" not in page
 
 
-def test_competence_and_answers_stand_first(make_report, no_figures, tmp_path):
-    answer = {"claim": "C1", "condition": "no leak", "corpus": "abstracts", "first": "mlm", "second": "clm"}
-    answer |= {"metric": "bleu", "scope": "document", "outcome": "first better", "effect": 2.0, "low": 1.0}
-    answer |= {
-        "high": 3.0,
-        "margin": 0.5,
-        "p": 0.01,
-        "detectable": 0.5,
-        "runs": 5,
-        "n": 150,
-        "needs": "",
-        "reason": "",
-    }
+def test_answers_stand_first_then_competence(make_report, no_figures, tmp_path):
     judged = {
         "corpus": "abstracts",
         "arm": "mlm",
@@ -84,12 +102,24 @@ def test_competence_and_answers_stand_first(make_report, no_figures, tmp_path):
     }
     judged |= {"difference": 0.1, "low": 0.05, "high": 0.2, "runs": 1, "outcome": "competent", "reason": ""}
     tables = {"study": pd.DataFrame([STUDY]), "competence": pd.DataFrame([judged])}
-    tables["answers"] = pd.DataFrame([answer, answer | {"corpus": "all", "reason": "on abstracts"}])
-    tables["sentences"] = pd.DataFrame(
-        [{"claim": "C1", "statement": "S.", "sentence": "Over 5 runs: no leak."}]
-    )
+    tables |= {name: fake_tables(("abstracts",))[name] for name in ("answers", "sentences")}
     page = (make_report(tables, tmp_path) / "report.html").read_text()
-    places = [page.index(f'id="table-{name}"') for name in ("competence", "sentences", "answers")]
-    assert places == sorted(places) and places[-1] < page.index("<h2>Summary</h2>")
-    assert "C1</a> no leak: <b>first better</b>" in page and "2 [1, 3]" in page.replace("\u00a0", " ")
+    places = [
+        page.index(text) for text in ("mlm better: abstracts", 'id="table-answers"', 'id="table-competence"')
+    ]
+    assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
+    assert "2 [1, 3]" in page.replace("\u00a0", " ") and "Over 5 runs" not in page
+    assert "Over 5 runs" in (tmp_path / "tables" / "sentences.md").read_text()
     assert (tmp_path / "answers.csv").is_file() and (tmp_path / "tables" / "competence.md").is_file()
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("results/*/report.html")), ids=lambda page: page.parent.name
+)
+def test_a_committed_page_is_html_that_holds_its_figures_and_tables(page):
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>\n<html") and len(text.encode()) < 1_500_000
+    assert text.rstrip().endswith("</html>") and "&lt;section" not in text
+    for part in (*page.parent.glob("tables/*.md"), *page.parent.glob("figures/*.svg")):
+        kind = "table" if part.suffix == ".md" else "figure"
+        assert f'id="{kind}-{part.stem}"' in text or part.stem == "sentences", part.name

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from ..analysis.answers import answer, tell
 from ..analysis.claims import hash_rules, list_comparisons
@@ -19,6 +20,7 @@ from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
 from ..corpora.card import card_markdown
 from ..files import ROOT, read_lines
+from ..metrics.metric import normalise
 from ..report.build import build
 from .artifacts import inputs_of, library_versions, name_of, read_record
 from .cells import (
@@ -34,6 +36,8 @@ from .cells import (
 )
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
+CITATION = ROOT / "CITATION.cff"
+SHOWN = 6  # documents per corpus on the page, the first ones
 
 
 def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
@@ -131,32 +135,40 @@ def shorten_method(settings: dict, model: str) -> str:
 
 
 def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str, float]) -> list[dict]:
-    """Return, for one document of each of the corpora, how every arm filled the same blanks of the main cell."""
-    found: dict[str, dict] = {}
+    """Return, for SHOWN documents of each of the corpora, how every arm filled the same blanks of the main cell."""
+    found: dict[tuple[str, str], dict] = {}
     for path in of_stage(inputs, "score"):
         cell, read = describe_score(path), inputs_of(path)
         if (cell["strategy"], cell["ratio"]) != main or cell["corpus"] not in corpora:
             continue
         _, blanked = load_blanked_texts(read)
-        place = min(range(len(blanked)), key=lambda i: (len(blanked[i].words), blanked[i].id))
-        shown, filled = blanked[place], load_filled(read["generation"])[place]
-        blanks = set(shown.blanks)
-        original = _segments(shown.text, list(shown.words), blanks)
-        about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": shown.id}
-        example = found.setdefault(cell["corpus"], about | {"original": original, "arms": {}})
-        example["arms"][cell["arm"]] = _segments(filled.text, filled.spans, blanks)
+        filled = {one.id: one for one in load_filled(read["generation"])}
+        for shown in blanked[:SHOWN]:
+            words = [shown.text[start:end] for start, end in shown.words]
+            about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": shown.id}
+            original = _segments(shown.text, list(shown.words), dict.fromkeys(shown.blanks, "blank"))
+            example = found.setdefault((cell["corpus"], shown.id), about | {"original": original, "arms": {}})
+            if one := filled.get(shown.id):
+                pairs = zip(shown.blanks, one.fills, strict=True)
+                marks = {blank: _judge_fill(fill, words[blank]) for blank, fill in pairs}
+                example["arms"][cell["arm"]] = _segments(one.text, one.spans, marks)
     return list(found.values())
 
 
-def _segments(text: str, spans: list, blanks: set[int]) -> list[list]:
-    """Return the text as [piece, whether a blank stood there], in order."""
+def _judge_fill(fill: str, original: str) -> str:
+    return "right" if normalise(fill) == normalise(original) else "wrong"
+
+
+def _segments(text: str, spans: list, marks: dict[int, str]) -> list[list[str]]:
+    """Return the text as [piece, the mark of the blank that stood there or nothing], in order."""
     segments, cursor = [], 0
-    for number, span in enumerate(spans):
-        if span is None or number not in blanks or span[0] < cursor:
+    for number, mark in sorted(marks.items()):
+        span = spans[number]
+        if span is None or span[0] < cursor:
             continue
-        segments += [[text[cursor : span[0]], False], [text[span[0] : span[1]], True]]
+        segments += [[text[cursor : span[0]], ""], [text[span[0] : span[1]], mark]]
         cursor = span[1]
-    return [segment for segment in [*segments, [text[cursor:], False]] if segment[0]]
+    return [segment for segment in [*segments, [text[cursor:], ""]] if segment[0]]
 
 
 def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
@@ -221,4 +233,24 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict
         "models": sorted(set(tables["training"].get("objective", []))),
         "deviations": [line[2:] for line in DEVIATIONS.read_text().splitlines() if line.startswith("- ")],
         "versions": library_versions(),
+        "citation": describe_citation(),
+        "artifacts": [
+            {"stage": stage, "artifacts": len(paths), "names": ", ".join(map(name_of, paths))}
+            for stage in ("corpus", "start", "pretrain")
+            if (paths := list(dict.fromkeys(of_stage(inputs, stage))))
+        ],
     }
+
+
+def describe_citation() -> list[str]:
+    """Return how this software and the paper that it reproduces are cited, from CITATION.cff."""
+    own = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    cited = []
+    for work in (own, *own["references"]):
+        names = [
+            f"{one['family-names']}, {one['given-names']}" if "name" not in one else one["name"]
+            for one in work["authors"]
+        ]
+        when = f"version {work['version']}" if "version" in work else str(work["year"])
+        cited.append(f"{'; '.join(names)}. {work['title']} ({when}). {work.get('url', '')}".strip())
+    return cited

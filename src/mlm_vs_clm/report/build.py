@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from ..analysis import tables as tidy
-from ..files import write_csv
+from ..files import hash_file, write_csv
 from . import (
     correlation,
     cost,
@@ -27,7 +27,7 @@ from .style import Study
 from .tables import Table
 
 Rows = dict[str, pd.DataFrame]
-SECTIONS = {  # the page's order: id -> title; the first opens the page, before the answers
+SECTIONS = {  # the page's order: id -> title
     "curve": "What more training changes",
     "quality": "Quality of generated text",
     "utility": "Utility as training data",
@@ -41,8 +41,8 @@ SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tab
     "correlation": (("correlation",), sentences.describe_decisions),
 }
 FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
+    "learning": ("curve", ("learning", "curve"), curve.draw_learning),
     "curve": ("curve", ("curve",), curve.draw_curve),
-    "learning": ("curve", ("learning",), curve.draw_learning),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
     "gap": ("quality", ("gap",), differences.draw_gap),
     "runs": ("quality", ("runs",), differences.draw_runs),
@@ -69,6 +69,7 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
 }
+LEADS = ("learning", "curve", "gap")  # figures that can open the page
 OPTIONAL = {"runs"}  # tables for which a study of one seed has no rows
 
 
@@ -85,23 +86,36 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
         remove_old(part)
     for name, table in rows.items():
         write_csv(table, folder / f"{name}.csv")
-    answers = outcomes.answer_tables(rows, study)
+    answers, told = outcomes.answer_tables(rows, study), outcomes.sentence_table(rows["sentences"], study)
     sections = [make_section(rows, study, id, title, folder) for id, title in SECTIONS.items()]
     sections += speed_section(tables.get("bench", pd.DataFrame()))
-    for table in [*answers, *(table for section in sections for table in section.tables)]:
+    for table in [*told, *answers, *(table for section in sections for table in section.tables)]:
         write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
         sections=sections,
         answers=answers,
-        outcomes=outcomes.list_outcomes(rows["answers"]),
+        claims=outcomes.list_claims(rows["sentences"], rows["answers"]),
+        lead=find_lead(sections),
         summaries=sentences.summarise_corpora(rows, study),
         setting=sentences.describe_main_cell(rows["scores"], study),
         signatures=page.list_signatures(rows["scores"]),
         examples=page.order_examples(examples),
         cards=cards,
         about=about,
+        files=[describe_file(folder / f"{name}.csv", len(table)) for name, table in rows.items()],
     )
+
+
+def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
+    """Return the figure that stands beside the answers: the learning curve, else the differences at the main cell."""
+    drawings = {one.name: one for section in sections for one in section.drawings}
+    return next((drawings[name] for name in LEADS if name in drawings), None)
+
+
+def describe_file(path: Path, n_rows: int) -> dict:
+    """Return a table's file, its rows and its hash."""
+    return {"file": path.name, "rows": n_rows, "sha256": hash_file(path)}
 
 
 def read_study(rows: Rows) -> Study:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..analysis.curve import MATCHINGS
+from ..analysis.tables import over_seeds
 from . import style
-from .differences import decimals_of, label
+from .differences import decimals_of, label, tell_difference
 from .drawing import (
     FAINT,
     PALE,
     Drawing,
     add_legend,
     describe_values,
-    draw_points,
+    draw_alone,
     each_panel,
     mark_decades,
+    name_marks,
+    number_marks,
     panels,
 )
 from .style import Study, ordered
@@ -28,6 +31,25 @@ if TYPE_CHECKING:
 
 SHOWN = (("document", "bleu"), ("fills", "exact_match"))
 THOUSAND = 1e3
+PLACE = ["corpus", "scope", "metric", "budget"]
+
+
+def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> list[Drawing]:
+    """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
+    rows = over_seeds(learning.assign(share=0.0, reason=""), [*PLACE, "arm"])
+    paired = label(curve[curve["matching"] == MATCHINGS[0]])
+    return _draw(
+        rows.assign(pale="", told=[_tell_score(row, paired) for row in rows.itertuples(index=False)]),
+        "arm",
+        style.looks(ordered(learning["arm"], style.ARMS)),
+        name="learning",
+        title="Scores against training tokens",
+        caption=(
+            f"{study.describe_main()}. Each point is an arm with the model that its training kept at that many tokens (of all "
+            f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table."
+        ),
+        axis="{}",
+    )
 
 
 def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
@@ -35,7 +57,7 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     rows = label(curve[curve["matching"] == MATCHINGS[0]])
     names = rows.drop_duplicates("comparison").set_index("comparison")["difference"]
     return _draw(
-        rows,
+        rows.assign(told=[f"{_tell_place(row)}: {tell_difference(row)}" for _, row in rows.iterrows()]),
         "difference",
         style.series_looks(names[ordered(names.index, style.COMPARISONS)]),
         name="curve",
@@ -49,42 +71,44 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     )
 
 
-def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
-    return _draw(
-        learning.assign(pale=""),
-        "arm",
-        style.looks(ordered(learning["arm"], style.ARMS)),
-        name="learning",
-        title="Scores against training tokens",
-        caption=(
-            f"{study.describe_main()}. The tokens of all corpora that a model was trained on; how often it had read each corpus is "
-            "in the table."
-        ),
-        axis="{}",
-    )
+def _tell_place(row: Any) -> str:
+    return f"{row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}"
+
+
+def _tell_score(row: Any, paired: pd.DataFrame) -> str:
+    """Return a score in words, and the paired differences of its arm at the same place."""
+    same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
+    of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
+    value = enter(row, 1 if row.metric == "bleu" else 3).text
+    told = [f"{row.arm} on {_tell_place(row)}: {value}; n {row.n:.0f}"]
+    return "; ".join([*told, *(tell_difference(one) for _, one in of_arm.iterrows())])
 
 
 def _draw(
     rows: pd.DataFrame, series: str, looks: dict, name: str, title: str, caption: str, axis: str
 ) -> list[Drawing]:
-    rows = rows[rows["value"].notna()]
+    rows = number_marks(rows[rows["value"].notna()].sort_values("budget", kind="stable"))
     if rows.empty:
         return []
     corpora = ordered(rows["corpus"])
     measures = [pair for pair in SHOWN if pair in set(zip(rows["scope"], rows["metric"], strict=True))]
     figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
-    for panel, (scope, metric), corpus in each_panel(axes, measures, corpora):
+
+    def draw(panel: Axes, measure: tuple[str, str], corpus: str) -> None:
+        scope, metric = measure
         shown = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
         _draw_lines(panel, shown, series, looks)
         panel.set_title(f"{corpus}, {style.name_scope(scope)}")
-        if panel in axes[:, 0]:
-            panel.set_ylabel(axis.format(style.label_axis(metric)))
-        if panel in axes[-1]:
-            panel.set_xlabel("training tokens (thousands, log scale)")
+        panel.set_ylabel(axis.format(style.label_axis(metric)))
+        panel.set_xlabel("training tokens (thousands, log scale)")
+
+    for panel, measure, corpus in each_panel(axes, measures, corpora):
+        draw(panel, measure, corpus)
+        panel.label_outer()
     add_legend(figure, looks)
     alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
-    return [Drawing(name=name, title=title, caption=caption, alt=alt, figure=figure)]
+    alone, marks = draw_alone(draw, measures, corpora), list(zip(rows[series], rows["told"], strict=True))
+    return [Drawing(name, title, caption, alt, figure, alone, looks, marks)]
 
 
 def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> None:
@@ -94,17 +118,15 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
         panel.axhline(0, color="#555555", linewidth=0.9)
     for name, look in looks.items():
         line = rows[rows[series] == name]
-        means = line.assign(pale=line["pale"] != "").groupby("budget").mean(numeric_only=True).reset_index()
-        is_pale = means["pale"] > 0
-        panel.plot(
-            means["budget"],
-            means["value"],
-            color=look["color"],
-            linewidth=1.2,
-            alpha=FAINT if is_pale.all() else 1,
-        )
-        draw_points(panel, means[~is_pale], "budget", "value", look)
-        draw_points(panel, means[is_pale], "budget", "value", look, alpha=FAINT)
+        for cell in line.itertuples(index=False):
+            faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
+            point, part = name_marks(cell)
+            panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=part, **faint)
+            panel.plot(cell.budget, cell.value, marker=look["marker"], gid=point, **faint)
+        joined = {"linewidth": 1.2, "alpha": FAINT if (line["pale"] != "").all() else 1, "zorder": 1.5}
+        if len(line):
+            gid = name_marks(line.iloc[0])[1]
+            panel.plot(line["budget"], line["value"], color=look["color"], gid=gid, **joined)
 
 
 def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,7 +11,19 @@ from ..analysis.equal_compute import BASES
 from ..analysis.gap import summarise_seeds
 from ..analysis.tables import explain_missing
 from . import style
-from .drawing import FILLED, PALE, Drawing, add_legend, describe_values, draw_intervals, each_panel, panels
+from .drawing import (
+    FILLED,
+    PALE,
+    Drawing,
+    Panel,
+    add_legend,
+    describe_values,
+    draw_alone,
+    draw_intervals,
+    each_panel,
+    number_marks,
+    panels,
+)
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -28,6 +40,7 @@ from .tables import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SHOWN_BY_SEED = ("document", "bleu")
@@ -211,6 +224,15 @@ def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
     return draw_differences("equal_compute", rows, study, "basis")
 
 
+def tell_difference(row: Any) -> str:
+    """Return a labelled difference in words: comparison and arms, value with interval, p and n where it has them."""
+    numbers = [enter_difference(row).text]
+    numbers += [f"p {row['p']:.2g}"] if pd.notna(row.get("p")) else []
+    numbers += [f"n {row['n']:.0f}"] if pd.notna(row.get("n")) else []
+    pale = f"; decides nothing: {row['pale']}" if row["pale"] else ""
+    return f"{row['comparison']} ({row['difference']}) {'; '.join(numbers)}{pale}"
+
+
 def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -> list[Drawing]:
     """Return one figure of labelled differences, none without values: a series per value of the column `series`."""
     if rows["value"].isna().all():
@@ -218,19 +240,25 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
     arms = dict(zip(rows["comparison"], rows["difference"], strict=True))
     chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, style.COMPARISONS))
     by = ["corpus", "comparison", "metric", *([series] if series != "all" else [])]
+    rows = number_marks(rows)
+    told = [f"{row['corpus']}, {row['measure']}: {tell_difference(row)}" for _, row in rows.iterrows()]
+    figure, alone, looks = draw_panels(rows, series)
     return [
         Drawing(
             name=name,
             title=TITLES[name],
             caption=f"{study.describe_main()}. {CAPTIONS[name]} {FILLED} {PALE} From top to bottom: {chain}.",
             alt=f"Points with intervals. {describe_values(rows, by, sign='+')}.",
-            figure=draw_panels(rows, series),
+            figure=figure,
+            panels=alone,
+            looks=looks,
+            marks=list(zip(rows["comparison" if series == "all" else series], told, strict=True)),
         )
     ]
 
 
-def draw_panels(rows: pd.DataFrame, series: str) -> Figure:
-    """Return a figure with a row of panels per measure (one for the main metrics of all tasks), corpora across."""
+def draw_panels(rows: pd.DataFrame, series: str) -> tuple[Figure, list[Panel], dict[str, dict]]:
+    """Return a figure with a row of panels per measure (one for the main metrics of all tasks), corpora across; each alone."""
     corpora, comparisons = ordered(rows["corpus"]), ordered(rows["comparison"], style.COMPARISONS)
     kinds, looks = (
         ordered(rows["panel"], list_measures(rows)),
@@ -239,13 +267,17 @@ def draw_panels(rows: pd.DataFrame, series: str) -> Figure:
     height = 0.3 * max(1, 0.6 * len(looks)) * len(comparisons) + 0.8
     figure, axes = panels(len(kinds), len(corpora), sharex="row", sharey=True, height=height)
     figure.set_figwidth(figure.get_figwidth() + 1.6)
-    for axis, kind, corpus in each_panel(axes, kinds, corpora):
+
+    def draw(axis: Axes, kind: str, corpus: str) -> None:
         panel = rows[(rows["panel"] == kind) & (rows["corpus"] == corpus)]
         found = {(row["comparison"], row[series]): row for _, row in panel.iterrows()}
         cells = [(look, [found.get((one, name)) for one in comparisons]) for name, look in looks.items()]
         draw_intervals(axis, comparisons, cells)
         axis.set_title(f"{corpus}, {style.name_scope(panel['scope'].iloc[0])}" if len(panel) else corpus)
         axis.set_xlabel(f"difference in {style.label_axis(panel['metric'].iloc[0])}" if len(panel) else "")
+
+    for axis, kind, corpus in each_panel(axes, kinds, corpora):
+        draw(axis, kind, corpus)
     if len(looks) > 1:
         add_legend(figure, looks)
-    return figure
+    return figure, draw_alone(draw, kinds, corpora, height), looks

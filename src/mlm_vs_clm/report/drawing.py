@@ -5,13 +5,17 @@ matplotlib is imported where it is used, so that tables and sentences do not wai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup, escape
 
 from . import style
 
@@ -22,20 +26,22 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+GRID = "#e3e3e3"
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 10,
     "axes.titlesize": 10.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "grid.color": "#E3E3E3",
+    "grid.color": GRID,
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
     "lines.linewidth": 1.6,
     "lines.markersize": 5.5,
     "legend.frameon": False,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "mlm-vs-clm",
     "figure.dpi": 100,
 }
@@ -46,26 +52,98 @@ FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 
 
 
 @dataclass(frozen=True)
+class Panel:
+    """One panel of a figure, drawn alone: readers of the page choose corpora and measures."""
+
+    corpus: str
+    measure: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """A figure with its title, how to read it, and its content in words for screen readers."""
+    """A figure with its title, how to read it, and its content in words for screen readers.
+
+    Where it has `panels`, the page shows these, with a choice of the series in `looks`. `marks` has the series and the
+    numbers in words of each value: point-<i> is its id in the SVG, part-<i> that of its bar or line.
+    """
 
     name: str
     title: str
     caption: str
     alt: str
     figure: Figure
+    panels: Sequence[Panel] = ()
+    looks: Mapping[str, dict] = field(default_factory=dict)
+    marks: Sequence[tuple[str, str]] = ()
 
 
 def save(drawing: Drawing, folder: Path) -> None:
-    """Write `<name>.svg`, without a date or a program version in it."""
-    drawing.figure.savefig(folder / f"{drawing.name}.svg", metadata={"Date": None, "Creator": None})
+    """Write `<name>.svg`."""
+    (folder / f"{drawing.name}.svg").write_text(to_svg(drawing.figure), encoding="utf-8", newline="\n")
 
 
-def panels(n_rows: int, n_columns: int, height: float = 2.7, **shared: Any) -> tuple[Figure, np.ndarray]:
-    """Return a figure of a fixed panel size (inches) and its axes, always as a two-dimensional array."""
+def to_svg(figure: Figure) -> str:
+    """Return a figure as SVG, without a date or a program version in it."""
+    made = StringIO()
+    figure.savefig(made, format="svg", metadata={"Date": None, "Creator": None})
+    return made.getvalue()
+
+
+def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "figure") -> Markup:
+    """Return a figure as a part of the page: small, ids that begin with `name`, and points that take the focus and tell their numbers."""
+    svg, is_kept = to_svg(figure), []
+    svg = re.sub(r"<(metadata|style).*?</\1>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+
+    def group(tag: re.Match) -> str:
+        """Return a tag of a group, nothing for a group that only has a name of matplotlib's."""
+        if tag[0] == "</g>":
+            return "</g>" if is_kept.pop() else ""
+        is_kept.append(bool(tag[2]) or tag[0].count("=") > tag[0].count("id="))
+        if not tag[2]:
+            return tag[0] if is_kept[-1] else ""
+        series, words = marks[int(tag[2])]
+        told = f' class="point" tabindex="0" role="img" aria-label="{escape(words)}"'
+        return f'<g data-series="{escape(series)}"{told if tag[1] == "point" else ""}>'
+
+    svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
+    svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
+    return Markup(re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", svg))  # noqa: S704 - made by matplotlib
+
+
+def shorten(tag: str) -> str:
+    """Return a tag of an SVG without what the style of the page says for all figures, numbers to a tenth of a point."""
+    tag = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{round(float(number[0]), 1):g}", " ".join(tag.split()))
+    tag = re.sub(r"(?<=[:;]) | (?=[MLCQz] )|(?<=[MLCQ]) |xlink:", "", tag)
+    if f"stroke:{GRID}" in tag:
+        return re.sub(' (clip-path|style)="[^"]*"', "", tag).replace("<path", '<path class="grid"')
+    if tag.startswith("<use"):
+        return re.sub(r';?stroke[^;"]*| style="stroke[^"]*"', "", tag)  # the path that is used has it
+    return re.sub(
+        r'(font-size:10px|font-family|stroke-linecap:square)[^;"]*;?| transform="rotate\(-0 .*?\)"', "", tag
+    )
+
+
+def draw_alone(
+    draw: Callable[[Axes, Any, str], None], measures: Sequence, corpora: Sequence[str], height: float = 1.7
+) -> list[Panel]:
+    """Return every panel of a figure as a figure of its own, corpora in turn; `draw` is given axes, measure, corpus."""
+    made = []
+    for measure, corpus in product(measures, corpora):
+        figure, axes = panels(1, 1, height, width=0)
+        draw(axes[0, 0], measure, corpus)
+        name = style.name_measure(*measure) if isinstance(measure, tuple) else measure
+        made.append(Panel(corpus, name, figure))
+    return made
+
+
+def panels(
+    n_rows: int, n_columns: int, height: float = 2.7, width: float = 6.0, **shared: Any
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure of a fixed panel size, at least `width` wide (inches), and its axes in a two-dimensional array."""
     from matplotlib.figure import Figure
 
-    size = (max(6.0, 3.2 * n_columns + 0.4), height * n_rows + 0.8)
+    size = (max(width, 3.2 * n_columns + 0.4), height * n_rows + 0.8)
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
@@ -160,18 +238,30 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
 def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
     """Draw one value with its interval, pale where an arm is not competent."""
     faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
-    axes.plot([cell.low, cell.high], [height, height], linestyle="-", **faint)
+    point, part = name_marks(cell)
+    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=part, **faint)
     filling = look["color"] if cell.low > 0 or cell.high < 0 else "white"
-    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, **faint)
+    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
+
+
+def number_marks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of values with their number in `mark`, from which their points have ids."""
+    return rows.assign(mark=range(len(rows)))
+
+
+def name_marks(cell: Any) -> tuple[str | None, str | None]:
+    """Return the SVG ids of the point of a value and of its bar, none where the cell has no number in `mark`."""
+    mark = getattr(cell, "mark", None)
+    return (None, None) if mark is None else (f"point-{mark}", f"part-{mark}")
 
 
 def mark_decades(side: Axis, unit: float) -> None:
     """Write plain numbers of `unit` at 1, 2 and 5 of each decade of a logarithmic axis, and none between them."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     side.set_major_locator(LogLocator(subs=(1, 2, 5)))
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:g}"))
-    side.set_minor_formatter(NullFormatter())
+    side.set_minor_locator(NullLocator())
 
 
 def mark_empty_panel(axes: Axes) -> None:

@@ -1,6 +1,7 @@
 """Which arms may speak, the answers to the claims, and the speed of filling where it was measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -49,18 +50,51 @@ BENCH = (
 
 
 def answer_tables(rows: Mapping[str, pd.DataFrame], study: Study) -> list[Table]:
-    """Return the outcomes that open the page: competence, a sentence per claim, and the answers, where there are any."""
-    return [
-        *competence_table(rows["competence"], study),
-        *sentence_table(rows["sentences"], study),
-        *condition_table(rows["answers"], study),
-    ]
+    """Return the answers and which arms may speak, where there are any."""
+    return [*condition_table(rows["answers"], study), *competence_table(rows["competence"], study)]
 
 
-def list_outcomes(answers: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Return (claim, condition, outcome over all corpora) of the first measure of every condition."""
-    pooled = answers[answers["corpus"] == ALL].drop_duplicates(["claim", "condition"])
-    return list(pooled[["claim", "condition", "outcome"]].itertuples(index=False, name=None))
+@dataclass(frozen=True)
+class Claim:
+    """A claim, how often it had which outcome, and what each condition found, in words."""
+
+    id: str
+    statement: str
+    counts: str
+    lines: Sequence[tuple[str, str]]
+
+
+def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
+    """Return the claims with their outcomes by the first measure of each condition."""
+    by_corpus, claims = answers[answers["corpus"] != ALL], []
+    for told in sentences.itertuples(index=False):
+        rows = by_corpus[by_corpus["claim"] == told.claim]
+        named = style.ordered(rows["condition"], style.COMPARISONS)
+        parts = {name: at_first_measure(rows[rows["condition"] == name]) for name in named}
+        counts = _count_outcomes(pd.concat(parts.values())) if parts else told.sentence
+        lines = [(name, _tell_outcomes(part)) for name, part in parts.items()]
+        claims.append(Claim(told.claim, told.statement, counts, lines))
+    return claims
+
+
+def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a condition by its first measure."""
+    return rows[rows["metric"] == rows["metric"].iloc[0]]
+
+
+def _count_outcomes(rows: pd.DataFrame) -> str:
+    counts = rows["outcome"].value_counts(sort=False)
+    return "; ".join(f"{outcome} {counts[outcome]} of {len(rows)}" for outcome in counts.index)
+
+
+def _tell_outcomes(rows: pd.DataFrame) -> str:
+    """Return each outcome of one comparison with its corpora, or how often several comparisons had it."""
+    if rows.groupby(["first", "second"]).ngroups > 1:
+        return _count_outcomes(rows)
+    words = rows.assign(words=[name_outcome(row) for row in rows.itertuples(index=False)])
+    return "; ".join(
+        f"{outcome}: {', '.join(part['corpus'])}" for outcome, part in words.groupby("words", sort=False)
+    )
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
@@ -111,8 +145,7 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
         return []
     corpora, lines = style.ordered(rows["corpus"]), []
     for condition in style.ordered(rows["condition"], style.COMPARISONS):
-        part = rows[rows["condition"] == condition]
-        part = part[part["metric"] == part["metric"].iloc[0]]
+        part = at_first_measure(rows[rows["condition"] == condition])
         some = part.iloc[0]
         found = {row.corpus: row for row in part.itertuples(index=False)}
         named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
@@ -132,13 +165,18 @@ def _name_side(side: Any) -> str:
     return str(side).partition(" at ")[0]
 
 
-def enter_outcome(row: Any) -> Entry:
-    """Return an outcome with its effect and interval, the better arm by its name."""
+def name_outcome(row: Any) -> str:
+    """Return an outcome, the better arm by its name."""
     words = str(row.outcome)
     for side in ("first", "second"):
-        if words.startswith(f"{side} better"):
+        if words.startswith(f"{side} ") and _name_side(row.first) != _name_side(row.second):
             words = words.replace(side, _name_side(getattr(row, side)), 1)
-    digits = 1 if row.metric == "bleu" else 3
+    return words
+
+
+def enter_outcome(row: Any) -> Entry:
+    """Return an outcome with its effect and interval."""
+    words, digits = name_outcome(row), 1 if row.metric == "bleu" else 3
     if pd.notna(row.effect):
         words += f": {row.effect:+.{digits}f}"
         words += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
@@ -168,7 +206,7 @@ def enter_answer(row: Any) -> tuple[Entry, ...]:
         *(enter_number(value, "{:.2g}", DASH) for value in (row.margin, row.p, row.detectable)),
         *(enter_number(value, absent=DASH) for value in (row.runs, row.n)),
         enter_words(row.needs),
-        enter_words(row.reason),
+        enter_words("" if str(row.reason) in str(row.needs) else row.reason),
     )
 
 

@@ -1,8 +1,8 @@
 """The page: everything in one file that opens offline, on a phone, in print and with a screen reader."""
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,8 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..files import write_atomically
-from ..masking import STRATEGIES
 from . import rendering, style
-from .drawing import Drawing
+from .drawing import Drawing, inline, style_context
 from .style import ordered
 from .tables import Table
 
@@ -30,8 +29,9 @@ class Section:
 
 
 def write_page(path: Path, **content: Any) -> None:
-    """Write the page from what its template names; figures are read from the SVG files beside it and embedded."""
-    html = make_environment(path.parent / "figures").get_template("report.html").render(**content)
+    """Write the page from what its template names."""
+    with style_context():
+        html = make_environment().get_template("report.html").render(**content)
     path.write_text(html, encoding="utf-8", newline="\n")
 
 
@@ -40,13 +40,13 @@ def replace_section(path: Path, section: Section) -> None:
     begin, end = f'<section id="{section.id}">\n', "</section>\n"
     before, found, rest = path.read_text(encoding="utf-8").partition(begin)
     if found:
-        template = make_environment(path.parent / "figures").get_template("section.html")
+        template = make_environment().get_template("section.html")
         made = template.module.show_section(section, "")  # type: ignore[attr-defined]
         write_atomically(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
 
 
-def make_environment(figures: Path) -> Environment:
-    """Return what the templates are filled in with; figures are read from a folder."""
+def make_environment() -> Environment:
+    """Return what the templates are filled in with."""
     environment = Environment(
         loader=PackageLoader("mlm_vs_clm.report"),
         autoescape=True,
@@ -54,7 +54,6 @@ def make_environment(figures: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["embed"] = lambda drawing: embed(figures / f"{drawing.name}.svg")
     environment.filters["letters"] = rendering.letter_reasons
     environment.filters["hold"] = lambda text: text.replace(", ", ",\u00a0")
     environment.filters["headed"] = lambda title: title[:1].upper() + title[1:]
@@ -64,12 +63,9 @@ def make_environment(figures: Path) -> Environment:
     environment.tests["records"] = is_records
     environment.tests["grid"] = is_grid
     environment.globals["is_numeric"] = rendering.is_numeric
+    numbers = count()
+    environment.globals["inline"] = lambda *drawn: inline(*drawn, name=f"f{next(numbers)}")
     return environment
-
-
-def embed(svg: Path) -> str:
-    """Return an SVG file as a data address; as an image its ids cannot clash with another's."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()
 
 
 def is_records(value: object) -> bool:
@@ -98,12 +94,8 @@ def list_signatures(scores: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def order_examples(examples: list[dict]) -> list[dict]:
-    """Return the examples by corpus, strategy, ratio and document, their arms in reading order."""
-    strategies = ordered((one["strategy"] for one in examples), STRATEGIES)
-    ranked = sorted(
-        examples,
-        key=lambda one: (one["corpus"], strategies.index(one["strategy"]), one["ratio"], one["document"]),
-    )
+    """Return the examples by corpus and document, their arms in reading order."""
+    ranked = sorted(examples, key=lambda one: (one["corpus"], one["document"]))
     return [
         one | {"arms": {arm: one["arms"][arm] for arm in ordered(one["arms"], style.ARMS)}} for one in ranked
     ]

@@ -33,10 +33,8 @@ RATIO_METRICS = (
     "exact_match",
     "exact_match_content",
     "bleu",
-    "rougeL",
     "bertscore",
     "bleu_gain",
-    "bertscore_gain",
 )
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
 
