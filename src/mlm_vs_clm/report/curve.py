@@ -123,10 +123,9 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
             point, part = name_marks(cell)
             panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=part, **faint)
             panel.plot(cell.budget, cell.value, marker=look["marker"], gid=point, **faint)
-        joined = {"linewidth": 1.2, "alpha": FAINT if (line["pale"] != "").all() else 1, "zorder": 1.5}
         if len(line):
-            gid = name_marks(line.iloc[0])[1]
-            panel.plot(line["budget"], line["value"], color=look["color"], gid=gid, **joined)
+            gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
+            panel.plot(line["budget"], line["value"], color=look["color"], alpha=alpha, gid=gid, zorder=1.5)
 
 
 def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:

@@ -92,7 +92,8 @@ def to_svg(figure: Figure) -> str:
 
 def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "figure") -> Markup:
     """Return a figure as a part of the page: small, ids that begin with `name`, and points that take the focus and tell their numbers."""
-    svg, is_kept = to_svg(figure), []
+    is_kept: list[bool] = []
+    svg = to_svg(figure)
     svg = re.sub(r"<(metadata|style).*?</\1>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
 
     def group(tag: re.Match) -> str:

@@ -64,7 +64,7 @@ def make_environment() -> Environment:
     environment.tests["grid"] = is_grid
     environment.globals["is_numeric"] = rendering.is_numeric
     numbers = count()
-    environment.globals["inline"] = lambda *drawn: inline(*drawn, name=f"f{next(numbers)}")
+    environment.globals["inline"] = lambda figure, marks=(): inline(figure, marks, f"f{next(numbers)}")
     return environment
 
 
