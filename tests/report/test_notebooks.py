@@ -59,7 +59,7 @@ def test_a_notebook_runs(path, results, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     monkeypatch.setenv("MLM_VS_CLM_RESULTS", str(results))
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not any("missing: no rows" in str(output.get("data", "")) for output in outputs)
