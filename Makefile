@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify manifest store clean own
+.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ verify: data ## compare a fresh report with the committed results, number by num
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
+
+table: $(READY) ## tabulate and draw stored results: ARGS='corpus=plots strategy=random'
+	@$(PY) -m mlm_vs_clm table $(ARGS)
 
 store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfinished|all')
 	@$(PY) -m mlm_vs_clm store $(or $(ARGS),list)

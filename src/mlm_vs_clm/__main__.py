@@ -14,6 +14,7 @@ TOOLS = {
     "data": ("corpora.packages", "fetch the pinned data packages and check their hashes"),
     "bench": ("pipeline.bench", "time filling against a plain fill-mask loop"),
     "verify": ("pipeline.verify", "compare fresh results with the committed ones, number by number"),
+    "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),
     "store": ("pipeline.inventory", "list or remove stored artifacts"),
     "notebooks": ("pipeline.notebooks", "execute the notebooks on one folder of results"),
     "rating-sheet": ("pipeline.rating_sheet", "draw a blinded sample and write the page that raters open"),

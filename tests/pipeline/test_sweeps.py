@@ -8,13 +8,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from tiny_studies import ROOT, command, contents, write_corpus
 
+from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.errors import StudyError, describe_error, print_traceback
 from mlm_vs_clm.pipeline import study, workers
 from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
+from mlm_vs_clm.pipeline.tabulate import tabulate, tabulate_sweep
 
 TIMES = ("seconds", "finished", "measured", "commit")
 
@@ -78,6 +81,41 @@ def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
     assert len(list((folder / "store" / "generate").glob("*/artifact.json"))) == 3
 
 
+def test_a_sweep_ends_in_a_table_with_a_row_per_job(swept):
+    done, folder = swept("basic")
+    (place,) = (folder / "store" / "tables").iterdir()
+    table = pd.read_csv(place / "table.csv", keep_default_na=False)
+    assert list(table["ratio"]) == [0.5, 0.5, 1.5, 1.5] and list(table["arm"]) == ["unigram", "unfilled"] * 2
+    for row in table.itertuples():
+        is_made = row.ratio == 0.5
+        assert bool(row.artifact) == bool(row.bleu) == bool(row.bleu_low) == is_made
+        assert ("must be between 0 and 1" in row.reason) != is_made
+    assert "<svg" in (place / "figure.svg").read_text() and "missing" in (place / "table.md").read_text()
+    assert str(place / "table.csv") in done.stdout and "must be between" in done.stdout
+
+
+def test_what_is_stored_is_tabulated_by_choice(swept, capsys):
+    store = swept("basic")[1] / "store"
+    table = tabulate(store, arm=["unigram", "unfilled"], strategy="random", ratio=0.50)
+    assert list(table["arm"]) == ["unfilled", "unigram"] and table["bleu_low"].lt(table["bleu_high"]).all()
+    assert main(["table", "--store", str(store), "stage=generate", "arm=oracle"]) == 0
+    assert "tokens filled" in capsys.readouterr().out
+    for chosen, says in (
+        ({"arm": "clm"}, "nothing of stage score"),
+        ({"size": 1}, "size is no column of score"),
+    ):
+        with pytest.raises(StudyError, match=says):
+            tabulate(store, **chosen)
+
+
+def test_a_job_that_was_stopped_is_a_row_too(swept):
+    store = swept("basic")[1] / "store"
+    made = store / tabulate(store, arm="unigram")["artifact"][0]
+    jobs = [["arm=unigram", "seed=0"], ["arm=unigram", "seed=1"]]
+    table = tabulate_sweep("score", jobs, {0: {"folder": str(made)}})
+    assert list(table["seed"]) == [0, 1] and table["reason"][1].startswith("stopped before its end")
+
+
 @pytest.mark.parametrize("launcher", ["joblib", SLOW])
 def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher):
     expected, found = stored(swept("basic")[1]), stored(swept(launcher)[1])
@@ -87,7 +125,7 @@ def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher
 
 def times(folder):
     files = (folder / "store").glob("*/*/*")
-    return {file: file.stat().st_mtime_ns for file in files if "logs" not in file.parts}
+    return {file: file.stat().st_mtime_ns for file in files if not {"logs", "tables"} & {*file.parts}}
 
 
 def test_the_same_sweep_again_makes_nothing(texts, swept):

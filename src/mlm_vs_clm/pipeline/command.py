@@ -21,11 +21,13 @@ from ..errors import StudyError, describe_error, print_traceback
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
+from .cluster import explain_cluster
 from .config import Config, register
 from .effects import refuse_ignored
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
+AT_STOP: list[Callable[[], object]] = []  # what a sweep that is stopped still tells
 UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
 
 
@@ -36,6 +38,7 @@ class Job:
     config: Config
     overrides: list[str]
     chosen: dict[tuple, Config] = field(default_factory=dict)
+    made: Path | None = None
 
     def choose(self, **groups: str) -> Config:
         """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned."""
@@ -92,6 +95,7 @@ class Job:
         """Make a result and what it needs, print its folder and return it."""
         folder = self.store.ensure(recipe)
         print(f"{recipe.stage}: {folder}")
+        self.made = folder
         return folder
 
 
@@ -147,17 +151,10 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     register()
 
     @functools.wraps(run)  # Hydra names the job after the script that this function stands in
-    def job(raw: DictConfig) -> None:
+    def job(raw: DictConfig) -> str | None:
         overrides = list(HydraConfig.get().overrides.task)
         try:
-            stage = HydraConfig.get().job.name
-            refuse_launcher(stage)
-            asked = Job(compose(overrides, raw), overrides)
-            if not is_sweep():  # its callback does this once
-                refuse_ignored(stage, [asked], compose)
-            if asked.config.scale.minutes and stage not in UNTRAINED:
-                asked.set_budget()
-            run(asked)
+            return _run_job(run, raw, overrides)
         except Exception as error:
             if is_sweep():
                 raise _report_failure(error, overrides) from None
@@ -173,9 +170,24 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
                 return show_help(run)
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
         except (Exception, KeyboardInterrupt) as error:
+            for tell in list(AT_STOP):
+                tell()
             sys.exit(_explain(error))
 
     return main
+
+
+def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) -> str | None:
+    """Run one job; return the folder of what it made."""
+    stage = HydraConfig.get().job.name
+    refuse_launcher(stage)
+    asked = Job(compose(overrides, raw), overrides)
+    if not is_sweep():  # its callback does this once
+        refuse_ignored(stage, [asked], compose)
+    if asked.config.scale.minutes and stage not in UNTRAINED:
+        asked.set_budget()
+    run(asked)
+    return str(asked.made.resolve()) if asked.made else None
 
 
 def show_help(run: Callable) -> None:
@@ -204,6 +216,8 @@ def _explain(error: BaseException) -> str | int:
             "error: a sweep job was killed, probably out of memory, and took the parallel jobs down: "
             "set hydra.launcher.n_jobs lower and run the same command; finished results are reused"
         )
+    if type(error).__module__.startswith("submitit") or "srun" in str(error):
+        return f"error: {explain_cluster(error)}"
     if isinstance(error, KeyboardInterrupt):
         print("Interrupted. Run the same command again to resume.", file=sys.stderr)
         return 130

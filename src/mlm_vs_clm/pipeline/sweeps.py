@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from uuid import uuid4
@@ -12,9 +13,12 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from ..errors import StudyError
 from ..files import write_atomically
-from .command import MISTAKES, Job, compose, one_line
-from .effects import refuse_ignored
+from .cluster import watch_queue_without_accounts
+from .command import AT_STOP, MISTAKES, Job, compose, one_line
+from .effects import RUNTIME, refuse_ignored
+from .tabulate import STAGES, name_folder, publish, tabulate_sweep
 from .workers import init_worker
 
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
@@ -25,17 +29,20 @@ class Outcomes(Callback):
     """Hydra calls it around a sweep and its jobs, and carries a copy to each, on whichever machine that runs."""
 
     def __init__(self) -> None:
-        self.failures: Path | None = None
+        self.folder: Path | None = None
         self.starter = os.getpid()
 
     def on_multirun_start(self, config: DictConfig, **kwargs) -> None:
-        """Refuse a setting that no job would use; name a folder for the failures of this sweep alone."""
+        """Refuse a setting that no job would use; name a folder for the outcomes of this sweep alone."""
         try:
-            asked = list_jobs(list(config.hydra.overrides.task))
+            asked = list_jobs(config)
             refuse_ignored(config.hydra.job.name, (Job(compose(one), one) for one in asked), compose)
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
-        self.failures = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
+        if config.hydra.launcher._target_.endswith("SlurmLauncher"):
+            watch_queue_without_accounts()
+        self.folder = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
+        AT_STOP.append(lambda: self.tell(config, self.read_outcomes()))
 
     def on_job_start(self, config: DictConfig, **kwargs) -> None:
         """Start as a worker where the jobs of one machine run in parallel; a cluster gives each job its GPU."""
@@ -44,25 +51,53 @@ class Outcomes(Callback):
             init_worker(config.device, PARENTS[launcher](self.starter))
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs) -> None:
-        """Record a failure and clear it, as Hydra would end the sweep at the first."""
-        if self.failures is None or job_return.status != JobStatus.FAILED:
+        """Record how a job ended, and clear a failure, as Hydra would end the sweep at the first."""
+        if self.folder is None:
             return
-        self.failures.mkdir(parents=True, exist_ok=True)
-        failure = {"overrides": list(config.hydra.overrides.task), "reason": str(job_return._return_value)}
-        write_atomically(self.failures / f"{config.hydra.job.num:06}.json", json.dumps(failure))
-        job_return.status, job_return.return_value = JobStatus.COMPLETED, None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        outcome: dict = {"overrides": list(config.hydra.overrides.task)}
+        if job_return.status == JobStatus.FAILED:
+            outcome["reason"] = str(job_return._return_value)
+            job_return.status, job_return.return_value = JobStatus.COMPLETED, None
+        elif job_return.return_value:
+            outcome["folder"] = job_return.return_value
+        write_atomically(self.folder / f"{config.hydra.job.num:06}.json", json.dumps(outcome))
 
     def on_multirun_end(self, config: DictConfig, **kwargs) -> None:
-        """List what failed, and end with exit code 1."""
-        files = sorted(self.failures.glob("*.json")) if self.failures else []
-        failures = [json.loads(file.read_text()) for file in files]
-        if failures:
-            sys.exit(format_failures(failures))
+        """Tabulate the jobs, list those that failed, and then end with exit code 1."""
+        outcomes = self.read_outcomes()
+        failures = [outcome for outcome in outcomes.values() if "reason" in outcome]
+        try:
+            self.tell(config, outcomes)
+        except StudyError as error:
+            failures.append({"overrides": ["the table of the sweep"], "reason": str(error)})
+        finally:
+            if failures:
+                sys.exit(format_failures(failures))
+
+    def read_outcomes(self) -> dict[int, dict]:
+        """Return how each job ended, by its number: {"overrides", "folder" or "reason"}."""
+        files = sorted(self.folder.glob("*.json")) if self.folder else []
+        return {int(file.stem): json.loads(file.read_text()) for file in files}
+
+    def tell(self, config: DictConfig, outcomes: dict[int, dict]) -> None:
+        """Write and print the table of a sweep, unless no job of it came to an end with a result."""
+        AT_STOP.clear()
+        stage = config.hydra.job.name
+        if stage in STAGES and any("folder" in outcome for outcome in outcomes.values()):
+            asked = [word for word in config.hydra.overrides.task if word.split("=")[0] not in RUNTIME]
+            jobs = list_jobs(config)
+            command = " ".join([f"python experiments/{stage}.py -m", *asked])
+            place = name_folder(config.store, stage, asked)
+            publish(tabulate_sweep(stage, jobs, outcomes), place, f"A sweep of {len(jobs)} jobs", command)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def list_jobs(overrides: list[str]) -> list[list[str]]:
+def list_jobs(config: DictConfig) -> list[list[str]]:
     """Return the overrides of each job of a sweep, as Hydra's sweeper makes them."""
-    return BasicSweeper.split_arguments(OverridesParser.create().parse_overrides(overrides), None)[0]
+    parsed = OverridesParser.create().parse_overrides(list(config.hydra.overrides.task))
+    return BasicSweeper.split_arguments(parsed, None)[0]
 
 
 def format_failures(failures: list[dict]) -> str:

@@ -130,27 +130,27 @@ def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
                     "Compare lines within a panel: at document scope, copied words raise every line at a low ratio."
                 ),
                 alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {study.main[1]:g}: {values}.",
-                figure=draw_over_ratios(cells, measures),
+                figure=draw_over(cells, measures),
             )
         )
     return drawings
 
 
-def draw_over_ratios(cells: pd.DataFrame, measures: list[tuple[str, str]]) -> Figure:
-    """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per arm over the ratios."""
+def draw_over(
+    cells: pd.DataFrame, measures: list[tuple[str, str]], x: str = "ratio", label: str = "masking ratio"
+) -> Figure:
+    """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per arm over the numbers `x`."""
     looks = style.looks(ordered(cells["arm"], style.ARMS))
-    figure = draw_grid(cells, measures, "masking ratio", lambda axes, panel: draw_bands(axes, panel, looks))
+    figure = draw_grid(cells, measures, label, lambda axes, panel: draw_bands(axes, panel, looks, x))
     add_legend(figure, looks)
     return figure
 
 
-def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Draw a line with its band per arm; a single ratio shows its interval as a bar."""
+def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict], x: str) -> None:
+    """Draw a line with its band per arm; a single number shows its interval as a bar."""
     for arm, look in looks.items():
-        line = panel[panel["arm"] == arm].sort_values("ratio")
-        axes.plot(line["ratio"], line["value"], **look)
+        line = panel[panel["arm"] == arm].sort_values(x)
+        axes.plot(line[x], line["value"], **look)
         if len(line) == 1:
-            axes.vlines(line["ratio"], line["low"], line["high"], color=look["color"], linewidth=1)
-        axes.fill_between(
-            line["ratio"], line["low"], line["high"], color=look["color"], alpha=0.16, linewidth=0
-        )
+            axes.vlines(line[x], line["low"], line["high"], color=look["color"], linewidth=1)
+        axes.fill_between(line[x], line["low"], line["high"], color=look["color"], alpha=0.16, linewidth=0)

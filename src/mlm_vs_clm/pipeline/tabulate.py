@@ -1,0 +1,173 @@
+"""One tidy table of stored results, one row each: of the jobs of a sweep at its end, and of any choice from the store."""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..errors import StudyError
+from ..files import explain_os_error, write_csv
+from ..tasks import TASKS
+from .artifacts import ADVICE, RECORD, inputs_of, name_of, read_record
+from .cells import describe_cell, describe_score, describe_task, name_model
+
+STAGES = ("score", "downstream", "generate")
+QUALITIES = {"exact_match": "fills", "bleu": "document", "rougeL": "document", "bertscore": "document"}
+COSTS = ("blanks", "tokens_filled", "passes", "flops")
+CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model")
+ALIASES = {"masking": "strategy", "masking.ratio": "ratio", "arm.budget": "budget"}  # columns of settings
+LAST = ("n", "artifact", "reason")
+STOPPED = "stopped before its end: run the same command again"
+SHOWN = 40  # rows that are printed
+
+
+def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any) -> pd.DataFrame:
+    """Return the stored results of a stage (score, downstream or generate), one row each.
+
+    Columns: the cell (corpus, arm or trained_on, strategy, ratio, seed, model; budget along a training curve); each main
+    metric with `<metric>_low` and `<metric>_high`, or the counted costs of `generate`; n, artifact, and the reason of a
+    missing value. `chosen` keeps rows by column: tabulate(corpus="plots", arm=["mlm", "clm"]). Raises StudyError for
+    another stage or column, and where nothing stored has these values.
+    """
+    if stage not in STAGES:
+        raise StudyError(f"stage={stage} has no table: choose one of {', '.join(STAGES)}")
+    table = _order([describe(file.parent) for file in sorted(Path(store, stage).glob(f"[!.]*/{RECORD}"))])
+    for name, values in chosen.items() if len(table) else ():
+        column = ALIASES.get(name, name)
+        if column not in table:
+            raise StudyError(f"{name} is no column of {stage}: choose by {', '.join(table.columns)}")
+        wanted = {_write(value) for value in (values if isinstance(values, list) else [values])}
+        table = table[table[column].map(_write).isin(wanted)]
+    if table.empty:
+        raise StudyError(f"nothing of stage {stage} in {store} has these values: see `make store`")
+    return table.sort_values([name for name in CELL if name in table], ignore_index=True)
+
+
+def describe(folder: Path) -> dict[str, Any]:
+    """Return the row of one stored result of a stage."""
+    stage, read = folder.parent.name, inputs_of(folder)
+    if stage == "generate":
+        about = describe_cell(read | {"generation": folder}) | {"model": name_model(folder)}
+        counted = json.loads((folder / "ledger.json").read_text())
+        found = {name: counted[name] for name in COSTS} | {"n": counted["documents"]}
+    else:
+        about = describe_score(folder) if stage == "score" else describe_task(folder)
+        found = _read_main(folder, about.get("task"))
+    text = folder if stage == "generate" else read.get("generation")
+    if text and (budget := read_record(text)["settings"].get("budget")):
+        about = about | {"budget": budget}
+    return {name: about[name] for name in CELL if name in about} | found | {"artifact": name_of(folder)}
+
+
+def _read_main(folder: Path, task: str | None) -> dict[str, Any]:
+    """Return the main metrics of a result with their intervals."""
+    scores = pd.read_csv(folder / "scores.csv").fillna({"reason": ""})
+    if task:
+        main = scores[scores["metric"] == TASKS[task].main_metric]
+    else:
+        main = scores[scores["metric"].map(QUALITIES) == scores["scope"]]
+    found: dict[str, Any] = {"n": main["n"].min()}
+    for row in main.itertuples():
+        found |= {row.metric: row.value, f"{row.metric}_low": row.low, f"{row.metric}_high": row.high}
+    return found | {"reason": "; ".join(sorted(set(main["reason"]) - {""}))}
+
+
+def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dict]) -> pd.DataFrame:
+    """Return one row per job of a sweep: swept settings, then as `tabulate`; `attrs["swept"]` names their columns.
+
+    outcomes: by the number of the job, its {"folder"}, or the {"reason"} for which it failed; one without was stopped.
+    """
+    settings = [dict(override.lstrip("+").split("=", 1) for override in job) for job in jobs]
+    swept = [key for key in settings[0] if len({each[key] for each in settings}) > 1]
+    names = ALIASES | (
+        {"arm": "trained_on"} if stage == "downstream" and "trained_on" not in settings[0] else {}
+    )
+    rows = []
+    for number, job in enumerate(settings):
+        outcome = outcomes.get(number, {"reason": STOPPED})
+        row = describe(Path(outcome["folder"])) if "folder" in outcome else {"reason": outcome["reason"]}
+        rows.append(row | {names.get(key, key): _read(job[key]) for key in swept})
+    columns = [names.get(key, key) for key in swept]
+    table = _order(rows, columns)
+    table.attrs["swept"] = columns
+    return table
+
+
+def _order(rows: list[dict], first: Iterable[str] = ()) -> pd.DataFrame:
+    table = pd.DataFrame(rows)
+    table["reason"] = table["reason"].fillna("") if "reason" in table else ""
+    named = dict.fromkeys([*first, *CELL])
+    measured = [name for name in table if name not in {*named, *LAST}]
+    return table[[name for name in [*named, *measured, *LAST] if name in table]]
+
+
+def _read(text: str) -> Any:
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+def _write(value: Any) -> str:
+    """Return a value as it is typed: 0.50 and 0.5 are the same."""
+    value = _read(value) if isinstance(value, str) else value
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def publish(table: pd.DataFrame, folder: Path, title: str, command: str) -> None:
+    """Write table.csv, table.md and, where a number varies, figure.svg; print the table, short, and their places."""
+    from ..report.drawing import save, style_context
+    from ..report.rendering import to_markdown
+    from ..report.sweep import draw_sweep, show_sweep
+
+    named = [name for name in table.attrs.get("swept", CELL) if name in table]
+    varying = [name for name in named if table[name].nunique(dropna=False) > 1]
+    shown = show_sweep(table, varying, title, command)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_csv(table, folder / "table.csv")
+        (folder / "table.md").write_text(to_markdown(shown))
+        with style_context():
+            drawings = draw_sweep(table, varying)
+            for drawing in drawings:
+                save(drawing, folder)
+    except OSError as error:
+        raise StudyError(explain_os_error(error, folder, ADVICE)) from error
+    texts = pd.DataFrame([[entry.text for entry in row] for row in shown.rows], columns=list(shown.header))
+    print(texts.head(SHOWN).to_string(index=False))
+    if len(texts) > SHOWN:
+        print(f"... {len(texts) - SHOWN} rows more")
+    figure = (
+        f"\nfigure: {folder / 'figure.svg'}"
+        if drawings
+        else "\nno figure: no number varies, or results of other settings share a cell"
+    )
+    print(f"table:  {folder / 'table.csv'} (table.md for reading){figure}")
+
+
+def name_folder(store: Path | str, stage: str, chosen: Iterable[str]) -> Path:
+    """Return the folder of a table, named after what was chosen."""
+    return Path(store, "tables", f"{stage}-{hashlib.sha256(' '.join(chosen).encode()).hexdigest()[:8]}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm table`."""
+    parser.add_argument(
+        "chosen", nargs="*", metavar="column=value", help="as corpus=plots arm=mlm,clm stage=downstream"
+    )
+    parser.add_argument("--store", type=Path, default=Path("outputs"))
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Show what is stored of a stage, by default `score`."""
+    if wrong := [word for word in chosen.chosen if "=" not in word]:
+        raise StudyError(f"{wrong[0]}: choose by column=value, as corpus=plots")
+    asked = {name: values.split(",") for name, values in (word.split("=", 1) for word in chosen.chosen)}
+    (stage,) = asked.pop("stage", ["score"])
+    table = tabulate(chosen.store, stage, **asked)
+    command = " ".join(["python -m mlm_vs_clm table", *chosen.chosen])
+    publish(table, name_folder(chosen.store, stage, chosen.chosen), f"Stored results: {stage}", command)
