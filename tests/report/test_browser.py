@@ -68,7 +68,7 @@ def visit(page, folder, *options):
         "--virtual-time-budget=5000",
     ]
     command += [*options, "--dump-dom", probe.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "CONSOLE" not in done.stderr, done.stderr[-2000:]
     body = done.stdout.partition("<body>")[2].partition("</body>")[0]
     return json.loads(html.unescape(body))

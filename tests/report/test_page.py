@@ -56,7 +56,7 @@ def test_a_point_has_its_numbers_and_its_line_the_same_series():
     (made,) = draw("learning", tables)
     with style_context():
         svg = inline(made.panels[0].figure, made.marks, name="f0")
-    assert "mlm on plots, 2,000 tokens, exact match, fills only: 0.200 [0.100, 0.300]; n 30" in svg
+    assert "mlm on plots, 2,000 tokens, exact match, fills only: 0.200 [0.100, 0.300], n 30" in svg
     assert svg.count('data-series="mlm"') == 2 + 2 + 1  # points, bars, the line
 
 

@@ -242,7 +242,7 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     return [_decide(name, one, bound) for name, one in found.items()]
 
 
-def trace_fits(cells: pd.DataFrame, n_points: int = 120) -> pd.DataFrame:
+def trace_fits(cells: pd.DataFrame, n_points: int = 50) -> pd.DataFrame:
     """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
 
     `cells` has quality and utility; the seeds of a cell are averaged first.

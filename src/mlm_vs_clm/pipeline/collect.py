@@ -37,7 +37,7 @@ from .cells import (
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
 CITATION = ROOT / "CITATION.cff"
-SHOWN = 6  # documents per corpus on the page, the first ones
+SHOWN = 5  # documents per corpus on the page, the first ones
 
 
 def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:

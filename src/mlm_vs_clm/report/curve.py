@@ -80,7 +80,7 @@ def _tell_score(row: Any, paired: pd.DataFrame) -> str:
     same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
     of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    told = [f"{row.arm} on {_tell_place(row)}: {value}; n {row.n:.0f}"]
+    told = [f"{row.arm} on {_tell_place(row)}: {value}, n {row.n:.0f}"]
     return "; ".join([*told, *(tell_difference(one) for _, one in of_arm.iterrows())])
 
 

@@ -230,7 +230,7 @@ def tell_difference(row: Any) -> str:
     numbers += [f"p {row['p']:.2g}"] if pd.notna(row.get("p")) else []
     numbers += [f"n {row['n']:.0f}"] if pd.notna(row.get("n")) else []
     pale = f"; decides nothing: {row['pale']}" if row["pale"] else ""
-    return f"{row['comparison']} ({row['difference']}) {'; '.join(numbers)}{pale}"
+    return f"{row['comparison']} ({row['difference']}) {', '.join(numbers)}{pale}"
 
 
 def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -> list[Drawing]:
@@ -280,4 +280,4 @@ def draw_panels(rows: pd.DataFrame, series: str) -> tuple[Figure, list[Panel], d
         draw(axis, kind, corpus)
     if len(looks) > 1:
         add_legend(figure, looks)
-    return figure, draw_alone(draw, kinds, corpora, height), looks
+    return figure, draw_alone(draw, kinds, corpora, 4.8, height), looks

@@ -109,7 +109,13 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
 
     svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
     svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
-    return Markup(re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", svg))  # noqa: S704 - made by matplotlib
+    ids: dict[str, str] = {}
+    svg = re.sub(
+        r'(id="|url\(#|href="#)([^")]*)',
+        lambda use: use[1] + ids.setdefault(use[2], f"{name}-{len(ids)}"),
+        svg,
+    )
+    return Markup(svg)  # noqa: S704 - made by matplotlib
 
 
 def shorten(tag: str) -> str:
@@ -126,12 +132,16 @@ def shorten(tag: str) -> str:
 
 
 def draw_alone(
-    draw: Callable[[Axes, Any, str], None], measures: Sequence, corpora: Sequence[str], height: float = 1.7
+    draw: Callable[[Axes, Any, str], None],
+    measures: Sequence,
+    corpora: Sequence[str],
+    width: float = 0,
+    height: float = 1.7,
 ) -> list[Panel]:
     """Return every panel of a figure as a figure of its own, corpora in turn; `draw` is given axes, measure, corpus."""
     made = []
     for measure, corpus in product(measures, corpora):
-        figure, axes = panels(1, 1, height, width=0)
+        figure, axes = panels(1, 1, height, width)
         draw(axes[0, 0], measure, corpus)
         name = style.name_measure(*measure) if isinstance(measure, tuple) else measure
         made.append(Panel(corpus, name, figure))

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL
+from ..analysis.answers import ALL, UNSURE, word_outcome
+from ..analysis.cells import group_by
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
@@ -88,13 +89,15 @@ def _count_outcomes(rows: pd.DataFrame) -> str:
 
 
 def _tell_outcomes(rows: pd.DataFrame) -> str:
-    """Return each outcome of one comparison with its corpora, or how often several comparisons had it."""
+    """Return each outcome of one comparison with its corpora (†: UNSURE), or how often several comparisons had it."""
     if rows.groupby(["first", "second"]).ngroups > 1:
         return _count_outcomes(rows)
-    words = rows.assign(words=[name_outcome(row) for row in rows.itertuples(index=False)])
-    return "; ".join(
-        f"{outcome}: {', '.join(part['corpus'])}" for outcome, part in words.groupby("words", sort=False)
-    )
+    worded = group_by(rows.to_dict("records"), lambda row: word_outcome(row, False)[0])
+    return "; ".join(f"{words}: {', '.join(map(_mark_corpus, part))}" for words, part in worded.items())
+
+
+def _mark_corpus(row: dict) -> str:
+    return row["corpus"] + ("†" if UNSURE in str(row["reason"]) else "")
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
@@ -165,18 +168,9 @@ def _name_side(side: Any) -> str:
     return str(side).partition(" at ")[0]
 
 
-def name_outcome(row: Any) -> str:
-    """Return an outcome, the better arm by its name."""
-    words = str(row.outcome)
-    for side in ("first", "second"):
-        if words.startswith(f"{side} ") and _name_side(row.first) != _name_side(row.second):
-            words = words.replace(side, _name_side(getattr(row, side)), 1)
-    return words
-
-
 def enter_outcome(row: Any) -> Entry:
     """Return an outcome with its effect and interval."""
-    words, digits = name_outcome(row), 1 if row.metric == "bleu" else 3
+    words, digits = word_outcome(row._asdict(), False)[0], 1 if row.metric == "bleu" else 3
     if pd.notna(row.effect):
         words += f": {row.effect:+.{digits}f}"
         words += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""

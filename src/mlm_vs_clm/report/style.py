@@ -21,6 +21,7 @@ LOOKS: dict[
     "mlm_confidence": ("#882255", "d", "-."),
     "infill": ("#CC79A7", "P", "-."),
     "clm": ("#D55E00", "^", "-"),
+    "clm_lookahead": ("#AA4499", "X", "-."),
     "clm_general": ("#999933", "p", "--"),
     "seq2seq_kept": ("#E69F00", "D", "-."),
     "unfilled": ("#000000", "x", ":"),
@@ -37,7 +38,7 @@ SERIES = (
     ("#56B4E9", "v"),
 )
 SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
-SPARE_MARKERS = ("h", "X", "8", "1", "2", "3", "4", "H", "|", "_")
+SPARE_MARKERS = ("h", "8", "1", "2", "3", "4", "H", "|", "_")
 ARMS = tuple(LOOKS)
 REFERENCES = {
     "real": "real (upper reference)",

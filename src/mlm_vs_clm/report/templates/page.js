@@ -45,6 +45,7 @@ for (const form of all(".choices")) {
   const choose = () => {
     for (const name of new Set(all("[name]", form).map((field) => field.name))) {
       const chosen = new FormData(form).getAll(name);
+      if (name === "corpus") form.nextElementSibling.style.setProperty("--corpora", chosen.length || 1);
       for (const part of all(`[data-${name}]`, form.parentElement)) {
         const isOff = !chosen.includes(part.dataset[name]);
         part.classList.toggle(`off-${name}`, isOff);
