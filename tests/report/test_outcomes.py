@@ -16,8 +16,9 @@ def row(condition, corpus, outcome, metric="bleu", effect=2.5):
 
 def test_the_better_arm_is_named_with_its_interval():
     words = [
-        enter_outcome(pd.Series(row("known length", "plots", outcome))).text
+        enter_outcome(one).text
         for outcome in ("first better", "second better, within the margin", "arm not competent")
+        for one in pd.DataFrame([row("known length", "plots", outcome)]).itertuples(index=False)
     ]
     assert words[0] == "mlm better: +2.5 [+1.5, +3.5]"
     assert words[1].startswith("clm better, within the margin: ")
