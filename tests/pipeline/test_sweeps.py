@@ -90,7 +90,7 @@ def test_a_sweep_ends_in_a_table_with_a_row_per_job(swept):
         is_made = row.ratio == 0.5
         assert bool(row.artifact) == bool(row.bleu) == bool(row.bleu_low) == is_made
         assert ("must be between 0 and 1" in row.reason) != is_made
-    assert "<svg" in (place / "figure.svg").read_text() and "missing" in (place / "table.md").read_text()
+    assert "<svg" in (place / "figure.svg").read_text() and "| – |" in (place / "table.md").read_text()
     assert str(place / "table.csv") in done.stdout and "must be between" in done.stdout
 
 

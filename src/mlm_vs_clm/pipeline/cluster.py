@@ -13,7 +13,7 @@ def explain_cluster(error: BaseException) -> str:
         return "this machine has no Slurm (srun): start the sweep on the cluster, or choose hydra/launcher=joblib"
     if refused:
         return f"Slurm refused the jobs: {refused[-1].rpartition('error: ')[2]}: {GPU_ADVICE}"
-    return f"a job ended without a result: {lines[0]} Its output is below <store>/logs/<stage>/.submitit; run the same command again"
+    return f"a job ended without a result: {' '.join(lines[:2])}: see its output in <store>/logs/<stage>/.submitit; run the same command again"
 
 
 def watch_queue_without_accounts() -> None:

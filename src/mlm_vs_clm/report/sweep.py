@@ -41,9 +41,9 @@ def show_sweep(table: pd.DataFrame, varying: Sequence[str], title: str, command:
         [enter_key(name, value) if pd.notna(value) else DASH for value in table[name]] for name in varying
     ]
     for metric in metrics:
-        cells = take_metric(table.assign(reason=""), metric)
+        cells = take_metric(table, metric)
         digits = style.decimals(cells["value"])
-        columns.append([enter(cell, digits) for cell in cells.itertuples()])
+        columns.append([enter(cell, digits) if pd.notna(cell.value) else DASH for cell in cells.itertuples()])
     columns += [[enter_number(value, "{:,.4g}") for value in table[name]] for name in counts]
     columns += [[enter_words(words) for words in table[name]] for name in ("artifact", "reason")]
     header = [*varying, *map(style.name_metric, [*metrics, *counts]), "artifact", "reason"]
