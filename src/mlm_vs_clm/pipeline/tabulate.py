@@ -30,8 +30,9 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
 
     Columns: the cell (corpus, arm or trained_on, strategy, ratio, seed, model; budget along a training curve); each main
     metric with `<metric>_low` and `<metric>_high`, or the counted costs of `generate`; n, artifact, and the reason of a
-    missing value. `chosen` keeps rows by column: tabulate(corpus="plots", arm=["mlm", "clm"]). Raises StudyError for
-    another stage or column, and where nothing stored has these values.
+    missing value. `chosen` keeps rows by column: tabulate(corpus="plots", arm=["mlm", "clm"]); results along a training
+    curve are there where `budget` is chosen. Raises StudyError for another stage or column, and where nothing
+    stored has these values.
     """
     if stage not in STAGES:
         raise StudyError(f"stage={stage} has no table: choose one of {', '.join(STAGES)}")
@@ -42,6 +43,8 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
             raise StudyError(f"{name} is no column of {stage}: choose by {', '.join(table.columns)}")
         wanted = {_write(value) for value in (values if isinstance(values, list) else [values])}
         table = table[table[column].map(_write).isin(wanted)]
+    if "budget" in table and not {"budget", "arm.budget"} & chosen.keys():
+        table = table[table["budget"].isna()].drop(columns="budget")
     if table.empty:
         raise StudyError(f"nothing of stage {stage} in {store} has these values: see `make store`")
     return table.sort_values([name for name in CELL if name in table], ignore_index=True)

@@ -66,7 +66,10 @@ def draw_sweep(table: pd.DataFrame, varying: Sequence[str]) -> list[Drawing]:
         return []
     x, label = numbers[0], LABELS.get(numbers[0], numbers[0].replace("_", " "))
     others = [name for name in varying if name not in (x, arm, *BESIDE)]
-    lines = known[[arm, *others]].astype("str").agg(" ".join, axis=1)
+    if known.groupby(arm)["model"].nunique().max() < 2:
+        others = [name for name in others if name != "model"]
+    words = known[[arm, *others]].map(lambda value: value if isinstance(value, str) else f"{value:g}")
+    lines = words.agg(" ".join, axis=1)
     rows = pd.concat(take_metric(known, metric).assign(arm=lines, share=float("nan")) for metric in metrics)
     rows["scope"] = "utility" if arm == "trained_on" else rows["metric"].map(SCOPES).fillna("document")
     cells = over_seeds(rows[rows["value"].notna()], ["corpus", "arm", "scope", "metric", x])
