@@ -57,7 +57,9 @@ def to_main(settings: dict) -> tuple[str, float]:
 def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataFrame]:
     """Return every table of a study, as the functions of `analysis` make them from its stored cells."""
     rules, resamples = settings["rules"], settings["resamples"]
-    comparisons, (scored, trained) = list_comparisons(rules), read_main(inputs, to_main(settings))
+    scored, trained = read_main(inputs, to_main(settings))
+    arms = {one.cell.arm for one in scored}  # what was not run, `answers` says
+    comparisons = [one for one in list_comparisons(rules) if arms.issuperset(one.arms)]
     along = [read_scored(path) for path in of_curve(inputs)]
     tables = {
         "study": describe_settings(settings),

@@ -228,9 +228,11 @@ def describe_pretrained(tables: Tables) -> Blocks:
 
 
 def describe_seeds(tables: Tables) -> Blocks:
-    """Return the blocks on several training seeds: how sure the answer is, and every seed."""
+    """Return the blocks on several training seeds: the answer, also in short, and every seed."""
     utility = describe_utility_gap(tables["utility_gap"])
+    sentence = tables["sentences"].set_index("claim")["sentence"]["C1"].partition(" Not run:")[0]
     return {
+        "settled": f"**The same comparison trained several times.** {sentence} {utility}",
         "sure": f"{tell_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
