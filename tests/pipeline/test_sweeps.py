@@ -118,7 +118,10 @@ def test_a_job_that_was_stopped_is_a_row_too(swept):
 
 @pytest.mark.parametrize("launcher", ["joblib", SLOW])
 def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher):
-    expected, found = stored(swept("basic")[1]), stored(swept(launcher)[1])
+    expected, found = (
+        {name: content for name, content in stored(folder).items() if "tables/generate" not in name}
+        for folder in (swept("basic")[1], swept(launcher)[1])
+    )  # without the table that another test asks for
     assert expected.keys() == found.keys() and len(expected) > 20
     assert [name for name in expected if expected[name] != found[name]] == []
 

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import cache, partial
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -114,7 +114,9 @@ class _Reach:
         def choose(**groups: str) -> Config:
             self.asked |= set(groups.items())
             config = self.job.choose(**groups) if groups else self.job.config
-            return config if group in groups else _apply(config, change)
+            config = config if group in groups else _apply(config, change)
+            precision = "fp32" if config.precision == "auto" else config.precision
+            return replace(config, device="cpu", precision=precision)  # to choose either would load torch
 
         for list_recipes in (
             [study.results] if self.stage in STUDIES else [partial(_one, made) for made in CELL]
