@@ -31,7 +31,8 @@ def tree(tmp_path, tokenizer):
     """Return a copy of what a clone holds, with a tiny encoder, and `python` that runs experiments with tiny models."""
     for name in ("conf", "docs", "experiments", "src", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("pyproject.toml", "CITATION.cff"):
+        shutil.copy(ROOT / name, tmp_path)
     shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
     start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")

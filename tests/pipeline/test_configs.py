@@ -96,13 +96,13 @@ def test_every_track_composes_at_the_smallest_and_the_largest_scale(choose, scal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("track", [one for one in TRACKS if one != "domains"])  # which needs several corpora
 def test_every_track_names_its_results_and_trains_its_models_without_making_any(choose, track, licensed):
     asked = ["scale=paper", f"track={track}", licensed, *ONE_CELL]
     track, models = choose(*asked).track, {}
     for name, recipe in cells_of(choose, *asked).items():
         if name.startswith("pretrain/"):
-            models[name.split("/")[-1]] = recipe.inputs["start"].settings["name"]
+            models[name.split("/")[-2]] = recipe.inputs["start"].settings["name"]
     assert models and all(asked == used for asked, used in models.items())
     assert not track.models or set(models) <= set(track.models.values())
 

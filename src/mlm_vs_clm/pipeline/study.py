@@ -54,7 +54,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             if full.arm.objective or full.arm.writer in COUNTING:
                 model = choose_model(corpus_name, arm.model.name) if full.arm.objective else corpus.model
                 full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
-            if full.arm.objective and full.arm.training == "domain":
+            if full.arm.objective and full.arm.training != "general":
                 run = f"{cell.seed}/" if grid.retrain else ""
                 recipe = recipes.pretrain(full)
                 name = f"{full.objective.name}/{run}{full.model.name}/{recipe.id}"
