@@ -8,7 +8,7 @@ import pytest
 from made_cells import CLAIMS, MAIN
 
 from mlm_vs_clm.analysis import answers
-from mlm_vs_clm.analysis.answers import answer, tell
+from mlm_vs_clm.analysis.answers import answer, write_sentences
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.competence import judge_competence
@@ -94,7 +94,7 @@ def test_a_row_says_how_sure_it_is_and_what_would_settle_it():
     one = ask(rule, simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), runs=1))
     row = find(one)
     assert (row["runs"], row["reason"], row["needs"]) == (1, "for this one training", "5 runs to be settled")
-    assert tell(one, [rule])["sentence"][0].startswith(
+    assert write_sentences(one, [rule])["sentence"][0].startswith(
         "For this one training: Known length (mlm against clm): mlm better"
     )
     noisy = simulate({"mlm": 0.3, "clm": 0.28}, np.random.default_rng(3), deviation=0.05)
@@ -108,7 +108,7 @@ def test_function_words_alone_are_told():
     cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
     table = ask(rule, cells)
     assert "mostly function words and punctuation: mlm, clm" in find(table)["reason"]
-    assert "(mostly function words and punctuation)" in tell(table, [rule])["sentence"][0]
+    assert "(mostly function words and punctuation)" in write_sentences(table, [rule])["sentence"][0]
 
 
 def test_p_is_corrected_over_the_claim_for_either_direction():

@@ -25,8 +25,8 @@ def test_utility_is_told_by_its_paired_difference():
 def test_claims_are_told_by_their_sentences():
     rows = [("C1", "S.", "Over 5 runs: x."), ("C2", "T.", "Nothing was run.")]
     claims = pd.DataFrame(rows, columns=["claim", "statement", "sentence"])
-    assert sentences.tell_claims(claims, ["C2"]) == "- **C2** (T.) Nothing was run."
-    assert sentences.tell_claims(claims).count("\n") == 1
+    assert sentences.describe_claims(claims, ["C2"]) == "- **C2** (T.) Nothing was run."
+    assert sentences.describe_claims(claims).count("\n") == 1
 
 
 def test_nothing_measured_is_told():

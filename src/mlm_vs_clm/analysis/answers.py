@@ -200,25 +200,27 @@ def _list_outcomes(rows: Sequence[dict]) -> str:
     )
 
 
-def tell(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFrame:
+def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFrame:
     """Return the table `sentences`: for each claim what its conditions found, beginning with how sure it is."""
     rows = []
     for rule in rules:
         part = answers[(answers["claim"] == rule["id"]) & (answers["corpus"] != ALL)].to_dict("records")
         order = [condition["name"] for condition in rule["conditions"]]
         sentence = (
-            _tell_claim(sorted(part, key=lambda row: order.index(row["condition"]))) or "Nothing was run."
+            _describe_claim(sorted(part, key=lambda row: order.index(row["condition"]))) or "Nothing was run."
         )
         rows.append({"claim": rule["id"], "statement": rule["statement"], "sentence": sentence})
     return pd.DataFrame(rows, columns=COLUMNS["sentences"])
 
 
-def _tell_claim(rows: list[dict]) -> str:
+def _describe_claim(rows: list[dict]) -> str:
     """Return a short sentence per condition, and one that lists the conditions that were not run."""
     conditions = group_by(rows, lambda row: row["condition"])
     absent = [name for name, part in conditions.items() if {row["outcome"] for row in part} == {NOT_RUN}]
     corpora = {row["corpus"] for row in rows}
-    told = [_tell_condition(name, part, corpora) for name, part in conditions.items() if name not in absent]
+    sentences = [
+        _describe_condition(name, part, corpora) for name, part in conditions.items() if name not in absent
+    ]
     runs = min(
         (row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1), default=0
     )
@@ -226,11 +228,11 @@ def _tell_claim(rows: list[dict]) -> str:
     if 1 < runs < SETTLED_RUNS:
         sure = f"Over {int(runs)} runs, fewer than the {SETTLED_RUNS} that settle: "
     if absent:
-        told.append(f"Not run: {', '.join(absent)}")
-    return f"{sure}{'. '.join(told)}." if told else ""
+        sentences.append(f"Not run: {', '.join(absent)}")
+    return f"{sure}{'. '.join(sentences)}." if sentences else ""
 
 
-def _tell_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
+def _describe_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
     """Return what the first metric of a condition found: each outcome with its arms and corpora."""
     rows = [row for row in rows if row["metric"] == rows[0]["metric"] and row["outcome"] != NOT_RUN]
     pairs = list(dict.fromkeys(map(_read_pair, rows)))
@@ -238,7 +240,7 @@ def _tell_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
     worded = group_by(rows, lambda row: word_outcome(row, len(pairs) > 1))
     same: dict[tuple[str, str], list[str]] = {}
     for (words, other), part in worded.items():
-        same.setdefault((words, _list_corpora(part, corpora) + _tell_needs(part)), []).append(other)
+        same.setdefault((words, _list_corpora(part, corpora) + _format_needs(part)), []).append(other)
     found = [f"{words}{_join(list(filter(None, others)))}{where}" for (words, where), others in same.items()]
     unsure = f" ({UNSURE})" if any(UNSURE in row["reason"] for row in rows) else ""
     return f"{title[0].upper()}{title[1:]}: {'; '.join(found)}{unsure}"
@@ -277,7 +279,7 @@ def word_outcome(row: dict, several: bool) -> tuple[str, str]:
     return f"{outcome} for {first} against ", second
 
 
-def _tell_needs(rows: list[dict]) -> str:
+def _format_needs(rows: list[dict]) -> str:
     if rows[0]["outcome"] != NOT_SETTLED:
         return ""
     needs = list(dict.fromkeys(row["needs"] for row in rows))

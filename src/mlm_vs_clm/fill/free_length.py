@@ -44,7 +44,7 @@ class OpenWalk(Walk):
         return super().n_ahead()
 
     def is_at_slot(self) -> bool:
-        """Tell whether the first token of a blank is written next."""
+        """Return whether the first token of a blank is written next."""
         return not self.is_open and self.n_written < len(self.writes) and not self.n_ahead()
 
     def write(self, token: int) -> None:

@@ -4,7 +4,6 @@ The candidates of a document are read side by side in one row, each attending to
 their keys and values are dropped when one is chosen, so what stands left of a blank is read once.
 """
 
-from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
@@ -29,7 +28,7 @@ from .causal import check_openings
 from .ledger import Ledger
 from .rows import TokenRow, to_rows, unknown_id
 from .vocabulary import Speller, slot_bias
-from .walking import make_cache
+from .walking import batch_by_size, make_cache
 
 SHARED, DROPPED, PADDING = (
     -1,
@@ -71,7 +70,7 @@ def fill_lookahead(
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     with as_filling(model), torch.inference_mode():
-        for batch in _batches(searches, batch_tokens):
+        for batch in batch_by_size(searches, lambda one: len(one.blanks), lambda one: one.most, batch_tokens):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
@@ -98,7 +97,7 @@ class Search:
 
     @property
     def is_finished(self) -> bool:
-        """Tell whether every blank is filled."""
+        """Return whether every blank is filled."""
         return not self.blanks
 
     @property
@@ -119,7 +118,7 @@ class Search:
         return [part[1:] for part in self.parts] if self.is_deciding else []
 
     def hear(self, likelihoods: list[float]) -> bool:
-        """Take the log-likelihood of each part's kept tokens; tell whether tokens are to be proposed next."""
+        """Take the log-likelihood of each part's kept tokens; return whether tokens are to be proposed next."""
         if self.is_deciding:
             self.scores = [score + more for score, more in zip(self.scores, likelihoods, strict=True)]
             self._decide(self.rest)
@@ -214,7 +213,7 @@ def _log_probabilities(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
 
 
 def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.Tensor) -> None:
-    """Tell each document the likeliest tokens after each of its parts that may stand there."""
+    """Give each document the likeliest tokens after each of its parts that may stand there."""
     sizes, n = [len(states) for states in last], max(one.n_candidates for one in asking)
     kinds = [one.kind() for one, size in zip(asking, sizes, strict=True) for _ in range(size)]
     values, tokens = [], []
@@ -308,19 +307,6 @@ class _TreeReader:
 
     def _tensor(self, numbers: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(numbers)).to(self.model.device)
-
-
-def _batches(searches: list[Search], batch_tokens: int) -> Iterator[list[Search]]:
-    """Yield documents with a similar number of blanks together, the most first, within `batch_tokens` columns."""
-    batch: list[Search] = []
-    for one in sorted(searches, key=lambda one: (-len(one.blanks), -one.most)):
-        longest = max(one.most, *(other.most for other in batch), 0)
-        if batch and (len(batch) + 1) * longest > batch_tokens:
-            yield batch
-            batch = []
-        batch.append(one)
-    if batch:
-        yield batch
 
 
 def _count(sizes: dict[str, int], blanked: list[BlankedText], searches: list[Search]) -> Ledger:

@@ -219,7 +219,7 @@ class Filler:
         return accepted
 
     def _record(self, batch: list[Work], filled: Slots, logits: torch.Tensor, tokens: list[int]) -> None:
-        """Tell an order that masks slots again how likely each token was."""
+        """Record for an order that masks slots again how likely each token was."""
         if not batch[0].order.needs_probabilities:
             return
         chosen = torch.tensor(tokens, device=logits.device)[:, None]

@@ -57,7 +57,7 @@ def fills_of(blanked: BlankedText, filled: FilledText, text: str) -> list[str]:
 
 
 def is_cased(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Tell whether a tokenizer distinguishes capitals from small letters."""
+    """Return whether a tokenizer distinguishes capitals from small letters."""
     upper, lower = (tokenizer(letter, add_special_tokens=False)["input_ids"] for letter in "Aa")
     return upper != lower
 

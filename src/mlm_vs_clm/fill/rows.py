@@ -124,7 +124,7 @@ class PieceEncoder:
         return [encoded.ids for encoded in self._bare.encode_batch(pieces, add_special_tokens=False)]
 
     def is_space(self, character: str) -> bool:
-        """Tell whether a character before a word is encoded as a space is (a line break may not be)."""
+        """Return whether a character before a word is encoded as a space is (a line break may not be)."""
         if character not in self._space:
             pair = self([f"{character}a", " a"]) if character.isspace() else [[0], [1]]
             self._space[character] = pair[0] == pair[1]

@@ -8,7 +8,7 @@ reads the documents in lockstep: as many tokens of each as the one nearest to it
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
@@ -21,6 +21,7 @@ from .rows import TokenRow
 
 LONGEST = 4  # tokens of a document read at a time at most, or padding would cost more than it saves
 Write = Callable[[list[Any], torch.Tensor], None]  # takes the walks that are at a slot, and their logits
+T = TypeVar("T")
 Part = tuple[list[int], list[int]]  # tokens and their positions
 
 
@@ -79,7 +80,7 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     kind: type[PackedReader | LockstepReader] = PackedReader if can_pack(model) else LockstepReader
     head = output_layer(model)
     with as_filling(model):
-        for batch in _batches(walks, kind.size, batch_tokens):
+        for batch in batch_by_size(walks, kind.size, Walk.most, batch_tokens):
             reader = kind(model, batch, pad_id)
             while ahead := _trim([one.n_ahead() for one in batch]):
                 states = reader.read(
@@ -99,7 +100,7 @@ def _trim(ahead: list[int]) -> list[int]:
 
 
 def can_pack(model: PreTrainedModel) -> bool:
-    """Tell whether tokens can be read packed: by a BERT decoder with torch's attention."""
+    """Return whether tokens can be read packed: by a BERT decoder with torch's attention."""
     config = model.config
     plain = config.model_type == "bert" and config.is_decoder and not config.add_cross_attention
     return plain and config._attn_implementation == "sdpa"
@@ -248,11 +249,16 @@ def make_cache(n_positions: int, dtype: torch.dtype | None = None) -> Cache:
     return Cache(layer_class_to_replicate=layer)
 
 
-def _batches(walks: list[Walk], size: Callable[[Walk], int], batch_tokens: int) -> Iterator[list[Walk]]:
-    """Yield documents of similar size together, the longest first, at most `batch_tokens` tokens per batch."""
-    batch: list[Walk] = []
-    for one in sorted(walks, key=lambda one: (-size(one), -one.most())):
-        longest = max(one.most(), *(other.most() for other in batch), 0)
+def batch_by_size(
+    documents: list[T], size: Callable[[T], int], most: Callable[[T], int], batch_tokens: int
+) -> Iterator[list[T]]:
+    """Yield documents of similar size together, the longest first, at most `batch_tokens` tokens per batch.
+
+    `most` is how many tokens a document takes at most: a batch takes as many for each.
+    """
+    batch: list[T] = []
+    for one in sorted(documents, key=lambda one: (-size(one), -most(one))):
+        longest = max(map(most, (one, *batch)))
         if batch and (len(batch) + 1) * longest > batch_tokens:
             yield batch
             batch = []

@@ -107,7 +107,7 @@ def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: 
 
 
 def _writes_anew(arm: dict, tokenizer) -> bool:
-    """Tell whether an arm generates the whole text, and not the blanks alone as one with sentinels does."""
+    """Return whether an arm generates the whole text, and not the blanks alone as one with sentinels does."""
     from ..models.checkpoints import sentinel_tokens
 
     answers = arm.get("source") == "sentinel" and sentinel_tokens(tokenizer)

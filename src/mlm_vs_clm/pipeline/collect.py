@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from ..analysis.answers import answer, tell
+from ..analysis.answers import answer, write_sentences
 from ..analysis.claims import hash_rules, list_comparisons
 from ..analysis.competence import judge_competence, mark_pale
 from ..analysis.correlation import compare_at_same_masking
@@ -89,7 +89,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
     cells = [read_trained(path) for path in of_stage(inputs, "downstream")]
     answers = answer(rules, Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples))
-    return tables | {"answers": answers, "sentences": tell(answers, rules)}
+    return tables | {"answers": answers, "sentences": write_sentences(answers, rules)}
 
 
 def describe_settings(settings: dict) -> pd.DataFrame:

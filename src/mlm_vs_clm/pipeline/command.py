@@ -170,8 +170,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
                 return show_help(run)
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
         except (Exception, KeyboardInterrupt) as error:
-            for tell in list(AT_STOP):
-                tell()
+            for tabulate in list(AT_STOP):
+                tabulate()
             sys.exit(_explain(error))
 
     return main

@@ -21,12 +21,12 @@ from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     Tables,
+    describe_claims,
     describe_costs,
     describe_decisions,
     describe_main_cell,
     describe_utility_gap,
     summarise_corpora,
-    tell_claims,
 )
 from ..report.tables import markdown_row
 from ..report.utility import headline_table
@@ -121,7 +121,7 @@ def describe_matched(tables: Tables) -> Blocks:
         "claims": tabulate_claims(tables),
         "grid": show_grid(tables),
         "utility": describe_utility_gap(tables["utility_gap"]),
-        "answers": tell_claims(tables["sentences"]),
+        "answers": describe_claims(tables["sentences"]),
         "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
         "competent": tabulate_competence(tables),
         "gap": "\n".join(show_tables("gap", tables)),
@@ -223,7 +223,7 @@ def describe_setting(tables: Tables) -> str:
 
 def describe_pretrained(tables: Tables) -> Blocks:
     """Return the block on pretrained checkpoints: its answer, the claim on training, all arms."""
-    text = f"{show_grid(tables)}\n{tell_claims(tables['sentences'], ['C4'])}"
+    text = f"{show_grid(tables)}\n{describe_claims(tables['sentences'], ['C4'])}"
     return {"pretrained": f"{text}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
 
 
@@ -233,7 +233,7 @@ def describe_seeds(tables: Tables) -> Blocks:
     sentence = tables["sentences"].set_index("claim")["sentence"]["C1"].partition(" Not run:")[0]
     return {
         "settled": f"**The same comparison trained several times.** {sentence} {utility}",
-        "sure": f"{tell_claims(tables['sentences'], ['C1'])}\n\n{utility}",
+        "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
 

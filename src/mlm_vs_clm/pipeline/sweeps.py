@@ -42,7 +42,7 @@ class Outcomes(Callback):
         if config.hydra.launcher._target_.endswith("SlurmLauncher"):
             watch_queue_without_accounts()
         self.folder = Path(config.hydra.sweep.dir, f".sweep-{uuid4().hex[:12]}").resolve()
-        AT_STOP.append(lambda: self.tell(config, self.read_outcomes()))
+        AT_STOP.append(lambda: self.tabulate(config, self.read_outcomes()))
 
     def on_job_start(self, config: DictConfig, **kwargs) -> None:
         """Start as a worker where the jobs of one machine run in parallel; a cluster gives each job its GPU."""
@@ -68,7 +68,7 @@ class Outcomes(Callback):
         outcomes = self.read_outcomes()
         failures = [outcome for outcome in outcomes.values() if "reason" in outcome]
         try:
-            self.tell(config, outcomes)
+            self.tabulate(config, outcomes)
         except StudyError as error:
             failures.append({"overrides": ["the table of the sweep"], "reason": str(error)})
         finally:
@@ -80,7 +80,7 @@ class Outcomes(Callback):
         files = sorted(self.folder.glob("*.json")) if self.folder else []
         return {int(file.stem): json.loads(file.read_text()) for file in files}
 
-    def tell(self, config: DictConfig, outcomes: dict[int, dict]) -> None:
+    def tabulate(self, config: DictConfig, outcomes: dict[int, dict]) -> None:
         """Write and print the table of a sweep, unless no job of it came to an end with a result."""
         AT_STOP.clear()
         stage = config.hydra.job.name

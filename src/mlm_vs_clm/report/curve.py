@@ -9,7 +9,7 @@ import pandas as pd
 from ..analysis.curve import MATCHINGS
 from ..analysis.tables import over_seeds
 from . import style
-from .differences import decimals_of, label, tell_difference
+from .differences import decimals_of, describe_difference, label
 from .drawing import (
     FAINT,
     PALE,
@@ -39,7 +39,7 @@ def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> 
     rows = over_seeds(learning.assign(share=0.0, reason=""), [*PLACE, "arm"])
     paired = label(curve[curve["matching"] == MATCHINGS[0]])
     return _draw(
-        rows.assign(pale="", told=[_tell_score(row, paired) for row in rows.itertuples(index=False)]),
+        rows.assign(pale="", told=[_describe_score(row, paired) for row in rows.itertuples(index=False)]),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
         name="learning",
@@ -57,7 +57,9 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     rows = label(curve[curve["matching"] == MATCHINGS[0]])
     names = rows.drop_duplicates("comparison").set_index("comparison")["difference"]
     return _draw(
-        rows.assign(told=[f"{_tell_place(row)}: {tell_difference(row)}" for _, row in rows.iterrows()]),
+        rows.assign(
+            told=[f"{_describe_place(row)}: {describe_difference(row)}" for _, row in rows.iterrows()]
+        ),
         "difference",
         style.series_looks(names[ordered(names.index, style.COMPARISONS)]),
         name="curve",
@@ -71,17 +73,17 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
     )
 
 
-def _tell_place(row: Any) -> str:
+def _describe_place(row: Any) -> str:
     return f"{row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}"
 
 
-def _tell_score(row: Any, paired: pd.DataFrame) -> str:
+def _describe_score(row: Any, paired: pd.DataFrame) -> str:
     """Return a score in words, and the paired differences of its arm at the same place."""
     same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
     of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    told = [f"{row.arm} on {_tell_place(row)}: {value}, n {row.n:.0f}"]
-    return "; ".join([*told, *(tell_difference(one) for _, one in of_arm.iterrows())])
+    told = [f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}"]
+    return "; ".join([*told, *(describe_difference(one) for _, one in of_arm.iterrows())])
 
 
 def _draw(

@@ -224,7 +224,7 @@ def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
     return draw_differences("equal_compute", rows, study, "basis")
 
 
-def tell_difference(row: Any) -> str:
+def describe_difference(row: Any) -> str:
     """Return a labelled difference in words: comparison and arms, value with interval, p and n where it has them."""
     numbers = [enter_difference(row).text]
     numbers += [f"p {row['p']:.2g}"] if pd.notna(row.get("p")) else []
@@ -241,7 +241,7 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
     chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, style.COMPARISONS))
     by = ["corpus", "comparison", "metric", *([series] if series != "all" else [])]
     rows = number_marks(rows)
-    told = [f"{row['corpus']}, {row['measure']}: {tell_difference(row)}" for _, row in rows.iterrows()]
+    told = [f"{row['corpus']}, {row['measure']}: {describe_difference(row)}" for _, row in rows.iterrows()]
     figure, alone, looks = draw_panels(rows, series)
     return [
         Drawing(

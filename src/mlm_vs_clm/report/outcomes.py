@@ -73,7 +73,7 @@ def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
         named = style.ordered(rows["condition"], style.COMPARISONS)
         parts = {name: at_first_measure(rows[rows["condition"] == name]) for name in named}
         counts = _count_outcomes(pd.concat(parts.values())) if parts else told.sentence
-        lines = [(name, _tell_outcomes(part)) for name, part in parts.items()]
+        lines = [(name, _describe_outcomes(part)) for name, part in parts.items()]
         claims.append(Claim(told.claim, told.statement, counts, lines))
     return claims
 
@@ -88,7 +88,7 @@ def _count_outcomes(rows: pd.DataFrame) -> str:
     return "; ".join(f"{outcome} {counts[outcome]} of {len(rows)}" for outcome in counts.index)
 
 
-def _tell_outcomes(rows: pd.DataFrame) -> str:
+def _describe_outcomes(rows: pd.DataFrame) -> str:
     """Return each outcome of one comparison with its corpora (†: UNSURE), or how often several comparisons had it."""
     if rows.groupby(["first", "second"]).ngroups > 1:
         return _count_outcomes(rows)

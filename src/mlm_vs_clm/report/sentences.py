@@ -58,7 +58,7 @@ def describe_paired(row: Any, digits: int) -> str:
     return f"{format_difference(row, digits)}, {outcome_of(row)}"
 
 
-def tell_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
+def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
     """Return the sentence of each claim (all, or those named) as a Markdown list."""
     rows = [row for row in sentences.itertuples(index=False) if not claims or row.claim in claims]
     return "\n".join(f"- **{row.claim}** ({row.statement}) {row.sentence}" for row in rows)

@@ -46,7 +46,7 @@ def attend(
 
 
 def _reads_all(module: nn.Module, mask: torch.Tensor | None, settings: dict) -> bool:
-    """Tell whether every query attends to its whole document."""
+    """Return whether every query attends to its whole document."""
     is_causal = settings.get("is_causal")
     is_causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     return is_padding(mask) and not (mask is None and is_causal)
@@ -98,7 +98,7 @@ def _read_one(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> to
 
 
 def is_padding(mask: torch.Tensor | None) -> bool:
-    """Tell whether a mask excludes only padding at the end of documents, the same for every query."""
+    """Return whether a mask excludes only padding at the end of documents, the same for every query."""
     if mask is None:
         return True
     if mask.dtype != torch.bool or mask.dim() != 4 or mask.shape[1] != 1 or mask.shape[2] != 1:

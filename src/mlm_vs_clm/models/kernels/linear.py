@@ -39,7 +39,7 @@ class Prepacked:
 
 
 def can_prepack(linear: nn.Module) -> bool:
-    """Tell whether a module is a plain linear layer that oneDNN multiplies on this processor."""
+    """Return whether a module is a plain linear layer that oneDNN multiplies on this processor."""
     if type(linear) is not nn.Linear or "forward" in vars(linear) or linear.weight.device.type != "cpu":
         return False
     if platform.machine() not in ("x86_64", "AMD64") or not torch.backends.mkldnn.is_available():

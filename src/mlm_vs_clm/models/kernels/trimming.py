@@ -25,14 +25,14 @@ STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
 
 
 def can_trim(model: PreTrainedModel) -> bool:
-    """Tell whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
+    """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
     return config.model_type in TRIMMED and not config.is_decoder and is_plain
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
-    """Tell whether moving the queries of so many slots costs less than keys and values of a whole document."""
+    """Return whether moving the queries of so many slots costs less than keys and values of a whole document."""
     return 2 * n_slots * model.config.num_attention_heads <= model.config.hidden_size
 
 

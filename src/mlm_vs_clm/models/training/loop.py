@@ -233,7 +233,7 @@ class Trainer:
         self.learner.to(self.device)
 
     def _is_out_of_patience(self) -> bool:
-        """Tell whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
+        """Return whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
         curve, patience = self.state["curve"], self.training.patience
         if not patience or len(curve) <= patience:
             return False
