@@ -62,7 +62,8 @@ def test_answer_and_claims_are_told_by_their_outcomes(outcomes, answer, entry):
         [("C1", "S.", "Over 5 runs: known length, x: y.")], columns=["claim", "statement", "sentence"]
     )
     tables["answers"].loc[tables["answers"]["condition"] == "no leak", "reason"] = UNSURE
-    text, training, cost = publish.describe_answer(tables).splitlines()
+    text, along, training, cost = publish.describe_answer(tables).splitlines()
+    assert along.startswith("- **Along the training**, mlm minus clm in BLEU from ")
     assert text == f"- **Is the text better?** Over 5 runs: {answer}"
     assert training.startswith("- **As training data**") and cost == "- **Does it cost more?** **not run**."
     assert publish.tabulate_claims(tables).splitlines()[2] == f"| C1 S. | {entry}"

@@ -75,3 +75,16 @@ def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
     at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
     assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
     assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
+
+
+def test_a_change_of_sign_along_the_training_is_said_with_the_budgets_at_which_both_arms_are_competent():
+    row = {"comparison": "known length", "metric": "bleu", "matching": "tokens seen", "corpus": "plots"}
+    line = [(1000, -2, "mlm is not above bigram_both"), (2000, 0, ""), (4000, 2, "")]
+    curve = pd.DataFrame(
+        [row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "pale": pale} for b, v, pale in line]
+    )
+    said = sentences.describe_along(curve)
+    assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0], a change of sign" in said
+    assert said.endswith("both arms competent at 2,000, 4,000.")
+    assert "change of sign" not in sentences.describe_along(curve[1:])
+    assert sentences.describe_along(curve[:0]) == ""

@@ -21,6 +21,7 @@ from ..report.outcomes import competence_table, grid_table
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     Tables,
+    describe_along,
     describe_claims,
     describe_costs,
     describe_decisions,
@@ -135,7 +136,7 @@ def describe_matched(tables: Tables) -> Blocks:
 
 
 def describe_answer(tables: Tables) -> str:
-    """Return the answer in three sentences: on the text, on training with it, on the cost."""
+    """Return the answer: on the text, along the training where there is a curve, on training with it, on the cost."""
     told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sentence"], strict=True))
     sure, found, _ = told.get("C1", "").partition(": ")
     text, cost = (
@@ -144,9 +145,11 @@ def describe_answer(tables: Tables) -> str:
         )
         for claim in ("C1", "C8")
     )
+    along = describe_along(tables["curve"])
     return "\n".join(
         [
             f"- **Is the text better?** {sure if found and sure.startswith(('For', 'Over')) else 'Conditions of claim C1'}: {text}.",
+            *([f"- {along}"] if along else []),
             f"- {describe_utility_gap(tables['utility_gap']) or '**As training data**: not run.'}",
             f"- **Does it cost more?** {cost}.",
         ]

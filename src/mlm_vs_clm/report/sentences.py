@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..analysis.curve import MATCHINGS
 from ..analysis.equal_compute import BASES
 from ..analysis.tables import OVERALL, find_utility, over_seeds
 from ..fill.baselines import BASELINES
@@ -49,6 +50,28 @@ def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
         f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
     )
     return f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
+
+
+def describe_along(curve: pd.DataFrame) -> str:
+    """Return how the difference in BLEU of PAIR moves from the first to the last budget, and where both are competent."""
+    rows = curve[(curve["comparison"] == SAME_LENGTHS) & (curve["metric"] == "bleu")]
+    rows = rows[(rows["matching"] == MATCHINGS[0]) & rows["value"].notna()]
+    if rows.empty:
+        return ""
+    clauses = []
+    for corpus in ordered(rows["corpus"]):
+        line = list(rows[rows["corpus"] == corpus].sort_values("budget").itertuples(index=False))
+        first, last = line[0], line[-1]
+        turns = ", a change of sign" if first.high < 0 < last.low or last.high < 0 < first.low else ""
+        able = [f"{row.budget:,.0f}" for row in line if not is_pale(row)]
+        clauses.append(
+            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turns}; "
+            f"both arms competent at {', '.join(able) or 'none of the budgets'}"
+        )
+    budgets = f"{rows['budget'].min():,.0f} to {rows['budget'].max():,.0f}"
+    return (
+        f"**Along the training**, {' minus '.join(PAIR)} in BLEU from {budgets} tokens: {'. '.join(clauses)}."
+    )
 
 
 def describe_paired(row: Any, digits: int) -> str:
