@@ -32,7 +32,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 7,
-    "report": 21,
+    "report": 22,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

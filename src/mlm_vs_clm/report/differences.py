@@ -53,16 +53,18 @@ TITLES = {
     "equal_compute": "Quality at equal documents and at equal compute",
 }
 CAPTIONS = {
-    "gap": f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 % bootstrap intervals, over seeds too "
-    "where there are several. Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
+    "gap": f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 %: over documents by bootstrap, over "
+    "runs by t where there are several. Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
     "utility_gap": "A task model is trained on the text of either arm and tested on the same real units. "
-    f"{SIGN}: means over task seeds, with 95 % bootstrap intervals over units (authors where they repeat) and task seeds.",
+    f"{SIGN}: means over task seeds, with 95 % intervals: over units (authors where they repeat) and task seeds by "
+    "bootstrap, over runs by t where there are several.",
     "runs": "Each seed draws other blanks and other words; where the grid retrains (track=runs), it also trains the language "
     f"models again. {SIGN}. Intervals are those of one seed: over documents, as training data over test units and task seeds. "
     "The standard deviation is between the seeds.",
-    "equal_compute": f"{SIGN}, paired, with 95 % bootstrap intervals. At equal compute one arm takes the FLOPs of the other: its "
-    "score is read off the line between the runs of its method, at other orders or paces, with the nearest FLOPs below and "
-    "above. Missing where it was not run on both sides of that cost.",
+    "equal_compute": f"{SIGN}, paired, with 95 % intervals: over documents by bootstrap, over runs by t where there are "
+    "several. At equal compute one arm takes the FLOPs of the other: its score is read off the line between the runs of its "
+    "method, at other orders or paces, with the nearest FLOPs below and above. Missing where it was not run on both sides "
+    "of that cost.",
 }
 
 
