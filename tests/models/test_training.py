@@ -24,7 +24,13 @@ from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.models.sizes import hidden_states, output_layer
 from mlm_vs_clm.models.starts import as_kind, set_output_bias, start_from_scratch
 from mlm_vs_clm.models.training import loss
-from mlm_vs_clm.models.training.batches import find_target_tokens, order_batches, pad_examples, tokenize
+from mlm_vs_clm.models.training.batches import (
+    choose_unique,
+    find_target_tokens,
+    order_batches,
+    pad_examples,
+    tokenize,
+)
 from mlm_vs_clm.models.training.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.models.training.loop import TrainingTexts, train
 from mlm_vs_clm.models.training.loss import PredictedLoss
@@ -38,12 +44,8 @@ def documents(texts, tokenizer):
     return tokenize(texts, tokenizer, 64)
 
 
-def run_training(name, tokenizer, documents, folder, dropout=0.0, **ways):
-    model = start_from_scratch(SHAPE, tokenizer, 1)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = dropout
-    model = as_kind(model, OBJECTIVES[name].kind, tokenizer)
+def run_training(name, tokenizer, documents, folder, **ways):
+    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
     train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways))
     return pd.read_csv(folder / "curves.csv"), json.loads((folder / "training.json").read_text())
 
@@ -100,6 +102,20 @@ def test_order_of_data_is_one_for_all_and_takes_corpora_in_turn():
     assert sum(corpora[i] == "a" for i in seen) == sum(corpora[i] == "b" for i in seen)
 
 
+def test_fewer_unique_tokens_are_a_part_of_more():
+    lengths = [7, 3, 9, 4, 8, 5]
+    few, more = (choose_unique(lengths, n, 0, "a") for n in (10, 20))
+    assert set(few) < set(more) < set(choose_unique(lengths, 0, 0, "a"))
+    assert sum(lengths[i] for i in few) >= 10 and len(few) < 4
+    assert few != choose_unique(lengths, 10, 1, "a") or more != choose_unique(lengths, 20, 1, "a")
+    assert choose_unique(lengths, 10**6, 0, "a") == list(range(6))
+
+
+def test_dropout_and_micro_batches_are_refused_together(tokenizer, documents, tmp_path):
+    with pytest.raises(StudyError, match="micro_batch_documents"):
+        run_training("mlm", tokenizer, documents, tmp_path, dropout=0.1, micro_batch_documents=2)
+
+
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_the_model_of_a_budget_reloads_in_its_auto_class(name, tokenizer, documents, tmp_path):
     run_training(name, tokenizer, documents, tmp_path)
@@ -116,7 +132,7 @@ def test_the_model_of_a_budget_reloads_in_its_auto_class(name, tokenizer, docume
 
 
 WAYS = {
-    "plain": {},
+    "dropout": {"dropout": 0.2},
     "all": {"micro_batch_documents": 2, "patience": 3, "precision": "bf16"},
 }
 
@@ -124,9 +140,9 @@ WAYS = {
 @pytest.mark.parametrize(
     ("name", "way", "at"),
     [
-        ("mlm", "plain", 1),
-        ("mlm", "plain", 3),
-        ("clm", "plain", 6),
+        ("mlm", "dropout", 1),
+        ("mlm", "dropout", 3),
+        ("clm", "dropout", 6),
         ("infill", "all", 8),
         ("seq2seq", "all", 11),
     ],
@@ -135,7 +151,7 @@ def test_killed_training_goes_on_to_the_same_bytes(
     name, way, at, tokenizer, documents, tmp_path, monkeypatch
 ):
     """Killed on the way to a budget, and while the learning rate falls; dropout draws the same again."""
-    ways = WAYS[way] | {"dropout": 0.2}
+    ways = WAYS[way]
     run_training(name, tokenizer, documents, tmp_path / "whole", **ways)
     with killed_at(at, monkeypatch):
         run_training(name, tokenizer, documents, tmp_path / "killed", **ways)

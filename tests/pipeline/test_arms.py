@@ -40,3 +40,8 @@ def test_a_large_budget_counts_every_document_once(count):
 
 def test_a_corpus_that_the_training_does_not_read_is_filled_by_the_counts_of_those_that_it_reads(count):
     assert {"alpha", "gamma"} <= count("c").number.keys()
+
+
+def test_a_floor_counts_the_unique_tokens_that_the_training_may_read(count):
+    counts = count("a", token_budget=5000, unique_tokens=6)
+    assert 0 < counts.counts[counts.number["beta"]] < 4

@@ -80,22 +80,25 @@ def _counts_of_read(
     Of a corpus that the training does not read, those of all that it reads.
     """
     from ..models.checkpoints import load_tokenizer
-    from ..models.training.batches import order_batches, tokenize
+    from ..models.training.batches import choose_unique, order_batches, tokenize
 
-    settings = dict(read)
-    pairs = [
-        (key.removeprefix("corpus/"), path, document.text)
-        for key, path in corpora
-        for document in load_split(path, "pretrain")
-    ]
-    documents = tokenize([text for _, _, text in pairs], load_tokenizer(start), settings["max_subwords"])
-    lengths, names = [len(one.ids) for one in documents], [name for name, _, _ in pairs]
+    settings, tokenizer = dict(read), load_tokenizer(start)
+    read_of: list[tuple[str, str, int]] = []  # corpus, text, tokens
+    for key, path in corpora:
+        texts, name = (
+            [document.text for document in load_split(path, "pretrain")],
+            key.removeprefix("corpus/"),
+        )
+        lengths = [len(one.ids) for one in tokenize(texts, tokenizer, settings["max_subwords"])]
+        kept = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
+        read_of += [(name, texts[i], lengths[i]) for i in kept]
+    names, texts, lengths = (list(column) for column in zip(*read_of, strict=True))
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
     )
-    chosen = [pairs[i] for i in sorted({i for batch in order for i in batch})]
-    own = [text for _, path, text in chosen if path == corpus]
-    return WordCounts(text.lower() for text in own or [text for _, _, text in chosen])
+    chosen = sorted({i for batch in order for i in batch})
+    own = [texts[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
+    return WordCounts(text.lower() for text in own or [texts[i] for i in chosen])
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

@@ -141,7 +141,7 @@ def set_settings(config: Any, later: tuple[str, ...]) -> dict:
 
 
 LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences")
-LATER_TRAINING = ("patience",)
+LATER_TRAINING = ("patience", "unique_tokens", "dropout")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
 
@@ -162,12 +162,16 @@ class TrainingConfig:
     dev_documents: int = 96
     checkpoint_seconds: float = 45.0
     patience: int = 0
+    unique_tokens: int = 0
+    dropout: float = 0.0
     micro_batch_documents: int = 0
 
     def __post_init__(self):
-        for name in ("micro_batch_documents", "patience"):
+        for name in ("micro_batch_documents", "patience", "unique_tokens"):
             if getattr(self, name) < 0:
                 raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
+        if not 0 <= self.dropout < 1:
+            raise StudyError(f"scale.training.dropout={self.dropout}: give a rate from 0 (off) to below 1")
 
     def to_settings(self) -> dict:
         """Return the settings in the id: without those that save checkpoints or fit the memory."""

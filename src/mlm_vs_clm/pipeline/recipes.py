@@ -228,9 +228,9 @@ def generate(config: Config) -> Recipe:
         settings |= {"likelihood": True} if config.likelihood and not why_no_likelihood(settings) else {}
     if arm.writer in COUNTING:
         inputs |= {"start": start(config)} | _training_corpora(config)
-        settings["read"] = {name: getattr(_training(config), name) for name in READING} | {
-            "seed": config.model.seed
-        }
+        training = _training(config)
+        settings["read"] = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
+        settings["read"] |= {"unique_tokens": training.unique_tokens} if training.unique_tokens else {}
     return _recipe("generate", settings, inputs)
 
 

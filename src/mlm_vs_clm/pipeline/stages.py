@@ -93,7 +93,7 @@ def _prepare_training(
     from ..models.objectives import OBJECTIVES, Noise, TokenizedDocument
     from ..models.sources import load_start, read_start_info
     from ..models.starts import set_output_bias
-    from ..models.training.batches import tokenize
+    from ..models.training.batches import choose_unique, tokenize
     from ..models.training.loop import Training, TrainingTexts
 
     _silence_libraries()
@@ -114,8 +114,13 @@ def _prepare_training(
         texts = [document.text for document in load_split(path, split)[:most]]
         return tokenize(texts, tokenizer, training.max_subwords, kind)
 
+    def learn(name: str, path: Path) -> list[TokenizedDocument]:
+        found = read(path, "pretrain")
+        lengths = [len(one.ids) for one in found]
+        return [found[i] for i in choose_unique(lengths, training.unique_tokens, settings["seed"], name)]
+
     texts = TrainingTexts(
-        {name: read(path, "pretrain") for name, path in corpora.items()},
+        {name: learn(name, path) for name, path in corpora.items()},
         {name: read(path, "dev", each) for name, path in corpora.items()},
     )
     info = read_start_info(inputs["start"])

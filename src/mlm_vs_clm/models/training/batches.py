@@ -76,6 +76,18 @@ def order_batches(
     return batches
 
 
+def choose_unique(lengths: list[int], unique_tokens: int, seed: int, corpus: str) -> list[int]:
+    """Return the documents (indices, ascending) of a corpus that a training may read: drawn until they hold so many tokens.
+
+    0: all. What a smaller number takes is part of what a larger one takes.
+    """
+    if not unique_tokens:
+        return list(range(len(lengths)))
+    drawn = keyed_rng(seed, "unique", corpus).permutation(len(lengths))
+    n_taken = int(np.searchsorted(np.cumsum(np.array(lengths)[drawn]), unique_tokens)) + 1
+    return sorted(int(i) for i in drawn[:n_taken])
+
+
 def _endless(corpora: list[str], seed: int) -> Iterator[int]:
     """Yield document indices for ever: one of each corpus in turn, each corpus in its own shuffled epochs."""
     places = {name: np.flatnonzero(np.array(corpora) == name) for name in dict.fromkeys(corpora)}

@@ -44,7 +44,8 @@ class Training:
 
     `budgets` is the number of budgets at which a model is kept, each half of the next. The learning rate warms up over
     `warmup_share` of the whole budget and falls over the last `decay_share` of each. `patience` stops after so many
-    budgets that lowered the dev loss of no corpus; 0 never stops. `micro_batch_documents` go through the model at once
+    budgets that lowered the dev loss of no corpus; 0 never stops. At most `unique_tokens` of each corpus are read, again and
+    again (0: all). `dropout` is the rate of every dropout layer in training. `micro_batch_documents` go through the model at once
     (0: a whole batch): less memory for the same step.
     """
 
@@ -62,6 +63,8 @@ class Training:
     checkpoint_seconds: float
     precision: str
     patience: int = 0
+    unique_tokens: int = 0
+    dropout: float = 0.0
     micro_batch_documents: int = 0
 
 
@@ -151,6 +154,7 @@ class Trainer:
         self.model, self.tokenizer = model, tokenizer
         self.device, self.sizes = torch.device(device), count_parameters(model)
         self.learner = PredictedLoss(model).to(self.device)
+        _set_dropout(model, training)
         self.optimizer = torch.optim.AdamW(
             _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
         )
@@ -372,6 +376,20 @@ def _count_seen(batches: Batches, corpora: Sequence[str]) -> tuple[np.ndarray, d
     ends = np.sum(list(seen.values()), axis=0)[1:]
     passes = {name: (tokens / lengths[names == name].sum()).tolist() for name, tokens in seen.items()}
     return ends, passes
+
+
+def _set_dropout(model: PreTrainedModel, training: Training) -> None:
+    """Set the rate of every dropout layer; it is stored nowhere, and evaluation has none.
+
+    Raises StudyError for micro-batches, which would draw otherwise than whole batches do.
+    """
+    if training.dropout and training.micro_batch_documents:
+        raise StudyError(
+            "scale.training.micro_batch_documents changes what dropout draws: set it or scale.training.dropout to 0"
+        )
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = training.dropout
 
 
 def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
