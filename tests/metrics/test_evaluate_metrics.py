@@ -7,14 +7,15 @@ import pytest
 from scored_texts import write_pairs
 
 from mlm_vs_clm.metrics import Resources, make_metrics
-from mlm_vs_clm.metrics.evaluate_metrics import BertScore, Bleu, Meteor, Rouge
+from mlm_vs_clm.metrics.evaluate_metrics import BertScore, Bleu, Distance, Meteor, Rouge
 from mlm_vs_clm.stats import point
 
 
 def test_the_evaluate_metrics_equal_the_tables(wordnet, encoder_folder, tmp_path):
     resources = Resources(wordnet, encoder_folder, "tiny", layers=2, precision="fp32")
     candidates, references = write_pairs(6)
-    scores = [make(resources, cache_dir=str(tmp_path / "cache")) for make in (Bleu, Rouge, Meteor, BertScore)]
+    families = (Bleu, Rouge, Meteor, BertScore, Distance)
+    scores = [make(resources, cache_dir=str(tmp_path / "cache")) for make in families]
     together = evaluate.combine(scores)
     for start in (0, 3):
         part = slice(start, start + 3)

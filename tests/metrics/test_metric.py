@@ -23,7 +23,7 @@ def test_normalising_twice_changes_nothing(text):
 
 
 def test_the_metrics_in_order():
-    assert list(METRICS) == ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
+    assert list(METRICS) == ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore", "mmd", "c2st"]
 
 
 @pytest.mark.parametrize("name", OVERLAP)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
+from refusals import assert_refused
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import BASELINES, ORDERS
@@ -288,6 +289,10 @@ def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
         with pytest.raises(StudyError, match="is also what arm mlm starts from"):
             recipes.score(choose(*asked))
         assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"
+
+
+def test_an_unknown_metric_is_refused(choose):
+    assert_refused("scoring.metrics: blue is unknown", recipes.score, choose("scoring.metrics=[blue,c2st]"))
 
 
 def test_scores_are_made_with_the_stored_encoder(monkeypatch, tmp_path):

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
+from .distance import make_c2st, make_mmd
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
 from .exact_match import EXACT_MATCH, FILL_METRICS
 from .likelihood import LIKELIHOOD, NATS
@@ -31,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Resources:
-    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and BERTScore's encoder, with its name."""
+    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and an encoder of texts, with its name."""
 
     wordnet: Path
     encoder: str | Path
@@ -40,6 +42,11 @@ class Resources:
     precision: str = "bf16"
     device: str = "cpu"
 
+    @cached_property
+    def states(self) -> Encoder:
+        """The encoder, one for all scores that read it."""
+        return Encoder(self.encoder, self.encoder_name, self.layers, self.precision, self.device)
+
 
 METRICS: dict[str, Callable[[Resources], Metric]] = {
     "bleu": lambda resources: make_bleu(),
@@ -47,9 +54,9 @@ METRICS: dict[str, Callable[[Resources], Metric]] = {
     "rouge2": lambda resources: make_rouge("rouge2"),
     "rougeL": lambda resources: make_rouge("rougeL"),
     "meteor": lambda resources: make_meteor(resources.wordnet),
-    "bertscore": lambda r: make_bertscore(
-        Encoder(r.encoder, r.encoder_name, r.layers, r.precision, r.device)
-    ),
+    "bertscore": lambda resources: make_bertscore(resources.states),
+    "mmd": lambda resources: make_mmd(resources.states),
+    "c2st": lambda resources: make_c2st(resources.states),
 }
 
 

@@ -61,3 +61,9 @@ class BertScore(Score):
     """BERTScore F1, 0-1, the mean over documents with text on both sides."""
 
     names = ("bertscore",)
+
+
+class Distance(Score):
+    """Squared MMD (0: one distribution) and the accuracy of a classifier two-sample test (0.5: not told apart)."""
+
+    names = ("mmd", "c2st")

@@ -15,6 +15,7 @@ from ..fill.axes import check_arm, why_no_likelihood
 from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
+from ..metrics import METRICS
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
 from ..tasks import TASKS
@@ -258,6 +259,8 @@ def score(config: Config) -> Recipe:
 def _score(config: Config, generation: Recipe) -> Recipe:
     settings = asdict(config.scoring) | {"resamples": config.scale.resamples}
     settings.pop("bound")
+    if unknown := [name for name in settings["metrics"] if name not in METRICS]:
+        raise StudyError(f"scoring.metrics: {unknown[0]} is unknown: choose among {', '.join(METRICS)}")
     named = name_source(settings["encoder"], config.data_dir)
     _refuse_own_encoder(generation, named)
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}

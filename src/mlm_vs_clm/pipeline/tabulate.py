@@ -16,7 +16,9 @@ from .artifacts import ADVICE, RECORD, inputs_of, name_of, read_record
 from .cells import describe_cell, describe_score, describe_task, name_model
 
 STAGES = ("score", "downstream", "generate")
-QUALITIES = {"exact_match": "fills", "bleu": "document", "rougeL": "document", "bertscore": "document"}
+QUALITIES = {"exact_match": "fills"} | dict.fromkeys(
+    ("bleu", "rougeL", "bertscore", "distinct2", "mmd", "c2st"), "document"
+)
 COSTS = ("blanks", "tokens_filled", "passes", "flops")
 CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model")
 ALIASES = {"masking": "strategy", "masking.ratio": "ratio", "arm.budget": "budget"}  # columns of settings

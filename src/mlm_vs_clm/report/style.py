@@ -63,6 +63,8 @@ METRICS = {
     "rougeL": "ROUGE-L",
     "meteor": "METEOR",
     "bertscore": "BERTScore",
+    "mmd": "squared MMD (lower is better)",
+    "c2st": "C2ST accuracy (0.5 is best)",
     "distinct1": "distinct-1",
     "distinct2": "distinct-2",
     "distinct3": "distinct-3",
