@@ -31,7 +31,7 @@ def _of_states(
     def compute(candidates: list[str], references: list[str]) -> np.ndarray:
         states = [pool_states(encoder, tuple(texts)) for texts in (candidates, references)]
         defined = ~np.isnan(states).any(axis=(0, 2))
-        rows = np.full((len(defined), 2), np.nan)
+        rows = np.full((len(candidates), 2), np.nan)
         rows[defined] = measure(*(each[defined] for each in states))
         return rows
 
