@@ -181,10 +181,14 @@ class TrainingConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """More arms at one masking, for every corpus and seed; `train`: whether task models are trained on their texts."""
+    """More arms at one masking, for every corpus and seed; `train`: whether task models are trained on their texts.
+
+    `vary` has values of settings by Hydra key; every combination of them is an arm of its own (see variants.py).
+    """
 
     arms: list[str] = MISSING
     train: bool = True
+    vary: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -192,10 +196,10 @@ class GridConfig:
     """The cells of the study: all combinations of corpora, maskings, arms and seeds, and those of `also`.
 
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
-    output layer and another order of documents. `curve` names arms that also fill the main cell at every token budget
-    of their training. The main cell is scored by all of `scoring.metrics`, other cells by `metrics`, and cells that train no
-    task model by exact match and BLEU; `likelihood` names arms of which the likelihood of the originals is measured
-    at the main cell.
+    output layer and another order of documents. The main cell is scored by all of `scoring.metrics`, other cells by
+    `metrics`, and cells that train no task model by exact match and BLEU. `curve` names arms that, with their variants,
+    also fill the main cell at every token budget of their training; `likelihood` those of which the likelihood of the
+    originals is measured there.
     """
 
     corpora: list[str] = MISSING

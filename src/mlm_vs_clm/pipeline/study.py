@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
 from tqdm import tqdm
 
 from ..errors import StudyError, describe_error, print_traceback
-from ..fill.baselines import BOUNDS, COUNTING
+from ..fill.baselines import BOUNDS
 from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig, MaskingConfig
+from .variants import fill_with, list_arms, list_variants, refuse_unused
 from .workers import init_worker
 
 Choose = Callable[..., Config]
@@ -31,29 +31,25 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
     grid, main = config.scale.grid, (config.scale.main.strategy, config.scale.main.ratio)
-    arms = {
-        name: choose(arm=name) for name in [*grid.arms, *(arm for cell in grid.also for arm in cell.arms)]
-    }
-    users = {arm.model.name: name for name, arm in arms.items() if arm.arm.objective}  # one arm of each model
-    choose_model = cache(lambda corpus, model: choose(corpus=corpus, arm=users[model]).model)
+    variants = list_arms(grid)
+    arms = {name: choose(**one.choices) for name, one in variants.items()}
     first, second, rest = {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
+        refuse_unused(grid, corpus, choose)
         first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
-        for control in recipes.CONTROLS:
+        cells = list(_cells_of(grid, corpus))
+        for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
-        for cell_name, arm_name, cell, is_trained_on in _cells_of(grid, corpus):
-            arm, is_main = arms[arm_name], (cell.masking.strategy, cell.masking.ratio) == main
-            full = replace(
-                cell, arm=arm.arm, objective=arm.objective, likelihood=is_main and arm_name in grid.likelihood
-            )
+        for cell_name, arm_name, cell, is_trained_on in cells:
+            base, is_main = variants[arm_name].base, (cell.masking.strategy, cell.masking.ratio) == main
+            full = fill_with(arms[arm_name], cell)
+            seeded = replace(full.model, seed=full.model.seed + cell.seed * grid.retrain)
+            full = replace(full, model=seeded, likelihood=is_main and base in grid.likelihood)
             if not is_main:
                 shown = grid.metrics if is_trained_on or arm_name == "oracle" else ["bleu"]
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
-            if full.arm.objective or full.arm.writer in COUNTING:
-                model = choose_model(corpus_name, arm.model.name) if full.arm.objective else corpus.model
-                full = replace(full, model=replace(model, seed=model.seed + cell.seed * grid.retrain))
             if full.arm.objective and full.arm.training != "general":
                 run = f"{cell.seed}/" if grid.retrain else ""
                 recipe = recipes.pretrain(full)
@@ -63,7 +59,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-            if arm_name in grid.curve and is_main:
+            if base in grid.curve and is_main:
                 rest |= _list_curve(full, cell_name)
     yield from (first, second, rest)
 
@@ -99,9 +95,9 @@ def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
     cells = [
-        (MaskingConfig(cell.strategy, cell.ratio), arm, cell.train and arm != "oracle")
+        (MaskingConfig(cell.strategy, cell.ratio), arm.name, cell.train and arm.name != "oracle")
         for cell in grid.also
-        for arm in cell.arms
+        for arm in list_variants(cell)
     ]
     cells += [(masking, arm, arm != "oracle") for masking in grid.maskings for arm in grid.arms]
     for masking, arm, is_trained_on in cells:

@@ -1,0 +1,96 @@
+"""Variants of arms: the combinations of settings that a part of the grid varies, each an arm of its own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from ..errors import StudyError
+from . import recipes
+from .config import CellConfig, Config, GridConfig, MaskingConfig
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An arm of a grid: its name, the arm that it is of, and the settings (by Hydra key) in which it differs."""
+
+    name: str
+    base: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Return the overrides that compose it, by key."""
+        named = {"arm.name": self.name} if self.name != self.base else {}
+        return {"arm": self.base} | {key: json.dumps(value) for key, value in (self.settings | named).items()}
+
+
+def list_variants(cell: CellConfig) -> list[Variant]:
+    """Return the arms of a part of the grid: of each, every combination of the values in `vary`.
+
+    A name has the arm and the last part of each key: "mlm temperature=0.3". Raises StudyError for a key without values.
+    """
+    if empty := [key for key, values in cell.vary.items() if not values]:
+        raise StudyError(f"scale.grid.also: vary.{empty[0]} has no value: list one or more")
+    combinations = [dict(zip(cell.vary, values, strict=True)) for values in product(*cell.vary.values())]
+    return [Variant(_name(arm, made), arm, made) for arm in cell.arms for made in combinations]
+
+
+def _name(arm: str, settings: dict[str, Any]) -> str:
+    words = [
+        f"{key.rpartition('.')[2]}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in settings.items()
+    ]
+    return " ".join([arm, *words])
+
+
+def list_arms(grid: GridConfig) -> dict[str, Variant]:
+    """Return every arm of a grid by name; raises StudyError where two that differ share a name."""
+    found: dict[str, Variant] = {}
+    for one in [*(Variant(arm, arm) for arm in grid.arms), *(v for c in grid.also for v in list_variants(c))]:
+        if found.setdefault(one.name, one) != one:
+            raise StudyError(
+                f"scale.grid.also: two arms are called {one.name}: vary one of {', '.join(one.settings)} elsewhere"
+            )
+    return found
+
+
+def list_settings(grid: GridConfig) -> list[dict]:
+    """Return the table `variants`: one row (arm, base, setting, value) per variant and setting."""
+    return [
+        {"arm": one.name, "base": one.base, "setting": setting, "value": value}
+        for one in list_arms(grid).values()
+        for setting, value in one.settings.items()
+    ]
+
+
+def fill_with(arm: Config, cell: Config) -> Config:
+    """Return the settings of a cell with how an arm fills, its objective, its model and how that is trained."""
+    scale = replace(cell.scale, training=arm.scale.training)
+    return replace(cell, arm=arm.arm, objective=arm.objective, model=arm.model, scale=scale)
+
+
+def refuse_unused(grid: GridConfig, corpus: Config, choose: Callable[..., Config]) -> None:
+    """Raise StudyError for a key of `vary` that changes nothing of what one of its arms writes."""
+    for cell in grid.also:
+        at = replace(corpus, masking=MaskingConfig(cell.strategy, cell.ratio))
+        for arm, key in product(cell.arms, cell.vary):
+            made = [one.settings for one in list_variants(cell) if one.base == arm]
+            if not any(_is_used(key, arm, settings, at, choose) for settings in made):
+                raise StudyError(
+                    f"scale.grid.also: vary.{key} changes nothing for arm {arm}: correct the key, or remove it"
+                )
+
+
+def _is_used(
+    key: str, arm: str, settings: dict[str, Any], cell: Config, choose: Callable[..., Config]
+) -> bool:
+    """Return whether an arm writes other texts without one of its settings; its name aside."""
+    without = {name: value for name, value in settings.items() if name != key}
+    made, other = (fill_with(choose(**Variant(arm, arm, each).choices), cell) for each in (settings, without))
+    id = recipes.generate(made).id
+    try:
+        return recipes.generate(other).id != id
+    except StudyError:
+        return True  # the others need it

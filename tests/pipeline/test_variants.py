@@ -1,0 +1,92 @@
+"""Variants of arms: their names, what they share, and which are refused."""
+
+from functools import cache
+
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline import command, study
+from mlm_vs_clm.pipeline.config import CellConfig, GridConfig, register
+from mlm_vs_clm.pipeline.variants import list_arms, list_settings, list_variants
+
+
+@pytest.fixture(scope="module")
+def compose():
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield cache(lambda *overrides: command.compose(list(overrides)))
+    GlobalHydra.instance().clear()
+
+
+def cells_of(compose, *also):
+    """Return the recipes of a small study on one corpus."""
+    grid = "scale.grid={corpora: [plots], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], curve: [mlm], also: [%s]}"
+    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % ", ".join(also)]
+    job = command.Job(compose(*asked), asked)
+    return study.cells(job.config, job.choose)
+
+
+VARY = "{strategy: random, ratio: 0.5, arms: [mlm, clm], train: false, vary: {%s}}"
+
+
+def test_every_combination_of_the_values_is_an_arm_with_a_name():
+    cell = CellConfig("random", 0.5, ["mlm"], vary={"arm.temperature": [0.3, 1.0], "model": ["tiny"]})
+    (cool, warm) = list_variants(cell)
+    assert (cool.name, warm.name) == ("mlm temperature=0.3 model=tiny", "mlm temperature=1.0 model=tiny")
+    rows = list_settings(GridConfig(["plots"], [], ["mlm"], [0], also=[cell]))
+    assert rows[0] == {"arm": cool.name, "base": "mlm", "setting": "arm.temperature", "value": 0.3}
+    assert len(rows) == 4
+
+
+def test_variants_fill_alike_but_for_what_varies_and_share_a_training(compose):
+    plain, cells = cells_of(compose), cells_of(compose, VARY % "arm.temperature: [0.3, 0.7]")
+    assert {name: recipe.id for name, recipe in plain.items()}.items() <= {
+        name: recipe.id for name, recipe in cells.items()
+    }.items()
+    texts = {
+        name.rpartition("/")[2]: recipe.inputs["generation"]
+        for name, recipe in cells.items()
+        if name.startswith("score/")
+    }
+    cool = texts["mlm temperature=0.3"]
+    assert (cool.settings["name"], cool.settings["temperature"]) == ("mlm temperature=0.3", 0.3)
+    assert (
+        cool.inputs["model"].id
+        == texts["mlm temperature=0.7"].inputs["model"].id
+        == texts["mlm"].inputs["model"].id
+    )
+    assert cool.id != texts["mlm temperature=0.7"].id
+    assert [name for name in cells if name.startswith("curve/") and "mlm temperature=0.3" in name]
+    assert not [name for name in cells if name.startswith("curve/") and "clm" in name]
+
+
+def test_settings_of_the_training_vary_too(compose):
+    cells = cells_of(compose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
+    trained = [recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/clm/")]
+    assert {one.settings["training"]["token_budget"] for one in trained} == {3000, 4000}
+    assert {one.inputs["start"].settings["name"] for one in trained} == {"minilm", "tiny"} and len(
+        trained
+    ) == 4
+
+
+@pytest.mark.parametrize(
+    ("vary", "told"),
+    [
+        ("arm.order: [left_to_right]", "vary.arm.order changes nothing for arm clm"),
+        ("masking.ratio: [0.1, 0.2]", "vary.masking.ratio changes nothing for arm mlm"),
+        ("arm.temperature: []", "vary.arm.temperature has no value"),
+    ],
+)
+def test_what_changes_nothing_is_refused_with_the_name_of_the_arm(compose, vary, told):
+    with pytest.raises(StudyError, match=told):
+        cells_of(compose, VARY % vary)
+
+
+def test_two_arms_of_one_name_are_refused():
+    also = [
+        CellConfig("random", 0.5, ["mlm"], vary={key: [0.5]}) for key in ("objective.ratio", "masking.ratio")
+    ]
+    with pytest.raises(StudyError, match="two arms are called mlm ratio=0.5"):
+        list_arms(GridConfig(["plots"], [], ["mlm"], [0], also=also))
