@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from mlm_vs_clm.models.objectives import Noise
-from mlm_vs_clm.models.training.loop import Trainer, Training, TrainingTexts, train
+from mlm_vs_clm.models.training.loop import Trainer, Training, TrainingTexts, prepare
 
 TRAINING = Training(
     token_budget=1100,
@@ -30,7 +30,7 @@ def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noi
     folder.mkdir(exist_ok=True)
     learned = {"a": documents[:3], "b": documents[3:]}
     texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
-    return train(model, tokenizer, texts, name, noise, training, 0, folder, "cpu", False)
+    return prepare(model, tokenizer, texts, name, noise, training, 0, folder, "cpu").train(False)
 
 
 class Killed(Exception):

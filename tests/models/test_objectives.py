@@ -263,6 +263,7 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
         ({"name": "mlm", "spread": 0.6}, "objective.spread=0.6: ratio - spread to ratio"),
         ({"name": "mlm", "left_share": 1.5}, "objective.left_share=1.5: give a share"),
+        ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1: give a share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
         ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +20,13 @@ from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.hardware import advise_smaller_steps, explain_out_of_memory, training_threads
 from mlm_vs_clm.models.budgets import choose_budget
-from mlm_vs_clm.models.checkpoints import AUTO_CLASSES, load_model
-from mlm_vs_clm.models.objectives import OBJECTIVES
+from mlm_vs_clm.models.checkpoints import AUTO_CLASSES, load_model, make_switchable
+from mlm_vs_clm.models.objectives import OBJECTIVES, objective_of_batch
 from mlm_vs_clm.models.sizes import hidden_states, output_layer
-from mlm_vs_clm.models.starts import as_kind, set_output_bias, start_from_scratch
+from mlm_vs_clm.models.starts import as_kind, see_both_sides, set_output_bias, start_from_scratch
 from mlm_vs_clm.models.training import loss
 from mlm_vs_clm.models.training.batches import (
+    Batches,
     choose_unique,
     find_target_tokens,
     order_batches,
@@ -32,7 +34,7 @@ from mlm_vs_clm.models.training.batches import (
     tokenize,
 )
 from mlm_vs_clm.models.training.checkpoint import load_checkpoint, save_checkpoint
-from mlm_vs_clm.models.training.loop import TrainingTexts, train
+from mlm_vs_clm.models.training.loop import TrainingTexts, prepare
 from mlm_vs_clm.models.training.loss import PredictedLoss
 
 KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
@@ -44,9 +46,9 @@ def documents(texts, tokenizer):
     return tokenize(texts, tokenizer, 64)
 
 
-def run_training(name, tokenizer, documents, folder, **ways):
+def run_training(name, tokenizer, documents, folder, noise=NOISE, **ways):
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
-    train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways))
+    train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways), noise)
     return pd.read_csv(folder / "curves.csv"), json.loads((folder / "training.json").read_text())
 
 
@@ -145,6 +147,7 @@ WAYS = {
         ("clm", "dropout", 6),
         ("infill", "all", 8),
         ("seq2seq", "all", 11),
+        ("hybrid", "dropout", 6),
     ],
 )
 def test_killed_training_goes_on_to_the_same_bytes(
@@ -250,10 +253,61 @@ def test_published_objectives_train_their_own_classes(name, objective, networks,
     assert 0 < told["budgets"][-1]["tokens_predicted"] < 3 * told["budgets"][-1]["tokens_seen"]
 
 
+@pytest.mark.parametrize(("share", "name"), [(0.0, "clm"), (1.0, "mlm")])
+def test_hybrid_of_one_kind_alone_is_that_objective_bit_for_bit(share, name, tokenizer, documents, tmp_path):
+    curves = [
+        run_training(each, tokenizer, documents, tmp_path / each, replace(NOISE, masked_share=share))[0]
+        for each in ("hybrid", name)
+    ]
+    pd.testing.assert_frame_equal(*curves, check_exact=True)
+    kind = OBJECTIVES[name].kind
+    loaded = [load_model(tmp_path / each / "1100", kind).state_dict() for each in ("hybrid", name)]
+    assert all(torch.equal(loaded[0][key], value) for key, value in loaded[1].items())
+
+
+def see_ahead(model, ids):
+    """Return whether the first logits change with the last token."""
+    other = ids.clone()
+    other[0, -1] += 1
+    with torch.no_grad():
+        return not torch.equal(model(input_ids=ids).logits[0, 0], model(input_ids=other).logits[0, 0])
+
+
+def test_a_hybrid_is_stored_as_masked_and_causal_and_its_dev_loss_is_the_mean(tokenizer, documents, tmp_path):
+    noise = replace(NOISE, masked_share=0.25)
+    _, about = run_training("hybrid", tokenizer, documents, tmp_path, noise)
+    assert about["noise"]["masked_share"] == 0.25
+    expected = 0.0
+    for kind, name, share in (("masked", "mlm", 0.25), ("causal", "clm", 0.75)):
+        model = load_model(tmp_path / "1100", kind)
+        assert see_ahead(model, torch.tensor(documents[0].ids)[None]) == (kind == "masked")
+        dev = Batches(documents[:2], [[0, 1]], name, noise, find_target_tokens(tokenizer, model), 0, 1)
+        with torch.no_grad():
+            expected += share * PredictedLoss(model)(**dev[0]).item()
+    assert about["budgets"][-1]["dev_loss"]["a"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_masked_batches_of_a_hybrid_are_spread_evenly():
+    kinds = [objective_of_batch(n, "hybrid", replace(NOISE, masked_share=0.25)) for n in range(8)]
+    assert kinds == ["clm", "clm", "clm", "mlm"] * 2
+
+
+def test_a_causal_start_that_sees_both_sides_can_be_a_hybrid(networks, texts, tmp_path):
+    start, each = deepcopy(networks["llama"])
+    with pytest.raises(StudyError, match="objective hybrid needs a bert or .* this one is llama"):
+        make_switchable(start)
+    see_both_sides(start, each)
+    documents = tokenize(texts, each, 64, "causal")
+    train_tiny(start, each, documents, tmp_path / "run", "hybrid")
+    for kind in ("masked", "causal"):
+        model = load_model(tmp_path / "run" / "1100", kind)
+        assert see_ahead(model, torch.tensor(documents[0].ids)[None]) == (kind == "masked")
+
+
 def test_a_corpus_without_dev_documents_is_refused(start, tokenizer, documents, tmp_path):
     texts = TrainingTexts({"a": documents}, {"a": []})
     with pytest.raises(StudyError, match="corpus a has no document to measure the dev loss on"):
-        train(start, tokenizer, texts, "mlm", NOISE, TRAINING, 0, tmp_path, "cpu", False)
+        prepare(start, tokenizer, texts, "mlm", NOISE, TRAINING, 0, tmp_path, "cpu")
 
 
 def test_full_memory_is_one_line_with_the_setting_to_lower():

@@ -5,8 +5,8 @@ import torch
 from tiny_models import SMALL
 from transformers import AutoConfig, AutoModelForMaskedLM
 
-from mlm_vs_clm.models.kernels.trimming import TRIMMED, are_few, can_trim, states_at, trim_sizes
-from mlm_vs_clm.models.sizes import hidden_states, output_layer
+from mlm_vs_clm.models.kernels.trimming import are_few, can_trim, states_at, trim_sizes
+from mlm_vs_clm.models.sizes import BERT_LIKE, hidden_states, output_layer
 
 
 @pytest.mark.parametrize("slots", [[[3], [0, 11], [16]], [[0, 3, 19, 7, 8, 9, 10, 11, 12], [], [2, 16]]])
@@ -37,7 +37,7 @@ def test_what_the_last_layer_spends_by_hand(start):
     assert trim_sizes(start, {"body": layer, "head": 7}, 99)["body"] == keys_and_values
 
 
-@pytest.mark.parametrize("kind", TRIMMED)
+@pytest.mark.parametrize("kind", BERT_LIKE)
 def test_every_kind_that_is_trimmed_equals_the_whole_network(kind, monkeypatch):
     config = AutoConfig.for_model(kind, vocab_size=90, max_position_embeddings=40, pad_token_id=1, **SMALL)
     torch.manual_seed(0)
@@ -48,7 +48,7 @@ def test_every_kind_that_is_trimmed_equals_the_whole_network(kind, monkeypatch):
     with torch.no_grad():
         assert can_trim(model)
         trimmed = states_at(model, ids, seen, slots)
-        monkeypatch.setattr("mlm_vs_clm.models.kernels.trimming.TRIMMED", ())
+        monkeypatch.setattr("mlm_vs_clm.models.kernels.trimming.BERT_LIKE", ())
         assert not can_trim(model)
         whole = states_at(model, ids, seen, slots)
         logits = model(input_ids=ids, attention_mask=seen.long()).logits[[0, 0, 1], [3, 13, 0]]

@@ -11,12 +11,14 @@ from transformers import (
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 from transformers.models.auto import modeling_auto as hf
 
 from ..errors import StudyError
+from .sizes import BERT_LIKE
 
 AUTO_CLASSES: dict[str, Any] = {
     "masked": AutoModelForMaskedLM,
@@ -24,6 +26,7 @@ AUTO_CLASSES: dict[str, Any] = {
     "seq2seq": AutoModelForSeq2SeqLM,
 }
 CLASS_NAMES = {"masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}
+SWITCHABLE = "masked_and_causal"
 SENTINEL = "<extra_id_{}>"
 
 
@@ -38,24 +41,52 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
     Raises StudyError for a checkpoint of another kind, and where there is none that can be read.
     """
     try:
-        is_causal = getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "is_causal", True)
-        load = AUTO_CLASSES[kind if is_causal else "causal"].from_pretrained
-        model = load(folder, dtype=dtype, use_safetensors=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        sees_both = not getattr(config, "is_causal", True)
+        if getattr(config, SWITCHABLE, False):
+            _set_sides(config, kind)
+        load = AUTO_CLASSES["causal" if sees_both else kind].from_pretrained
+        model = load(folder, config=config, dtype=dtype, use_safetensors=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {find_reason(error)}") from error
-    if not is_causal:
-        attend_to_both_sides(model)
+    if not getattr(config, "is_causal", True):
+        set_attention(model, is_causal=False)
     check_kind(model, kind, str(folder))
     model.config._name_or_path = ""  # or the folder's path would be saved with what is trained from it
     return model.eval()
 
 
-def attend_to_both_sides(model: PreTrainedModel) -> None:
-    """Let the attention of a decoder see what follows too; its configuration says so with `is_causal` false."""
+def set_attention(model: PreTrainedModel, is_causal: bool) -> None:
+    """Let the attention of a decoder see what follows too, or not; its configuration says so with `is_causal`."""
     modules: Iterable[Any] = model.modules()
     for module in modules:
         if hasattr(module, "is_causal"):
-            module.is_causal = False
+            module.is_causal = is_causal
+
+
+def make_switchable(model: PreTrainedModel) -> None:
+    """Let one masked model be a causal one too (`switch`); its configuration records it, and `load_model` reads it.
+
+    Raises StudyError for a network that cannot be both.
+    """
+    if model.config.model_type not in BERT_LIKE and getattr(model.config, "is_causal", True):
+        raise StudyError(
+            f"objective hybrid needs a {' or '.join(BERT_LIKE)} model, or a causal one with model.bidirectional=true; "
+            f"this one is {model.config.model_type}"
+        )
+    setattr(model.config, SWITCHABLE, True)
+
+
+def switch(model: PreTrainedModel, kind: str) -> None:
+    """Make a model of `make_switchable` masked or causal, in place; any other stays as it is."""
+    if getattr(model.config, SWITCHABLE, False):
+        _set_sides(model.config, kind)
+        set_attention(model, kind == "causal")
+
+
+def _set_sides(config: PreTrainedConfig, kind: str) -> None:
+    name = "is_decoder" if config.model_type in BERT_LIKE else "is_causal"
+    setattr(config, name, kind == "causal")
 
 
 def find_reason(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """What a model is trained to predict: from the tokens of one document to an input and its targets."""
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -33,7 +34,8 @@ class Noise:
 
     The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
     cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
-    `permute_sentences` is for `denoise` (Objective.settings).
+    `permute_sentences` is for `denoise` (Objective.settings), `masked_share` the share of the batches of `hybrid` that
+    are masked.
     """
 
     ratio: float
@@ -44,6 +46,7 @@ class Noise:
     left_share: float = 0.0
     mean_span: float = 3.0
     permute_sentences: bool = False
+    masked_share: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -214,16 +217,34 @@ class Objective:
     settings: tuple[str, ...] = ()
 
 
+OF_MASKED = ("spread", "left_share")
 OBJECTIVES = {
-    "mlm": Objective("masked", masked, settings=("spread", "left_share")),
+    "mlm": Objective("masked", masked, settings=OF_MASKED),
     "clm": Objective("causal", causal, needs_mask=False),
+    "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
     "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
     "infill": Objective("causal", infill),
     "sentinel": Objective("seq2seq", masked_words),
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = ("spread", "left_share", "mean_span", "permute_sentences")
+OWN = (*OF_MASKED, "mean_span", "permute_sentences", "masked_share")
+
+
+def split_batches(name: str, noise: Noise) -> dict[str, float]:
+    """Return the objectives that the batches of a training have, and the share of each: of `hybrid`, mlm and clm."""
+    if name != "hybrid":
+        return {name: 1.0}
+    shares = {"mlm": noise.masked_share, "clm": 1 - noise.masked_share}
+    return {part: share for part, share in shares.items() if share}
+
+
+def objective_of_batch(number: int, name: str, noise: Noise) -> str:
+    """Return the objective of a batch; the masked batches of `hybrid` are spread evenly."""
+    if name != "hybrid":
+        return name
+    before, after = (math.floor(n * noise.masked_share) for n in (number, number + 1))
+    return "mlm" if after > before else "clm"
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
@@ -240,8 +261,9 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
         raise StudyError(
             f"objective.spread={spread}: ratio - spread to ratio + spread must lie between 0 and 1"
         )
-    if not 0 <= (left := settings.get("left_share", 0)) <= 1:
-        raise StudyError(f"objective.left_share={left}: give a share from 0 to 1")
+    for key in ("left_share", "masked_share"):
+        if not 0 <= (share := settings.get(key, 0)) <= 1:
+            raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
     if settings.get("mean_span", 1) < 1:
         raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 

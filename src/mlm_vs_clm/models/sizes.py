@@ -8,9 +8,10 @@ import torch
 from transformers import PreTrainedModel
 
 HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
+BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
-HEADS |= dict.fromkeys(("roberta", "xlm-roberta", "camembert", "gpt2", "llama", "t5", "bart"), ("lm_head",))
+HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
 
 
 def _with_head(model: Any) -> Any:

@@ -16,7 +16,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from .checkpoints import attend_to_both_sides
+from .checkpoints import set_attention
 from .objectives import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -91,7 +91,7 @@ def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
         mask = tokenizer.mask_token_id
         table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
     model.config.is_causal = model.config.use_cache = False
-    attend_to_both_sides(model)
+    set_attention(model, is_causal=False)
 
 
 def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:

@@ -76,13 +76,13 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
-    from ..models.training.loop import train
+    from ..models.training.loop import prepare
 
     given = _prepare_training(settings, inputs, folder, runtime)
     training = given["training"]
     advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
     with training_threads(given["device"], runtime.threads), explain_out_of_memory("training", advice):
-        return train(**given, show_progress=runtime.show_progress, line=runtime.line)
+        return prepare(**given).train(runtime.show_progress, runtime.line)
 
 
 def _prepare_training(
@@ -98,8 +98,8 @@ def _prepare_training(
 
     _silence_libraries()
     objective = dict(settings["objective"])
-    name = objective.pop("name")
-    kind = OBJECTIVES[name].kind
+    objective_name = objective.pop("name")
+    kind = OBJECTIVES[objective_name].kind
     corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
     tokenizer = load_tokenizer(inputs["start"])
     model = load_start(inputs["start"], kind, tokenizer)
@@ -112,7 +112,9 @@ def _prepare_training(
 
     def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
         texts = [document.text for document in load_split(path, split)[:most]]
-        return tokenize(texts, tokenizer, training.max_subwords, kind)
+        return tokenize(
+            texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
+        )
 
     def learn(name: str, path: Path) -> list[TokenizedDocument]:
         found = read(path, "pretrain")
@@ -127,7 +129,7 @@ def _prepare_training(
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
     return {
-        **{"model": model, "tokenizer": tokenizer, "texts": texts, "objective_name": name},
+        **{"model": model, "tokenizer": tokenizer, "texts": texts, "objective_name": objective_name},
         **{"noise": Noise(**objective), "training": training, "seed": settings["seed"]},
         **{"folder": folder, "device": choose_device(runtime.device)},
     }

@@ -15,12 +15,11 @@ import torch
 from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
 
-from ..sizes import hidden_states
+from ..sizes import BERT_LIKE, hidden_states
 from .attention import NAME as FAST
 from .attention import attend
 from .linear import multiply_add, multiply_gelu
 
-TRIMMED = ("bert", "roberta", "xlm-roberta", "camembert")  # types whose layers have the same parts
 STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
 
 
@@ -28,7 +27,7 @@ def can_trim(model: PreTrainedModel) -> bool:
     """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
-    return config.model_type in TRIMMED and not config.is_decoder and is_plain
+    return config.model_type in BERT_LIKE and not config.is_decoder and is_plain
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:

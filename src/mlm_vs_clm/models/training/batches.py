@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ...documents import find_sentence_starts
 from ...draws import keyed_rng
 from ..checkpoints import edge_tokens, sentinel_tokens
-from ..objectives import IGNORE, Noise, Objective, TargetTokens, TokenizedDocument
+from ..objectives import IGNORE, OBJECTIVES, Noise, TargetTokens, TokenizedDocument, objective_of_batch
 
 Batch = dict[str, torch.Tensor]
 
@@ -111,7 +111,7 @@ class Batches(torch.utils.data.Dataset):
         self,
         documents: list[TokenizedDocument],
         batches: list[list[int]],
-        objective: Objective,
+        objective: str,
         noise: Noise,
         tokens: TargetTokens,
         pad_id: int,
@@ -128,7 +128,8 @@ class Batches(torch.utils.data.Dataset):
 
     def take(self, number: int, places: Sequence[int]) -> Batch:
         """Return the examples of a batch at these places, the same however the batch is divided."""
-        make, documents = self.objective.make_example, self.batches[number]
+        make = OBJECTIVES[objective_of_batch(number, self.objective, self.noise)].make_example
+        documents = self.batches[number]
         examples = []
         for place in places:
             rng = keyed_rng(self.seed, "noise", number, place)
@@ -140,6 +141,10 @@ class Batches(torch.utils.data.Dataset):
         places = range(len(self.batches[number]))
         size = most or len(places) or 1
         return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]
+
+    def kind(self, number: int) -> str:
+        """Return the kind of model that a batch is for."""
+        return OBJECTIVES[objective_of_batch(number, self.objective, self.noise)].kind
 
     def count_tokens(self, number: int) -> int:
         """Return the tokens of a batch's documents, once each however often an objective reads them."""

@@ -26,9 +26,17 @@ from ...errors import StudyError
 from ...files import write_atomically
 from ...hardware import MEMORY
 from ..budgets import list_budgets
+from ..checkpoints import make_switchable, switch
 from ..kernels.training_attention import NAME as RECOMPUTED
 from ..kernels.training_attention import attention_of
-from ..objectives import OBJECTIVES, Noise, TokenizedDocument, check_target_tokens, describe_noise
+from ..objectives import (
+    OBJECTIVES,
+    Noise,
+    TokenizedDocument,
+    check_target_tokens,
+    describe_noise,
+    split_batches,
+)
 from ..sizes import count_parameters, forward_flops, head_parameters
 from .batches import Batch, Batches, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
@@ -76,32 +84,6 @@ class TrainingTexts:
     dev: dict[str, list[TokenizedDocument]]
 
 
-def train(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    texts: TrainingTexts,
-    objective_name: str,
-    noise: Noise,
-    training: Training,
-    seed: int,
-    folder: Path,
-    device: str,
-    show_progress: bool = True,
-    line: int = 0,
-) -> dict:
-    """Train `model` in place; write the model of each budget, `curves.csv` and `training.json` into `folder`.
-
-    Resumes from `folder/checkpoint` if a killed training left one, to the same bytes. Returns what was measured
-    (seconds, tokens/s, threads), which is not part of the result. Raises StudyError for a tokenizer that lacks a
-    special token the objective needs, and for a corpus without dev documents.
-    """
-    trainer = prepare(model, tokenizer, texts, objective_name, noise, training, seed, folder, device)
-    trainer.resume()
-    trainer.train(objective_name, show_progress, line)
-    trainer.write_totals(objective_name, noise, seed)
-    return trainer.measured()
-
-
 def prepare(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -113,9 +95,15 @@ def prepare(
     folder: Path,
     device: str,
 ) -> "Trainer":
-    """Return a training before its first step; raises StudyError as `train` does."""
-    objective, tokens = OBJECTIVES[objective_name], find_target_tokens(tokenizer, model)
+    """Return a training of `model` (in place) before its first step; its files go into `folder`.
+
+    Raises StudyError for a tokenizer that lacks a special token the objective needs, a corpus without dev documents,
+    and a model that cannot be masked and causal where the objective is `hybrid`.
+    """
+    tokens = find_target_tokens(tokenizer, model)
     check_target_tokens(objective_name, tokens)
+    if objective_name == "hybrid":
+        make_switchable(model)
     if absent := [name for name, documents in texts.dev.items() if not documents]:
         raise StudyError(
             f"corpus {absent[0]} has no document to measure the dev loss on: raise dev_documents"
@@ -125,9 +113,15 @@ def prepare(
     order = order_batches(
         [len(one.ids) for one in documents], corpora, training.token_budget, training.batch_documents, seed
     )
-    about = (objective, noise, tokens, tokenizer.pad_token_id or 0)
-    dev = {name: Batches(some, _in_order(len(some)), *about, seed + 1) for name, some in texts.dev.items()}
-    batches = Batches(documents, order, *about, seed)
+    about = (noise, tokens, tokenizer.pad_token_id or 0)
+    dev = {
+        name: {
+            part: Batches(some, _in_order(len(some)), part, *about, seed + 1)
+            for part in split_batches(objective_name, noise)
+        }
+        for name, some in texts.dev.items()
+    }
+    batches = Batches(documents, order, objective_name, *about, seed)
     return Trainer(model, tokenizer, batches, corpora, dev, training, folder, device)
 
 
@@ -145,7 +139,7 @@ class Trainer:
         tokenizer: PreTrainedTokenizerBase,
         batches: Batches,
         corpora: Sequence[str],
-        dev: dict[str, Batches],
+        dev: dict[str, dict[str, Batches]],
         training: Training,
         folder: Path,
         device: str,
@@ -164,8 +158,18 @@ class Trainer:
         self.losses: list[float] = []
         self.state: dict[str, Any] = dict.fromkeys(TOTALS, 0) | {"seconds": 0.0, "curve": []}
 
-    def train(self, name: str, show_progress: bool, line: int) -> None:
-        """Train to the last budget, keeping the model of each; saves a checkpoint every `checkpoint_seconds`."""
+    def train(self, show_progress: bool = True, line: int = 0) -> dict:
+        """Train to the last budget; write the model of each, `curves.csv` and `training.json`.
+
+        Saves a checkpoint every `checkpoint_seconds`, and goes on from one that a killed training left, to the same
+        bytes. Returns what was measured (seconds, tokens/s, threads), which is not part of the result.
+        """
+        self.resume()
+        self._take_steps(show_progress, line)
+        self.write_totals()
+        return self.measured()
+
+    def _take_steps(self, show_progress: bool, line: int) -> None:
         budgets = list_budgets(self.training.token_budget, self.training.budgets)
         self.saved = time.monotonic()
         if not self.state["curve"]:
@@ -173,7 +177,7 @@ class Trainer:
         with tqdm(
             total=len(self.batches),
             initial=self.state["step"],
-            desc=f"pretrain {name}",
+            desc=f"pretrain {self.batches.objective}",
             disable=not show_progress,
             position=line,
         ) as bar:
@@ -230,6 +234,7 @@ class Trainer:
     def _keep(self, budget: int, bar: tqdm) -> None:
         """Store the model of a budget, and its place on the curve."""
         self._evaluate(budget)
+        switch(self.model, "masked")
         bar.set_postfix({name: f"{loss:.2f}" for name, loss in self.state["curve"][-1]["dev_loss"].items()})
         self.learner.to("cpu")
         self.model.save_pretrained(self.folder / str(budget))
@@ -257,6 +262,7 @@ class Trainer:
         torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
         micro_batches = self.batches.split(number, self.training.micro_batch_documents)
         n_predicted = self._count(micro_batches)
+        switch(self.model, self.batches.kind(number))
         self.learner.train()
         loss = sum(self._learn(part, n_predicted) for part in micro_batches)
         nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
@@ -288,7 +294,7 @@ class Trainer:
         """Count a batch; return how many tokens it predicts. A backward pass costs twice a forward one."""
         predicted = sum(count_predicted(part) for part in micro_batches)
         read = sum(int(part["attention_mask"].sum()) for part in micro_batches)
-        if self.batches.objective.kind == "seq2seq":
+        if OBJECTIVES[self.batches.objective].kind == "seq2seq":
             read += predicted
         self.state["tokens_predicted"] += predicted
         self.state["flops"] += 3 * forward_flops(self.sizes, read, predicted)
@@ -305,13 +311,19 @@ class Trainer:
             | {"passes": {name: seen[self.state["step"]] for name, seen in self.passes.items()}}
         )
 
-    @torch.inference_mode()
     def _dev_loss(self, corpus: str) -> float:
-        """Return the cross-entropy (nats per predicted token) on the dev documents of a corpus."""
+        """Return the loss on the dev documents of a corpus; of `hybrid`, the mean of both by their shares of the batches."""
+        shares = split_batches(self.batches.objective, self.batches.noise)
+        return sum(share * self._mean_loss(corpus, self.dev[corpus][part]) for part, share in shares.items())
+
+    @torch.inference_mode()
+    def _mean_loss(self, corpus: str, batches: Batches) -> float:
+        """Return the cross-entropy (nats per predicted token) of dev batches."""
         self.learner.eval()
         n_all, loss_all = 0, 0.0
-        for number in range(len(self.dev[corpus])):
-            part = self.dev[corpus][number]
+        for number in range(len(batches)):
+            switch(self.model, batches.kind(number))
+            part = batches[number]
             if n_predicted := count_predicted(part):
                 n_all += n_predicted
                 with attention_of(self.model, RECOMPUTED):
@@ -333,9 +345,9 @@ class Trainer:
             self.state = found
             self.losses = self.state.pop("losses")
 
-    def write_totals(self, objective: str, noise: Noise, seed: int) -> None:
+    def write_totals(self) -> None:
         """Write `curves.csv` (one row per budget and corpus) and `training.json`."""
-        curve = self.state["curve"]
+        curve, objective = self.state["curve"], self.batches.objective
         rows = [
             {name: value for name, value in point.items() if name not in ("dev_loss", "passes")}
             | {"corpus": name, "dev_loss": loss, "passes": point["passes"][name]}
@@ -345,8 +357,8 @@ class Trainer:
         pd.DataFrame(rows).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
         about = {
             "objective": objective,
-            "noise": describe_noise(objective, noise),
-            "seed": seed,
+            "noise": describe_noise(objective, self.batches.noise),
+            "seed": self.batches.seed,
             "parameters": self.sizes,
             "stopped_early": len(curve) <= self.training.budgets,
             "budgets": curve[1:],
