@@ -1,11 +1,15 @@
-"""The floors count what a training of the same budget reads, and no more."""
+"""The floors count what a training of the same budget reads, and no more; a product is weighed on dev documents."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
+from mlm_vs_clm.documents import Document
+from mlm_vs_clm.files import read_lines
 from mlm_vs_clm.models.training.batches import order_batches, tokenize
-from mlm_vs_clm.pipeline import arms
+from mlm_vs_clm.pipeline import arms, stages
+from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
 
 TEXTS = {"a": [f"Alpha {word} beta." for word in ("one", "two", "red", "big")], "b": ["Gamma delta."] * 30}
 READ = {"token_budget": 40, "batch_documents": 2, "max_subwords": 64, "seed": 0}
@@ -45,3 +49,21 @@ def test_a_corpus_that_the_training_does_not_read_is_filled_by_the_counts_of_tho
 def test_a_floor_counts_the_unique_tokens_that_the_training_may_read(count):
     counts = count("a", token_budget=5000, unique_tokens=6)
     assert 0 < counts.counts[counts.number["beta"]] < 4
+
+
+def test_the_weight_of_a_product_is_the_best_on_dev_documents(
+    start, causal_model, tokenizer, texts, tmp_path, monkeypatch
+):
+    folders = [tmp_path / "masked", tmp_path / "causal"]
+    for folder, model in zip(folders, (start, causal_model), strict=True):
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    hidden = {"strategy": "random", "ratio": 0.5, "seed": 1, "entities": "gold"}
+    (tmp_path / RECORD).write_text(json.dumps({"settings": hidden}))
+    splits = {"dev": [Document(str(i), text) for i, text in enumerate(texts)]}
+    monkeypatch.setattr(stages, "load_split", lambda path, split: splits[split])
+    inputs = {"corpus": tmp_path, "corruption": tmp_path}
+    arm = {"writer": "product", "weight": "auto", "precision": "fp32"}
+    weight = stages._choose_weight(arm, inputs, folders, tmp_path, "cpu", Runtime())
+    rows = {row["weight"]: row["nats_per_character"] for row in read_lines(tmp_path / "weights.jsonl")}
+    assert len(set(rows.values())) == len(rows) == 11 and rows[weight] == min(rows.values())

@@ -192,6 +192,14 @@ def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):
         recipes.pretrain(choose(*overrides))
 
 
+def test_a_product_fills_with_the_models_of_its_two_objectives(choose):
+    made, *parts = (recipes.generate(choose(f"arm={arm}")).inputs for arm in ("product", "mlm", "clm"))
+    assert [made["model"].id, made["second"].id] == [part["model"].id for part in parts]
+    asked = ["scale=smoke", "scale.grid.corpora=[plots]", "scale.grid.arms=[product]", "scale.grid.also=[]"]
+    cells = cells_of(choose, *asked, "scale.grid.curve=[product]")
+    assert {name.split("/")[2] for name in cells if name.startswith("pretrain/")} == {"mlm", "clm"}
+
+
 def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):
     made = {arm: recipes.generate(choose(f"arm={arm}")) for arm in ("mlm", "clm", "seq2seq_kept", "unigram")}
     assert len({recipe.inputs["corruption"].id for recipe in made.values()}) == 1

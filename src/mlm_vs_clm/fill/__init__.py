@@ -14,6 +14,7 @@ _HOMES = {
     ".lookahead": ("fill_lookahead",),
     ".masked": ("fill_masked",),
     ".orders": ("ORDERS",),
+    ".product": ("fill_product",),
     ".sampling": ("Sampling",),
     ".seq2seq": ("fill_seq2seq",),
 }

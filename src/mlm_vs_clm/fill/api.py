@@ -18,6 +18,7 @@ from .infill import fill_infill
 from .ledger import Ledger
 from .lookahead import fill_lookahead
 from .masked import fill_masked
+from .product import fill_product
 from .sampling import Sampling
 from .seq2seq import fill_seq2seq
 
@@ -28,6 +29,7 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "infill": fill_infill,
     "lookahead": fill_lookahead,
     "seq2seq": fill_seq2seq,
+    "product": fill_product,
 }
 CAUSAL_CONTEXTS = {"left": "causal", "both": "infill"}
 
@@ -56,6 +58,7 @@ def fill(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     *,
+    second: PreTrainedModel | None = None,
     temperature: float = 0.0,
     top_k: int = 0,
     top_p: float = 1.0,
@@ -81,7 +84,8 @@ def fill(
     sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
     "both" (for a model trained with objective `infill`; with `candidates` and `lookahead`, for any: `fill_lookahead`),
     length "known" | "one" | "free", max_length. Of an
-    encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256).
+    encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256). Of a masked
+    model with a causal `second` of the same tokenizer (`fill_product`): weight (0.5), length "known" | "one".
 
     temperature 0 is greedy. Draws are keyed by (seed, id, slot): neither the batch nor the order of the texts changes
     a fill. ids name the texts in errors and draws, "0", "1", ... by default. Every character outside the blanks is
@@ -94,10 +98,7 @@ def fill(
     """
     if on_error not in ("raise", "skip"):
         raise StudyError(f"on_error={on_error} is unknown: choose raise or skip")
-    kind = model_kind(model)
-    check_axes(kind, axes, isinstance(blanks, str), counts is not None)
-    check_kind(model, kind, "model")
-    writer, axes = choose_writer(kind, axes)
+    writer, axes = choose_writer(model, second, axes, isinstance(blanks, str), counts is not None)
     sampling, padded = Sampling(temperature, top_k, top_p, seed), with_padding(tokenizer)
     fill_texts = partial(fill_with, writer, model, padded, sampling, axes)
     names = name_texts(ids, texts)
@@ -142,6 +143,10 @@ def name_texts(ids: list[str] | None, texts: list[str]) -> list[str]:
 def check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> None:
     """Raise StudyError for an axis that this kind of model lacks, and for lengths that are not known or not used."""
     known = arguments_of(*(writer for writer, of in MODEL_KINDS.items() if of == kind))
+    if not known:
+        raise StudyError(
+            f"{kind}: no writer fills with such a pair; give a masked model and a causal `second`"
+        )
     unknown = [name for name in axes if name not in known]
     if unknown:
         raise StudyError(f"a {kind} model has no axis {unknown[0]}: it has {', '.join(known)}")
@@ -156,8 +161,18 @@ def check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> Non
         )
 
 
-def choose_writer(kind: str, axes: dict) -> tuple[str, dict]:
-    """Return which writer fills with this kind of model (a key of FILLERS), and its axes."""
+def choose_writer(
+    model: PreTrainedModel, second: PreTrainedModel | None, axes: dict, has_marker: bool, has_counts: bool
+) -> tuple[str, dict]:
+    """Return which writer fills with a model, or with two (a key of FILLERS), and its axes; StudyError for none."""
+    models = [model] if second is None else [model, second]
+    kinds = [model_kind(one) for one in models]
+    kind = " and ".join(kinds)
+    check_axes(kind, axes, has_marker, has_counts)
+    for one, its_kind in zip(models, kinds, strict=True):
+        check_kind(one, its_kind, "model")
+    if second is not None:
+        return "product", {"second": second} | axes
     if kind == "seq2seq":
         return kind, {"source": "sentinel", "max_new_tokens": 256} | axes
     if kind == "masked":

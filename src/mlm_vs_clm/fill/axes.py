@@ -12,13 +12,14 @@ from .baselines import BASELINES
 from .orders import ORDERS, PLANS, SCHEDULES, Pace, check_order
 from .sampling import Sampling
 
-# The kind of model that each writer (setting `arm.writer`) fills with.
+# The kind of model that each writer (setting `arm.writer`) fills with, or the kinds of two models.
 MODEL_KINDS = {
     "masked": "masked",
     "causal": "causal",
     "infill": "causal",
     "lookahead": "causal",
     "seq2seq": "seq2seq",
+    "product": "masked and causal",
 }
 
 
@@ -38,17 +39,24 @@ class Axis:
 
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
-LOOKAHEAD = ("lookahead",)
+LOOKAHEAD, PRODUCT = ("lookahead",), ("product",)
 BIGRAMS = ("bigram_left", "bigram_both")
+BY_TOKEN = (*BY_SLOT, *PRODUCT)
+AUTO = "auto"  # the weight of a product that is chosen on dev documents
 AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
-        | {"lookahead": ("both",), "bigram_left": ("left",), "bigram_both": ("both",)}
+        | dict.fromkeys(("lookahead", "product", "bigram_both"), ("both",))
+        | {"bigram_left": ("left",)}
     ),
-    "length": Axis(dict.fromkeys(BY_SLOT, ("known", "one", "free")) | {"lookahead": ("known", "one")}),
+    "length": Axis(
+        dict.fromkeys(BY_SLOT, ("known", "one", "free"))
+        | dict.fromkeys(LOOKAHEAD + PRODUCT, ("known", "one"))
+    ),
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
     "candidates": Axis(dict.fromkeys(LOOKAHEAD, ()), default=8),
     "lookahead": Axis(dict.fromkeys(LOOKAHEAD, ()), default=16),
+    "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis({"seq2seq": ()}),
     "order": Axis(dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",)) | {"masked": ORDERS}, "pace"),
@@ -58,9 +66,9 @@ AXIS: dict[str, Axis] = {
     "entropy_bound": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "sweeps": Axis(dict.fromkeys(MASKED, ()), "pace", default=1),
     "schedule": Axis(dict.fromkeys(MASKED, tuple(SCHEDULES)), "pace", default="equal"),
-    "temperature": Axis(dict.fromkeys((*BY_SLOT, *BIGRAMS), ()), "sampling"),
-    "top_k": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
-    "top_p": Axis(dict.fromkeys(BY_SLOT, ()), "sampling"),
+    "temperature": Axis(dict.fromkeys((*BY_TOKEN, *BIGRAMS), ()), "sampling"),
+    "top_k": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
+    "top_p": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
     "training": Axis(
         dict.fromkeys(ALL, ("domain", "only", "elsewhere", "general")), "model", default="domain"
     ),
@@ -85,7 +93,8 @@ def check_arm(arm: Mapping[str, Any]) -> None:
     if writer not in (*MODEL_KINDS, *BASELINES):
         known = ", ".join([*MODEL_KINDS, *BASELINES])
         raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
-    check_values(writer, arm)
+    is_given = arm.get("weight") != AUTO
+    check_values(writer, arm if is_given else {**arm, "weight": 0.5})
     _check_effects(writer, arm)
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
     if writer == "masked":
@@ -107,7 +116,7 @@ def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
 
 def why_no_likelihood(arm: Mapping[str, Any]) -> str:
     """Return why the originals have no likelihood under an arm (`writer` and axes); "" where they have one."""
-    if arm["writer"] not in BY_SLOT:
+    if arm["writer"] not in BY_TOKEN:
         return f"writer {arm['writer']} gives the tokens of a blank no probability of their own"
     if arm.get("length", "known") != "known":
         return f"length {arm['length']} may hold other numbers of tokens than the originals"
@@ -129,6 +138,9 @@ def check_values(writer: str, settings: Mapping[str, Any]) -> None:
     for name in ("max_length", "candidates", "lookahead"):
         if settings.get(name, 1) < 1:
             raise StudyError(f"arm.{name}={settings[name]}: give 1 or more")
+    weight = settings.get("weight", 0)
+    if not (isinstance(weight, (int, float)) and 0 <= weight <= 1):
+        raise StudyError(f"arm.weight={weight}: give the causal share, from 0 to 1; an arm may have {AUTO}")
 
 
 def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:

@@ -16,6 +16,7 @@ from .vocabulary import Speller, slot_bias
 from .walking import Walk, Write, walk
 
 Plan = Callable[[TokenRow], Walk]
+Mix = Callable[[list[Walk], torch.Tensor], torch.Tensor]
 
 
 def fill_causal(
@@ -42,7 +43,8 @@ def fill_causal(
 
 
 def read_kept(row: TokenRow) -> Walk:
-    """Plan to read a row up to its last slot, writing the next token at each slot."""
+    """Plan to read a row up to its last slot, writing the next token at each slot; see `check_opening`."""
+    check_opening(row)
     return Walk(row, row.ids[: row.slots[-1]], None, row.slots, len(row.slots))
 
 
@@ -55,8 +57,12 @@ def fill_by_walking(
     max_length: int,
     sampling: Sampling,
     batch_tokens: int,
+    mix: Mix | None = None,
 ) -> tuple[list[FilledText], Ledger]:
-    """Fill the blanks of every document while reading what `plan` returns for it."""
+    """Fill the blanks of every document while reading what `plan` returns for it.
+
+    `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are.
+    """
     check_values("causal", {"length": length, "max_length": max_length})
     limit = position_limit(model)
     lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
@@ -64,10 +70,8 @@ def fill_by_walking(
     for row in rows:
         row.mask(unknown_id(tokenizer))  # no original may come back as a fill
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
-    if plan is read_kept:
-        check_openings(rows)
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
-    write = _write_slots(bias, sampling)
+    write = _write_slots(bias, sampling, mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
         walks = {i: leave_open(one, max_length, spare[i]) for i, one in walks.items()}
@@ -81,19 +85,19 @@ def fill_by_walking(
     return filled, _count(count_parameters(model), blanked, [*walks.values()])
 
 
-def check_openings(rows: list[TokenRow]) -> None:
+def check_opening(row: TokenRow) -> None:
     """Raise DocumentError for a document with no context before its first slot."""
-    for row in rows:
-        if row.slots[:1] == [0]:
-            raise DocumentError(
-                row.id,
-                "it starts with a blank and the tokenizer has no CLS, BOS or EOS token to open a text: name one "
-                "(model.opening=<a token that it has>), or keep the first word",
-            )
+    if row.slots[:1] == [0]:
+        raise DocumentError(
+            row.id,
+            "it starts with a blank and the tokenizer has no CLS, BOS or EOS token to open a text: name one "
+            "(model.opening=<a token that it has>), or keep the first word",
+        )
 
 
-def _write_slots(bias: torch.Tensor, sampling: Sampling) -> Write:
+def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Write:
     def write(here: list[Walk], logits: torch.Tensor) -> None:
+        logits = mix(here, logits) if mix else logits
         logits += bias[[one.row.kinds[one.n_written] for one in here]]
         keys = [(one.row.id, one.n_written) for one in here]
         for one, token in zip(here, sampling(logits, keys), strict=True):

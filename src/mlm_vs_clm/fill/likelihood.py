@@ -10,21 +10,22 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, CharSpan
 from ..errors import StudyError
-from ..models.checkpoints import check_kind, model_kind
 from ..models.kernels.attention import as_filling
 from ..models.sizes import HEAD_ROWS, position_limit
-from .api import check_axes, choose_writer, name_texts, read_blanks, with_padding
+from .api import choose_writer, name_texts, read_blanks, with_padding
 from .axes import PACE, check_masked, check_values, why_no_likelihood
 from .causal import read_kept
 from .infill import check_infill, read_answers
 from .ledger import Ledger
 from .masked import Filler, plan_work
 from .orders import Pace
+from .product import Product
 from .rows import TokenRow, to_rows
 from .sampling import Key
 from .walking import Walk, walk
 
 BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768}
+WEIGHTS = tuple(n / 10 for n in range(11))  # of the causal model, from which `measure_weights` chooses
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def score(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     *,
+    second: PreTrainedModel | None = None,
     seed: int = 0,
     ids: list[str] | None = None,
     **axes: Any,
@@ -53,13 +55,10 @@ def score(
     a softmax over the whole vocabulary; tokens of one pass are independent. `blanks`, `ids` and `axes` are those of
     `fill`, with the model's own number of tokens (length "known"). A masked model: every context, where "leaky" still
     shows the originals to come, and every order that fills a slot once ("random" is drawn by `seed` and id). A causal
-    model: context "left", or "both" for one trained with objective `infill`. Raises StudyError for any other, whose
-    fills have no likelihood that can be computed.
+    model: context "left", or "both" for one trained with objective `infill`. Two models: any `weight`. Raises
+    StudyError for any other, whose fills have no likelihood that can be computed.
     """
-    kind = model_kind(model)
-    check_axes(kind, axes, has_marker=False, has_counts=False)
-    check_kind(model, kind, "model")
-    writer, axes = choose_writer(kind, axes)
+    writer, axes = choose_writer(model, second, axes, has_marker=False, has_counts=False)
     blanked = read_blanks(name_texts(ids, texts), texts, blanks, None, None)
     return measure_likelihood(writer, model, with_padding(tokenizer), axes, seed, blanked)
 
@@ -77,6 +76,8 @@ def measure_likelihood(
     if reason:
         raise StudyError(f"no likelihood: {reason}")
     check_values(writer, axes)
+    if writer == "product":
+        return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
     rows = to_rows(blanked, tokenizer, position_limit(model))
     truth = _Truth(rows)
     if writer == "masked":
@@ -86,10 +87,45 @@ def measure_likelihood(
             check_infill(model, tokenizer)
         walks = [_plan(writer, row, tokenizer) for row in rows if row.slots]
         walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
-    return [
-        Likelihood(text.id, -sum(truth.found[text.id]), sum(map(len, text.originals())), len(row.slots))
-        for text, row in zip(blanked, rows, strict=True)
-    ]
+    return truth.likelihoods(blanked)
+
+
+def measure_weights(
+    model: PreTrainedModel,
+    second: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+) -> dict[float, float]:
+    """Return the nats per character of the originals by the weight of a product (`fill_product`), for each of WEIGHTS.
+
+    Both models read the texts once. Raises StudyError where the texts have no blanks.
+    """
+    found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    characters = sum(one.characters for one in found[0])
+    if not characters:
+        raise StudyError("arm.weight=auto: the dev documents have no blanks; give a number from 0 to 1")
+    return {
+        weight: sum(one.nats for one in each) / characters
+        for weight, each in zip(WEIGHTS, found, strict=True)
+    }
+
+
+def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float]) -> list[list[Likelihood]]:
+    """Return the likelihood of the originals of each text, for each weight of a product."""
+    product = Product(model, second, tokenizer)
+    rows = to_rows(blanked, tokenizer, position_limit(model))
+    truths = [_Truth(rows) for _ in weights]
+
+    def write(here: list[Walk], logits: torch.Tensor) -> None:
+        masked = product.logits(here)
+        for weight, truth in zip(weights, truths, strict=True):
+            truth.look_at(here, masked.lerp(logits, weight))
+        truths[0].follow(here)
+
+    with as_filling(model):
+        walks = [product.plan(row) for row in rows if row.slots]
+        walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
+    return [truth.likelihoods(blanked) for truth in truths]
 
 
 class _Truth:
@@ -112,12 +148,28 @@ class _Truth:
         """Return the original token for each key (document, slot) of a masked model."""
         return [self.tokens[str(id)][int(slot)] for id, slot in keys]
 
-    def write(self, here: list[Walk], logits: torch.Tensor) -> None:
+    def look_at(self, here: list[Walk], logits: torch.Tensor) -> None:
+        """Note how likely the original token of each walk's next slot is by its logits (n, vocabulary)."""
+        self.look([one.row for one in here], [one.n_written for one in here], logits)
+
+    def follow(self, here: list[Walk]) -> None:
         """Write the original where a causal model would choose."""
-        rows, slots = [one.row for one in here], [one.n_written for one in here]
-        self.look(rows, slots, logits)
-        for one, row, slot in zip(here, rows, slots, strict=True):
-            one.write(self.tokens[row.id][slot])
+        for one in here:
+            one.write(self.tokens[one.row.id][one.n_written])
+
+    def write(self, here: list[Walk], logits: torch.Tensor) -> None:
+        """Note how likely the originals are, and write them."""
+        self.look_at(here, logits)
+        self.follow(here)
+
+    def likelihoods(self, blanked: list[BlankedText]) -> list[Likelihood]:
+        """Return the likelihood of the originals of each text, from what was noted."""
+        nats = {id: -sum(found) for id, found in self.found.items()}
+        sizes = [sum(map(len, text.originals())) for text in blanked]
+        return [
+            Likelihood(text.id, nats[text.id], size, len(self.tokens[text.id]))
+            for text, size in zip(blanked, sizes, strict=True)
+        ]
 
 
 class _Follower(Filler):
@@ -127,15 +179,13 @@ class _Follower(Filler):
         super().__init__(model, tokenizer, truth.choose, ledger, batch_tokens)
         self.truth = truth
 
-    def _logits(self, rows, views, slots):
-        logits = super()._logits(rows, views, slots)
+    def logits(self, rows, views, slots):
+        logits = super().logits(rows, views, slots)
         self.truth.look([rows[i] for i, _ in slots], [slot for _, slot in slots], logits)
         return logits
 
 
 def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[str, Any], seed: int) -> None:
-    if tokenizer.mask_token_id is None:
-        raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
     context, order = axes.get("context", "both"), axes.get("order", "random")
     check_masked(context, order, "known", pace, 0.0)

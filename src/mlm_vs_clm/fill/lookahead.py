@@ -24,7 +24,7 @@ from ..models.sizes import (
     position_limit,
 )
 from .axes import check_values
-from .causal import check_openings
+from .causal import check_opening
 from .ledger import Ledger
 from .rows import TokenRow, to_rows, unknown_id
 from .vocabulary import Speller, slot_bias
@@ -66,7 +66,7 @@ def fill_lookahead(
     rows = to_rows(blanked, tokenizer, position_limit(model), lengths)
     for row in rows:
         row.mask(unknown_id(tokenizer))  # no original may come back as a fill
-    check_openings(rows)
+        check_opening(row)
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     with as_filling(model), torch.inference_mode():

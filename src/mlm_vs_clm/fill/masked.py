@@ -83,8 +83,6 @@ def fill_masked(
     axes = {"context": context, "order": order, "length": length, "max_length": max_length}
     check_values("masked", axes)
     check_masked(context, order, length, pace, sampling.temperature)
-    if tokenizer.mask_token_id is None:
-        raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
     ledger = Ledger.of(blanked)
     filler = Filler(model, tokenizer, sampling, ledger, batch_tokens)
     with as_filling(model):
@@ -125,7 +123,7 @@ PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
 
 
 class Filler:
-    """The model, which tokens may fill which slots, and the ledger."""
+    """The model, which tokens may fill which slots, and the ledger; StudyError for a tokenizer without a mask."""
 
     def __init__(
         self,
@@ -135,6 +133,8 @@ class Filler:
         ledger: Ledger,
         batch_tokens: int,
     ):
+        if tokenizer.mask_token_id is None:
+            raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
         self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
         self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
         self.max_positions, self.batch_tokens = position_limit(model), batch_tokens
@@ -149,7 +149,7 @@ class Filler:
         """Fill the documents in rounds of one pass each, until none has a slot left."""
         while work := [one for one in work if one.order.candidates()]:
             views = [one.view(self.mask_id, self.max_positions) for one in work]
-            for batch in _batches([len(view) for view in views], self.batch_tokens):
+            for batch in batch_by_length([len(view) for view in views], self.batch_tokens):
                 self._fill_one_pass([work[i] for i in batch])
                 MEMORY.release_if_grown()
 
@@ -161,7 +161,7 @@ class Filler:
             batch[i].row.mask(self.mask_id, [slot])
         views = [work.view(self.mask_id, self.max_positions) for work in batch]
         rows = [work.row for work in batch]
-        logits = self._logits(rows, views, candidates)
+        logits = self.logits(rows, views, candidates)
         for part, bias in self._legal(rows, candidates, logits):
             part += bias
         accepted = self._accept(batch, candidates, logits)
@@ -174,7 +174,7 @@ class Filler:
         self._record(batch, filled, logits, tokens)
         self.ledger.tokens_filled += len(filled)
 
-    def _logits(self, rows: list[TokenRow], views: list[list[int]], slots: Slots) -> torch.Tensor:
+    def logits(self, rows: list[TokenRow], views: list[list[int]], slots: Slots) -> torch.Tensor:
         """Return float32 logits (n, vocabulary) of n slots in one pass over what each document shows."""
         ids, seen = self._stack(views)
         places: list[list[int]] = [[] for _ in rows]
@@ -234,10 +234,10 @@ class Filler:
         for row in rows:
             row.mask(self.mask_id)
         found: list[list[float]] = [[] for _ in rows]
-        for batch in _batches([len(row.ids) for row in rows], self.batch_tokens):
+        for batch in batch_by_length([len(row.ids) for row in rows], self.batch_tokens):
             members = [rows[i] for i in batch]
             slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
-            logits = self._logits(members, [row.ids for row in members], slots)
+            logits = self.logits(members, [row.ids for row in members], slots)
             legal = self._legal(members, slots, logits)
             best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
             for (i, _), value in zip(slots, best, strict=True):
@@ -252,7 +252,7 @@ class Filler:
             self.ledger.flops += forward_flops(self.sizes_for(len(slots)), len(view), len(slots))
 
 
-def _batches(lengths: list[int], batch_tokens: int) -> Iterator[list[int]]:
+def batch_by_length(lengths: list[int], batch_tokens: int) -> Iterator[list[int]]:
     """Yield the numbers of texts of similar length, longest first, at most `batch_tokens` tokens with padding."""
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):

@@ -1,7 +1,9 @@
 """How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
 from functools import lru_cache, partial
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 from ..corpora import load_split
@@ -9,7 +11,7 @@ from ..fill.api import fill_skipping_failures, fill_with
 from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, BOUNDS, COUNTING, WordCounts
 from ..fill.ledger import Ledger
-from ..fill.likelihood import Likelihood, measure_likelihood
+from ..fill.likelihood import Likelihood, measure_likelihood, measure_weights
 from ..fill.recasing import Recaser, fills_of, is_cased
 from ..fill.sampling import Sampling
 from ..hardware import torch_dtype
@@ -18,18 +20,14 @@ WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
 
 
 def write_with_model(
-    arm: dict, blanked: list[BlankedText], folder: Path, corpus: Path, device: str
+    arm: dict, blanked: list[BlankedText], folders: list[Path], corpus: Path, device: str
 ) -> WrittenOrSkipped:
-    """Fill with the model stored in `folder`; a model without capitals gets them by the stated rule.
+    """Fill with the models stored in `folders`; a model without capitals gets them by the stated rule.
 
     A document that cannot be filled comes back unfilled, with its reason by id; the others go on.
     """
-    from ..models.checkpoints import load_tokenizer
-
-    tokenizer = load_tokenizer(folder)
-    model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
+    model, tokenizer, axes = _open(arm, folders, device)
     sampling = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
-    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
     fill_texts = partial(fill_with, arm["writer"], model, tokenizer, sampling, axes)
     written, ledger, skipped = fill_skipping_failures(fill_texts, blanked)
     made = {text.id: text for text in written}
@@ -43,13 +41,34 @@ def write_with_model(
     return filled, ledger, skipped
 
 
-def measure_originals(arm: dict, blanked: list[BlankedText], folder: Path, device: str) -> list[Likelihood]:
-    """Return how likely the model stored in `folder` finds the originals, in the order in which the arm fills."""
+def measure_originals(
+    arm: dict, blanked: list[BlankedText], folders: list[Path], device: str
+) -> list[Likelihood]:
+    """Return how likely the models stored in `folders` find the originals, in the order in which the arm fills."""
+    model, tokenizer, axes = _open(arm, folders, device)
+    return measure_likelihood(arm["writer"], model, tokenizer, axes, arm["seed"], blanked)
+
+
+def weigh_models(
+    arm: dict, blanked: list[BlankedText], folders: list[Path], device: str
+) -> dict[float, float]:
+    """Return the nats per character of the originals by the weight of a product of the models in `folders`."""
+    model, tokenizer, axes = _open(arm, folders, device)
+    return measure_weights(model, axes["second"], tokenizer, blanked)
+
+
+def _open(arm: dict, folders: list[Path], device: str) -> tuple[Any, Any, dict]:
+    """Return the model and tokenizer of an arm, and its axes; the second of two models is one of the axes.
+
+    One folder for two models is a network that both are made of.
+    """
     from ..models.checkpoints import load_tokenizer
 
-    model = _model(folder, MODEL_KINDS[arm["writer"]], arm["precision"], device)
+    kinds = MODEL_KINDS[arm["writer"]].split(" and ")
+    models = [_model(*pair, arm["precision"], device) for pair in zip(cycle(folders), kinds, strict=False)]
     axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
-    return measure_likelihood(arm["writer"], model, load_tokenizer(folder), axes, arm["seed"], blanked)
+    axes |= dict(zip(("second",), models[1:], strict=False))
+    return models[0], load_tokenizer(folders[0]), axes
 
 
 def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path]) -> WrittenOrSkipped:

@@ -105,7 +105,10 @@ class MaskingConfig:
 
 @dataclass
 class ArmConfig:
-    """A way to fill blanks, along the axes of the study; `objective` is null for a baseline."""
+    """A way to fill blanks, along the axes of the study; `objective` is null for a baseline.
+
+    `weight` is the causal share of a product, 0 to 1, or auto: the best on dev documents.
+    """
 
     name: str = MISSING
     writer: str = MISSING
@@ -126,6 +129,7 @@ class ArmConfig:
     max_length: int = 4
     candidates: int = 8
     lookahead: int = 16
+    weight: Any = 0.5
     source: str = "kept"
     training: str = "domain"
     budget: int = 0
@@ -260,13 +264,14 @@ class ScoringConfig:
 
 @dataclass
 class Config:
-    """All settings of one job."""
+    """All settings of one job; `second_objective` trains the causal model of an arm that fills with two."""
 
     scale: ScaleConfig = field(default_factory=ScaleConfig)
     track: TrackConfig = field(default_factory=TrackConfig)
     corpus: CorpusConfig = field(default_factory=CorpusConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    second_objective: ObjectiveConfig | None = None
     masking: MaskingConfig = field(default_factory=MaskingConfig)
     arm: ArmConfig = field(default_factory=ArmConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)

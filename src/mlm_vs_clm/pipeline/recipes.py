@@ -11,7 +11,7 @@ from ..corpora.sources import SOURCES
 from ..corpora.splits import DRAWN, Sizes
 from ..errors import StudyError
 from ..files import hash_of
-from ..fill.axes import check_arm, why_no_likelihood
+from ..fill.axes import PRODUCT, check_arm, why_no_likelihood
 from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
@@ -224,7 +224,7 @@ def generate(config: Config) -> Recipe:
     settings |= {"seed": config.seed}
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
-        inputs["model"] = _general(config) if arm.training == "general" else pretrain(config)
+        inputs |= dict(zip(("model", "second"), models(config), strict=False))
         settings["precision"] = _precision(config)
         settings |= {"likelihood": True} if config.likelihood and not why_no_likelihood(settings) else {}
     if arm.writer in COUNTING:
@@ -233,6 +233,14 @@ def generate(config: Config) -> Recipe:
         settings["read"] = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
         settings["read"] |= {"unique_tokens": training.unique_tokens} if training.unique_tokens else {}
     return _recipe("generate", settings, inputs)
+
+
+def models(config: Config) -> list[Recipe]:
+    """Return the recipes of the models that an arm fills with: one, or a masked one and a causal one."""
+    both = [config]
+    if config.second_objective and config.arm.writer in PRODUCT:
+        both.append(replace(config, objective=config.second_objective))
+    return [_general(each) if config.arm.training == "general" else pretrain(each) for each in both]
 
 
 def _general(config: Config) -> Recipe:

@@ -7,12 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..blanks import BlankedText, Corruption
 from ..corpora import SOURCES, Sizes, build, load_split, packages, save
 from ..corpora.building import own_source
 from ..corpora.packages import locate
+from ..documents import Document
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import hash_of, write_atomically, write_lines
+from ..fill.axes import AUTO, AXIS, PRODUCT
 from ..hardware import (
     advise_smaller_steps,
     choose_device,
@@ -27,6 +30,7 @@ from .recipes import UNIT_TOKENS
 
 TIMED_TOKENS = 6_000  # of each training that is timed
 FEWEST_TOKENS = 1_000
+WEIGHING = 48  # dev documents at most by which the weight of a product is chosen
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -179,11 +183,8 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     """Choose the blanks of every document of the generate split."""
     from .cells import save_corruptions
 
-    documents = load_split(inputs["corpus"], "generate")
-    if settings["entities"] == "tagger":
-        documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
-    made = [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
+    made = _hide(load_split(inputs["corpus"], "generate"), settings, runtime)
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {
@@ -200,6 +201,14 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1))
 
 
+def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[Corruption]:
+    """Choose the blanks of documents by the settings of a corruption."""
+    if settings["entities"] == "tagger":
+        documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
+    strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
+    return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
+
+
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
     from ..models.budgets import choose_budget
@@ -208,32 +217,62 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     from .cells import load_blanked_texts, save_filled
 
     _silence_libraries()
+    stored = [inputs[name] for name in ("model", "second") if name in inputs]
     if settings.get("training") == "general":
-        refuse_new_head(inputs["model"], settings["name"])
+        for start in stored:
+            refuse_new_head(start, settings["name"])
     _, blanked = load_blanked_texts(inputs)
     _use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
-    if "model" in inputs:
+    if stored:
         with explain_out_of_memory(
             "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
         ):
             corpus = read_record(inputs["corpus"])["settings"]["name"]
-            model, place = choose_budget(inputs["model"], corpus, settings.get("budget", 0))
-            write_atomically(folder / "model.json", json.dumps(place, indent=1))
-            filled, ledger, skipped = write_with_model(settings, blanked, model, inputs["corpus"], device)
+            chosen = [choose_budget(one, corpus, settings.get("budget", 0)) for one in stored]
+            models = [model for model, _ in chosen]
+            write_atomically(folder / "model.json", json.dumps(chosen[0][1], indent=1))
+            if settings.get("weight") == AUTO:
+                settings = settings | {
+                    "weight": _choose_weight(settings, inputs, models, folder, device, runtime)
+                }
+                started = time.monotonic()
+            filled, ledger, skipped = write_with_model(settings, blanked, models, inputs["corpus"], device)
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs)
     save_filled(folder / "fills.jsonl", filled)
-    write_atomically(folder / "ledger.json", json.dumps(asdict(ledger), indent=1))
+    used = {"weight": settings.get("weight", AXIS["weight"].default)} if settings["writer"] in PRODUCT else {}
+    write_atomically(folder / "ledger.json", json.dumps(asdict(ledger) | used, indent=1))
     write_atomically(folder / "skipped.json", json.dumps(skipped, indent=1))
     if skipped:
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
     if settings.get("likelihood"):
         written = [text for text in blanked if text.id not in skipped]
-        found = measure_originals(settings, written, model, device)
+        found = measure_originals(settings, written, models, device)
         write_lines(folder / "likelihood.jsonl", map(asdict, found))
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
+
+
+def _choose_weight(
+    settings: dict,
+    inputs: dict[str, Path],
+    models: list[Path],
+    folder: Path,
+    device: str,
+    runtime: Runtime,
+) -> float:
+    """Return the weight under which the originals of dev documents, with blanks of the same kind, are likeliest."""
+    from .arms import weigh_models
+
+    documents = load_split(inputs["corpus"], "dev")[:WEIGHING]
+    hidden = _hide(documents, read_record(inputs["corruption"])["settings"], runtime)
+    pairs = zip(documents, hidden, strict=True)
+    texts = [BlankedText(one.id, one.text, blanks.words, blanks.blanks) for one, blanks in pairs]
+    found = weigh_models(settings, texts, models, device)
+    rows = [{"weight": weight, "nats_per_character": nats} for weight, nats in found.items()]
+    write_lines(folder / "weights.jsonl", rows)
+    return min(found, key=lambda weight: found[weight])
 
 
 def _silence_libraries() -> None:

@@ -52,9 +52,9 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
             if full.arm.objective and full.arm.training != "general":
                 run = f"{cell.seed}/" if grid.retrain else ""
-                recipe = recipes.pretrain(full)
-                name = f"{full.objective.name}/{run}{full.model.name}/{recipe.id}"
-                second[f"pretrain/{corpus_name}/{name}"] = recipe
+                for recipe in recipes.models(full):
+                    name = f"{recipe.settings['objective']['name']}/{run}{full.model.name}/{recipe.id}"
+                    second[f"pretrain/{corpus_name}/{name}"] = recipe
             made = second if arm_name in BOUNDS else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:

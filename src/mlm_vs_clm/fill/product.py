@@ -1,0 +1,80 @@
+"""How a masked and a causal model fill together, as a product of experts: from left to right, one token per pass."""
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..blanks import BlankedText, FilledText
+from ..errors import StudyError
+from ..models.kernels.attention import as_filling
+from ..models.sizes import position_limit
+from .axes import check_values
+from .causal import fill_by_walking, read_kept
+from .ledger import Ledger
+from .masked import Filler, batch_by_length
+from .rows import TokenRow
+from .sampling import Sampling
+from .walking import Walk
+
+
+def fill_product(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    second: PreTrainedModel,
+    weight: float = 0.5,
+    length: str = "known",
+    sampling: Sampling | None = None,
+    seed: int = 0,
+    batch_tokens: int = 32768,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill each slot by (1 - weight) log p_masked + weight log p_causal, normalised over the vocabulary.
+
+    The masked `model` reads both sides, earlier fills written and later slots masked; the causal `second` reads the
+    text before, with its fills, each token once. weight 0 is `fill_masked` in order left_to_right, weight 1
+    `fill_causal`. length is that of `fill_causal`, without `free`. The ledger adds up both models. Raises StudyError
+    for models that do not share a vocabulary and a number of positions, and what those two functions raise.
+    """
+    check_values("product", {"length": length, "weight": weight})
+    product = Product(model, second, tokenizer)
+    with as_filling(model):
+        filled, ledger = fill_by_walking(
+            second,
+            tokenizer,
+            blanked,
+            product.plan,
+            length,
+            1,
+            sampling or Sampling(seed=seed),
+            batch_tokens,
+            lambda here, logits: product.logits(here).lerp(logits, weight),
+        )
+    return filled, ledger + product.ledger
+
+
+class Product:
+    """The masked model of a product with a causal one; `ledger` counts its passes."""
+
+    def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
+        sizes = [(one.config.vocab_size, position_limit(one)) for one in (masked, causal)]
+        if sizes[0] != sizes[1]:
+            raise StudyError(
+                f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
+            )
+        self.ledger = Ledger()
+        self.filler = Filler(masked, tokenizer, Sampling(), self.ledger, batch_tokens=4096)
+
+    def plan(self, row: TokenRow) -> Walk:
+        """Mask a row and plan how the causal model reads it."""
+        row.mask(self.filler.mask_id)
+        return read_kept(row)
+
+    def logits(self, here: list[Walk]) -> torch.Tensor:
+        """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
+        rows = [one.row for one in here]
+        found = torch.empty(len(rows), self.filler.model.config.vocab_size, device=self.filler.model.device)
+        for batch in batch_by_length([len(row.ids) for row in rows], self.filler.batch_tokens):
+            slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
+            members = [rows[i] for i in batch]
+            found[batch] = self.filler.logits(members, [row.ids for row in members], slots)
+        return found
