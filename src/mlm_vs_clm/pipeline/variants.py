@@ -68,8 +68,8 @@ def list_settings(grid: GridConfig) -> list[dict]:
 def fill_with(arm: Config, cell: Config) -> Config:
     """Return the settings of a cell with how an arm fills, its objectives, its model and how that is trained."""
     scale = replace(cell.scale, training=arm.scale.training)
-    both = {"objective": arm.objective, "second_objective": arm.second_objective}
-    return replace(cell, arm=arm.arm, **both, model=arm.model, scale=scale)
+    both = replace(cell, objective=arm.objective, second_objective=arm.second_objective)
+    return replace(both, arm=arm.arm, model=arm.model, scale=scale)
 
 
 def refuse_unused(grid: GridConfig, corpus: Config, choose: Callable[..., Config]) -> None:
