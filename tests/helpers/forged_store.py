@@ -10,9 +10,9 @@ from mlm_vs_clm.corpora.storage import Corpus
 from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.files import write_lines, write_table
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
+from mlm_vs_clm.pipeline.collect import correlate_cells
 from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS
 from mlm_vs_clm.pipeline.scoring import COLUMNS as SCORE_COLUMNS
-from mlm_vs_clm.pipeline.scoring import correlate_cells
 
 SKILL = {"mlm": 6, "mlm_leaky": 8, "mlm_left": 5, "infill": 6, "clm": 4, "seq2seq_kept": 3}
 SKILL |= {"clm_lookahead": 5, "clm_general": 3, "mlm_general": 5, "unfilled": 0, "oracle": 10}
@@ -42,7 +42,7 @@ class ForgedStore:
         self.root, self.inputs, rng = root, {}, np.random.default_rng(0)
         corpus = self.add("corpus", "tiny", {"name": "tiny"}, {})
         documents = [Document(f"d{i}", text) for i, text in enumerate(TEXTS)]
-        save(Corpus({"generate": documents}, [], {}), corpus)
+        save(Corpus({"generate": documents, "pretrain": [Document("p", "the cat")]}, [], {}), corpus)
         for strategy, ratio in maskings:
             name = f"{strategy}-{ratio}"
             corruption = self.add("corrupt", name, {}, {})

@@ -8,14 +8,14 @@ import pytest
 import torch
 from tiny_models import NETWORKS, make_networks, make_tokenizers
 from tiny_trainings import train_tiny
-from transformers import DistilBertConfig, DistilBertForMaskedLM
+from transformers import DistilBertConfig, DistilBertForTokenClassification
 
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import fill
 from mlm_vs_clm.models.budgets import choose_budget
 from mlm_vs_clm.models.checkpoints import load_model, load_tokenizer
-from mlm_vs_clm.models.onnx import read_distilbert, read_t5, read_weights
+from mlm_vs_clm.models.onnx import read_distilbert, read_t5, read_tagger, read_weights
 from mlm_vs_clm.models.sources import load_start, read_start_info, refuse_new_head, start_from_checkpoint
 from mlm_vs_clm.models.starts import train_tokenizer
 from mlm_vs_clm.models.training.batches import tokenize
@@ -210,15 +210,19 @@ def test_graphs_of_another_network_are_one_line(tmp_path):
 
 
 def write_tagger(folder):
-    """Write a tiny DistilBERT as an int8 tagger's graph with a tokenizer that cuts; return its weights."""
+    """Write a tiny DistilBERT tagger as an int8 graph with its tags and a tokenizer that cuts; return its weights."""
     torch.manual_seed(3)
     tokenizer = train_tokenizer(["some words to learn, and more words"] * 3, 60)
     tokenizer.backend_tokenizer.enable_truncation(4)
     tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
     shape = {"dim": 64, "n_heads": 1, "n_layers": 2, "hidden_dim": 96, "max_position_embeddings": 32}
-    model = DistilBertForMaskedLM(DistilBertConfig(vocab_size=len(tokenizer), **shape))
-    weights = {n: v.numpy() for n, v in model.state_dict().items() if n.startswith("distilbert.")}
-    inner = [n for n in weights if "_lin.weight" in n or "ffn.lin" in n and n.endswith("weight")]
+    tags = ["$KEEP", "$DELETE", "$CASE_LOWER"]
+    (folder / "tag_vocab.json").write_text(json.dumps({"tags": tags}))
+    config = DistilBertConfig(vocab_size=len(tokenizer), num_labels=len(tags), **shape)
+    model = DistilBertForTokenClassification(config)
+    weights = {n: v.detach().numpy() for n, v in model.state_dict().items()}
+    ends = ("_lin.weight", "lin1.weight", "lin2.weight", "classifier.weight")
+    inner = [n for n in weights if n.endswith(ends)]
     tables = [n for n in weights if n.endswith("_embeddings.weight")]
     rest = {n: v for n, v in weights.items() if n not in inner and n not in tables}
     modules = {
@@ -229,7 +233,7 @@ def write_tagger(folder):
 
 
 def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
-    weights = write_tagger(tmp_path)
+    weights = {n: v for n, v in write_tagger(tmp_path).items() if n.startswith("distilbert.")}
     model, tokenizer, note = start_from_checkpoint(tmp_path, "masked", 0)
     read = model.state_dict()
     assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
@@ -246,6 +250,18 @@ def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
     )
     with pytest.raises(StudyError, match="causal"):
         start_from_checkpoint(tmp_path, "causal", 0)
+
+
+def test_a_tagger_comes_back_with_its_tags_and_its_layer(tmp_path):
+    weights = write_tagger(tmp_path)
+    model, tokenizer = read_tagger(tmp_path)
+    read = model.state_dict()
+    assert read.keys() == weights.keys() and model.config.id2label[1] == "$DELETE"
+    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
+    assert len(tokenizer("some words to learn, and more words").input_ids) > 4
+    (tmp_path / "tag_vocab.json").unlink()
+    with pytest.raises(StudyError, match="its tags are not those of a DistilBERT tagger"):
+        read_tagger(tmp_path)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -1,5 +1,7 @@
 """Tables of a study, gathered from stored cells: the main cell is a setting, and whatever it is the tables are whole."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 from forged_store import SKILL, ForgedStore
@@ -8,7 +10,7 @@ from made_cells import CLAIMS
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples, gather_tables
+from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples, gather_tables, score_nonwords
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
 from mlm_vs_clm.pipeline.study import check_main
 
@@ -72,6 +74,19 @@ def test_answers_are_given_at_the_main_cell(tables_at):
     assert row["needs"] == "5 runs to be settled" and "for this one training" in row["reason"]
     assert "track=domains" in found[0].loc[("C4", "causal: domain against elsewhere", "bleu", "all"), "needs"]
     assert list(tables["sentences"]["claim"]) == [f"C{i}" for i in range(1, 9)]
+
+
+def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_path, monkeypatch):
+    store = ForgedStore(tmp_path, [("random", 0.5), ("punctuation", 1.0)])
+    missing = score_nonwords(store.inputs, ("random", 0.5), tmp_path / "corpora" / "wordnet", 20)
+    assert missing["value"].isna().all() and missing["reason"].str.contains("run `make data`").all()
+    reader = SimpleNamespace(reader=SimpleNamespace(morphy=lambda word: None))
+    monkeypatch.setattr("mlm_vs_clm.metrics.proxies.read_wordnet", lambda folder: reader)
+    monkeypatch.setattr("mlm_vs_clm.metrics.proxies.hash_wordnet", lambda folder: "0")
+    rows = score_nonwords(store.inputs, ("random", 0.5), tmp_path, 20)
+    assert sorted(rows["arm"]) == sorted(SKILL) and set(rows["ratio"]) == {0.5}
+    by_arm = rows.set_index("arm")["value"]  # "x" is no word of the pretrain split, "The" is
+    assert by_arm["oracle"] == 0.5 and set(COLUMNS["scores"]) <= set(rows)
 
 
 def test_study_csv_says_which_study_this_is(tables_at):

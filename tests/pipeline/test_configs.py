@@ -303,9 +303,22 @@ def test_an_unknown_metric_is_refused(choose):
     assert_refused("scoring.metrics: blue is unknown", recipes.score, choose("scoring.metrics=[blue,c2st]"))
 
 
+def test_the_unrelated_language_model_is_read_where_it_is_asked_for_and_starts_no_arm(choose):
+    asked = "scoring.metrics=[bleu,perplexity_unrelated]"
+    made, plain = recipes.score(choose(asked)), recipes.score(choose("scoring.metrics=[bleu]"))
+    assert "language_model" not in plain.settings and "language_model" not in plain.inputs
+    assert made.inputs["language_model"].settings["kind"] == "causal"
+    with pytest.raises(
+        StudyError, match="scoring.language_model=package:smollm2 is also what arm clm starts"
+    ):
+        recipes.score(choose(asked, "track=pretrained", "arm=clm", "objective=clm"))
+
+
 def test_scores_are_made_with_the_stored_encoder(monkeypatch, tmp_path):
     seen = []
-    monkeypatch.setattr("mlm_vs_clm.pipeline.scoring.score_cell", lambda *given: seen.append(given[3]))
-    settings = {"encoder": "package:distilbert"}
+    monkeypatch.setattr(
+        "mlm_vs_clm.pipeline.scoring.score_cell", lambda *given: seen.append(given[3].encoder)
+    )
+    settings = {"encoder": "package:distilbert", "layer": 3, "precision": "fp32", "metrics": []}
     stages.make_scores(settings, {"encoder": tmp_path / "start"}, tmp_path, Runtime(str(tmp_path)))
     assert seen == [tmp_path / "start"]

@@ -2,7 +2,7 @@
 
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.report.quality import quality_tables
+from mlm_vs_clm.report.quality import proxy_tables, quality_tables
 from mlm_vs_clm.report.style import Study
 
 STUDY = Study("laptop", ("random", 0.5))
@@ -12,3 +12,18 @@ def test_a_table_of_quality_has_the_decimals_of_its_metrics():
     whole = quality_tables(tidy_fakes()["scores"], STUDY)[0]
     row = dict(zip(whole.header, (entry.text for entry in whole.rows[-1]), strict=True))
     assert row["arm"] == "oracle" and row["ROUGE-L"].startswith("1.000") and row["BLEU"].startswith("100.0")
+
+
+def test_proxies_stand_in_their_own_tables_with_their_agreement():
+    scores = tidy_fakes()["scores"]
+    assert proxy_tables(scores, STUDY) == []
+    names = {"exact_match": "nonword_rate", "bertscore": "grammar_errors"}
+    renamed = scores.assign(metric=scores["metric"].replace(names))
+    values, agreement = proxy_tables(renamed, STUDY)
+    row = dict(zip(values.header, values.rows[0], strict=True))
+    assert row["perplexity per word (unrelated model)"].reason == "not run"
+    assert row["non-words (share of filled words)"].number > 0
+    told = {(line[1].text[:9], line[2].text[:10]): line[3] for line in agreement.rows}
+    assert told["non-words", "words with"].number > 0.5  # both follow the skill of the arms
+    assert told["non-words", "perplexity"].reason == "fewer than three cells"
+    assert all("non-words" not in " ".join(table.header) for table in quality_tables(renamed, STUDY))

@@ -1,4 +1,4 @@
-"""The scores of generated text, and METRICS, the dictionary of those that compare it with the original."""
+"""The scores of generated text, and METRICS, the dictionary of those that `scoring.metrics` names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from .exact_match import EXACT_MATCH, FILL_METRICS
 from .likelihood import LIKELIHOOD, NATS
 from .meteor import make_meteor
 from .metric import Metric, normalise
+from .proxies import ERRORS, PERPLEXITY, PROXIES, make_grammar, make_perplexity
 from .rouge import make_rouge
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LIKELIHOOD",
     "METRICS",
     "NATS",
+    "PROXIES",
     "Metric",
     "Resources",
     "make_metrics",
@@ -33,7 +35,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Resources:
-    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and an encoder of texts, with its name."""
+    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and models with their names.
+
+    An encoder of texts, a causal language model that no arm starts from, and a grammar tagger, each loaded when first used.
+    """
 
     wordnet: Path
     encoder: str | Path
@@ -41,6 +46,10 @@ class Resources:
     layers: int = 5
     precision: str = "bf16"
     device: str = "cpu"
+    language_model: Path = Path()
+    language_model_name: str = ""
+    tagger: Path = Path()
+    tagger_name: str = ""
 
     @cached_property
     def states(self) -> Encoder:
@@ -57,6 +66,8 @@ METRICS: dict[str, Callable[[Resources], Metric]] = {
     "bertscore": lambda resources: make_bertscore(resources.states),
     "mmd": lambda resources: make_mmd(resources.states),
     "c2st": lambda resources: make_c2st(resources.states),
+    PERPLEXITY: lambda r: make_perplexity(r.language_model, r.language_model_name, r.precision, r.device),
+    ERRORS: lambda r: make_grammar(r.tagger, r.tagger_name, r.precision, r.device),
 }
 
 

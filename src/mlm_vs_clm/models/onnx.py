@@ -1,5 +1,6 @@
 """Weights of int8 ONNX graphs, under the names of the modules they were exported from."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import torch
 from transformers import (
     DistilBertConfig,
     DistilBertForMaskedLM,
+    DistilBertForTokenClassification,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
@@ -47,6 +49,25 @@ def read_distilbert(
         raise StudyError(f"{folder}: the ONNX graph is not that of a DistilBERT")
     model.tie_weights()
     return model, _wordpiece_tokenizer(folder, config), new
+
+
+def read_tagger(folder: Path) -> tuple[DistilBertForTokenClassification, PreTrainedTokenizerFast]:
+    """Return the DistilBERT of a folder with tagger.onnx, tokenizer.json and tag_vocab.json as the tagger that it is.
+
+    Raises StudyError for the graph of another network, and where the tags are missing.
+    """
+    weights = read_weights(folder / "tagger.onnx")
+    try:
+        tags = json.loads((folder / "tag_vocab.json").read_text(encoding="utf-8"))["tags"]
+        config = describe_distilbert(weights)
+        config.id2label = dict(enumerate(tags))
+        model = DistilBertForTokenClassification(config)
+        model.load_state_dict(weights)
+    except (OSError, KeyError, RuntimeError, ValueError) as error:
+        raise StudyError(
+            f"{folder}: the ONNX graph and its tags are not those of a DistilBERT tagger"
+        ) from error
+    return model, _wordpiece_tokenizer(folder, config)
 
 
 def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,22 +12,28 @@ import yaml
 from ..analysis.answers import answer, write_sentences
 from ..analysis.claims import hash_rules, list_comparisons
 from ..analysis.competence import judge_competence, mark_pale
-from ..analysis.correlation import compare_at_same_masking
+from ..analysis.correlation import compare_at_same_masking, correlate_tables
 from ..analysis.curve import compare_along, list_learning, mark_pale_along
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import share_headroom
 from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
+from ..analysis.tables import COLUMNS
+from ..corpora import load_split
 from ..corpora.card import card_markdown
-from ..files import ROOT, read_lines
+from ..errors import StudyError
+from ..files import ROOT, read_lines, write_table
 from ..metrics.metric import normalise
+from ..metrics.proxies import NONWORDS, make_nonwords
 from ..report.build import build
 from .artifacts import inputs_of, library_versions, name_of, read_record
 from .cells import (
+    cluster_by_author,
     describe_score,
     describe_task,
     load_blanked_texts,
+    load_documents,
     load_filled,
     of_curve,
     of_stage,
@@ -34,19 +41,30 @@ from .cells import (
     read_scored,
     read_trained,
 )
+from .scoring import MetricStatistics, summarise
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
 CITATION = ROOT / "CITATION.cff"
 SHOWN = 5  # documents per corpus on the page, the first ones
 
 
-def write_report(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
-    """Write the CSV tables, figures and page of one study into `folder`."""
+def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet: Path) -> None:
+    """Write the CSV tables, figures and page of one study into `folder`; words are looked up in `wordnet`."""
     tables = gather_tables(settings, inputs)
+    nonwords = score_nonwords(inputs, to_main(settings), wordnet, settings["resamples"])
+    tables["scores"] = pd.concat([tables["scores"], nonwords], ignore_index=True)
     examples = gather_examples(inputs, settings["examples"], to_main(settings))
     cards = [json.loads((path / "card.json").read_text()) for path in of_stage(inputs, "corpus")]
     (folder / "cards.md").write_text("\n".join(map(card_markdown, cards)), encoding="utf-8")
     build(tables, examples, cards, describe_study(settings, tables, inputs), folder)
+
+
+def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
+    """Write `correlation.csv` from the scored cells and task results among the inputs."""
+    rows = correlate_tables(
+        gather_scores(inputs), gather_downstream(inputs), settings["resamples"], settings["bound"]
+    )
+    write_table(folder / "correlation.csv", rows, COLUMNS["correlation"])
 
 
 def to_main(settings: dict) -> tuple[str, float]:
@@ -103,6 +121,29 @@ def describe_settings(settings: dict) -> pd.DataFrame:
 def gather_scores(inputs: dict[str, Path]) -> pd.DataFrame:
     """Return one row per cell, scope and metric."""
     return _gather(of_stage(inputs, "score"), describe_score)
+
+
+def score_nonwords(
+    inputs: dict[str, Path], main: tuple[str, float], wordnet: Path, resamples: int
+) -> pd.DataFrame:
+    """Return rows of the table `scores`: non-words among the fills of every arm at the main cell; NaN without WordNet."""
+    splits, rows = (load_split(path, "pretrain") for path in of_stage(inputs, "corpus")), []
+    try:
+        metric = make_nonwords((document.text for split in splits for document in split), wordnet)
+    except StudyError as error:
+        metric, absent = None, {"value": math.nan, "n": 0, "signature": "", "reason": str(error)}
+    for path in of_stage(inputs, "score"):
+        about, read = describe_score(path), inputs_of(path)
+        if (about["strategy"], about["ratio"]) != main:
+            continue
+        if metric:
+            fills = metric.statistics([one.fills for one in load_filled(read["generation"])])
+            clusters = cluster_by_author(load_documents(read["corpus"], "generate"))
+            found = summarise(MetricStatistics("fills", NONWORDS, metric, fills), clusters, resamples)
+        else:
+            found = {"scope": "fills", "metric": NONWORDS} | absent
+        rows.append(about | found | {"artifact": name_of(path)})
+    return pd.DataFrame(rows)
 
 
 def gather_downstream(inputs: dict[str, Path]) -> pd.DataFrame:

@@ -252,13 +252,17 @@ class ScaleConfig:
 
 @dataclass
 class ScoringConfig:
-    """The metrics and the encoder of BERTScore, which no arm may start from: a package member, a folder or a hub id."""
+    """The metrics, and the models that they read, which no arm may start from: a package member, a folder or a hub id.
+
+    `encoder`: of BERTScore and of distances, its layer `layer`. `language_model`: a causal one, of perplexity_unrelated.
+    """
 
     metrics: list[str] = field(
         default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
     )
     encoder: str = MISSING
     layer: int = MISSING
+    language_model: str = MISSING
     bound: float = 0.5
 
 

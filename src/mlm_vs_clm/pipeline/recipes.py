@@ -16,6 +16,7 @@ from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
 from ..metrics import METRICS
+from ..metrics.proxies import PERPLEXITY
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
 from ..tasks import TASKS
@@ -33,7 +34,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 7,
-    "report": 22,
+    "report": 23,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
@@ -270,10 +271,20 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     if unknown := [name for name in settings["metrics"] if name not in METRICS]:
         raise StudyError(f"scoring.metrics: {unknown[0]} is unknown: choose among {', '.join(METRICS)}")
     named = name_source(settings["encoder"], config.data_dir)
-    _refuse_own_encoder(generation, named)
+    _refuse_own(
+        generation, "scoring.encoder", named, "such as scoring.encoder=package:minilm scoring.layer=5"
+    )
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
+    model = settings.pop("language_model")
+    if PERPLEXITY in settings["metrics"]:
+        unrelated = name_source(model, config.data_dir)
+        _refuse_own(
+            generation, "scoring.language_model", unrelated, f"or leave {PERPLEXITY} out of scoring.metrics"
+        )
+        settings["language_model"] = Path(model).name if "sha256" in unrelated else model
+        inputs["language_model"] = _stored(unrelated, "causal")
     if named["source"].startswith("package:"):
-        inputs["encoder"] = _stored_encoder(named)
+        inputs["encoder"] = _stored(named, ENCODER_KIND)
     settings |= {"encoder": named.pop("source")} | named
     settings["precision"] = _precision(config)
     if generation.settings["name"] not in BOUNDS and not config.arm.budget:  # a curve shows no gains
@@ -281,23 +292,23 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     return _recipe("score", settings, inputs)
 
 
-def _stored_encoder(named: dict) -> Recipe:
-    """Return the recipe of a package's encoder as a checkpoint: converted once, not in every process."""
+def _stored(named: dict, kind: str) -> Recipe:
+    """Return the recipe of a model that scores, as a checkpoint: converted once, not in every process."""
     name = named["source"].removeprefix("package:")
-    return _recipe("start", named | {"name": name, "start": "checkpoint", "seed": 0, "kind": ENCODER_KIND})
+    return _recipe("start", named | {"name": name, "start": "checkpoint", "seed": 0, "kind": kind})
 
 
-def _refuse_own_encoder(generation: Recipe, encoder: dict) -> None:
-    """Raise StudyError where BERTScore's encoder is what the model of an arm starts from: it would favour that arm."""
+def _refuse_own(generation: Recipe, setting: str, named: dict, advice: str) -> None:
+    """Raise StudyError where a model that scores is what the model of an arm starts from: it would favour that arm."""
     if "model" not in generation.inputs:
         return
     model = generation.inputs["model"]
     start = model.inputs.get("start", model).settings
     origin = start.get("source", start.get("encoder"))
-    if origin == encoder["source"] or encoder.get("sha256", 0) == start.get("sha256", 1):
+    if origin == named["source"] or named.get("sha256", 0) == start.get("sha256", 1):
         raise StudyError(
-            f"scoring.encoder={encoder['source']} is also what arm {generation.settings['name']} starts from, so BERTScore "
-            "would favour it: choose another encoder, such as scoring.encoder=package:minilm scoring.layer=5"
+            f"{setting}={named['source']} is also what arm {generation.settings['name']} starts from, and would favour it: "
+            f"choose another, {advice}"
         )
 
 

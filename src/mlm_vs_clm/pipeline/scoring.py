@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.correlation import correlate_tables
-from ..analysis.tables import COLUMNS as TABLES
 from ..blanks import BlankedText, FilledText
 from ..files import read_lines, write_lines, write_table
 from ..fill.baselines import BOUNDS
@@ -40,22 +38,17 @@ class MetricStatistics:
     rows: np.ndarray
 
 
-def score_cell(
-    settings: dict, inputs: dict[str, Path], folder: Path, encoder: Path | str, nltk_root: Path, device: str
-) -> None:
+def score_cell(settings: dict, inputs: dict[str, Path], folder: Path, resources: Resources) -> None:
     """Write `statistics.jsonl` (one line per metric and scope, one row per document) and `scores.csv`."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
-    metrics = _open_metrics(
-        str(encoder), name, settings["layer"], settings["precision"], str(nltk_root), device
-    )
+    metrics = _open_metrics(resources)
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     if read_record(inputs["generation"])["settings"].get("likelihood"):
         measured.append(score_originals(inputs["generation"], blanked))
     write_lines(folder / "statistics.jsonl", map(_to_line, measured))
     clusters = cluster_by_author(documents)
-    rows = [_score(one, clusters, settings["resamples"]) for one in measured]
+    rows = [summarise(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
     bounded = [one for one in measured if bounds and one.name in METRICS]
     rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
@@ -95,7 +88,8 @@ def _to_line(one: MetricStatistics) -> dict:
     return {"scope": one.scope, "metric": one.name, "rows": rows}
 
 
-def _score(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
+def summarise(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
+    """Return the row of scores.csv of a metric: its value, interval and documents; why it is missing."""
     value = point(one.rows, one.metric.aggregate)
     low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
     n = len(gather_units(one.rows))
@@ -115,19 +109,6 @@ def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | 
 
 
 @lru_cache(maxsize=1)
-def _open_metrics(
-    encoder: str, name: str, layer: int, precision: str, nltk_root: str, device: str
-) -> dict[str, Metric]:
+def _open_metrics(resources: Resources) -> dict[str, Metric]:
     """Open the metrics once per process, as they remember the references that all arms share."""
-    wordnet = Path(nltk_root) / "corpora" / "wordnet"
-    return make_metrics(Resources(wordnet, encoder, name, layer, precision, device))
-
-
-def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
-    """Write `correlation.csv` from the scored cells and task results among the inputs."""
-    from .collect import gather_downstream, gather_scores
-
-    rows = correlate_tables(
-        gather_scores(inputs), gather_downstream(inputs), settings["resamples"], settings["bound"]
-    )
-    write_table(folder / "correlation.csv", rows, TABLES["correlation"])
+    return make_metrics(resources)

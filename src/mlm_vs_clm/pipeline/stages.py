@@ -25,9 +25,12 @@ from ..hardware import (
     training_threads,
 )
 from ..masking import mask_words, tag_entities
+from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, read_record
 from .recipes import UNIT_TOKENS
 
+WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
+TAGGER = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
 TIMED_TOKENS = 6_000  # of each training that is timed
 FEWEST_TOKENS = 1_000
 WEIGHING = 48  # dev documents at most by which the weight of a product is chosen
@@ -294,14 +297,33 @@ def _use_threads(runtime: Runtime) -> None:
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Score a cell; the record keeps the hash of the rules, so that a later change of the rules shows."""
+    from ..metrics import Resources
     from .scoring import score_cell
 
-    encoder = inputs.get("encoder") or locate(settings["encoder"], Path(runtime.data_dir))
-    _use_threads(runtime)
-    score_cell(
-        settings, inputs, folder, encoder, Path(runtime.data_dir) / "nltk", choose_device(runtime.device)
+    data = Path(runtime.data_dir)
+    name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
+    resources = Resources(
+        wordnet=data / WORDNET,
+        encoder=inputs.get("encoder") or locate(settings["encoder"], data),
+        encoder_name=name,
+        layers=settings["layer"],
+        precision=settings["precision"],
+        device=choose_device(runtime.device),
+        language_model=inputs.get("language_model", Path()),
+        language_model_name=settings.get("language_model", ""),
+        tagger=Path(locate(TAGGER, data)) if ERRORS in settings["metrics"] else Path(),
+        tagger_name=TAGGER,
     )
+    _use_threads(runtime)
+    score_cell(settings, inputs, folder, resources)
     return {"rules": runtime.rules}
+
+
+def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Write the tables, figures and page of a study."""
+    from .collect import write_report
+
+    write_report(settings, inputs, folder, Path(runtime.data_dir) / WORDNET)
 
 
 def _imported(module: str, function: str) -> Make:
@@ -322,8 +344,8 @@ MAKERS: dict[str, Make] = {
     "generate": make_generation,
     "score": make_scores,
     "downstream": _imported(".downstream", "measure_utility"),
-    "correlate": _imported(".scoring", "correlate_cells"),
-    "report": _imported(".collect", "write_report"),
+    "correlate": _imported(".collect", "correlate_cells"),
+    "report": make_report,
 }
 
 

@@ -59,6 +59,7 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "quality": ("quality", ("scores",), quality.quality_tables),
     "gap": ("quality", ("gap",), differences.gap_table),
     "runs": ("quality", ("runs",), differences.run_table),
+    "proxies": ("quality", ("scores",), quality.proxy_tables),
     "sanity": ("quality", ("sanity",), quality.sanity_table),
     "utility_gap": ("utility", ("utility_gap",), differences.utility_gap_table),
     "references": ("utility", ("downstream",), utility.reference_table),

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..analysis.proxies import rank_alike
 from ..analysis.tables import over_seeds
 from ..fill.baselines import BOUNDS
+from ..metrics import PROXIES
 from . import style
 from .drawing import Drawing, add_legend, describe_values, draw_grid
 from .style import Study, ordered
@@ -20,6 +22,7 @@ from .tables import (
     command_for_report,
     cross,
     describe_count,
+    enter,
     enter_number,
     order_lines,
 )
@@ -43,7 +46,7 @@ def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return the main table of every corpus and scope: arms down, metrics across, at the main cell."""
     tables = []
     for (corpus, scope), rows in study.at_main(scores).groupby(["corpus", "scope"]):
-        metrics = style.order_metrics(rows["metric"])
+        metrics = [name for name in style.order_metrics(rows["metric"]) if name not in PROXIES]
         share = f"actual share masked {rows['share'].mean():.3f}"
         tables.append(
             Table(
@@ -56,6 +59,44 @@ def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
             )
         )
     return tables
+
+
+def proxy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
+    """Return two tables: the proxies of coherence and grammar of every arm, and whether two of them rank arms alike."""
+    rows = study.at_main(scores)
+    rows = rows[rows["metric"].isin(PROXIES)]
+    if rows.empty:
+        return []
+    agreement = rank_alike(scores, study.main)
+    values = Table(
+        name="proxies",
+        title="Proxies of coherence and grammar (not C7)",
+        caption=(
+            f"{study.describe_main()}; lower is better. No reader judged a text here. A language model and a grammar tagger are "
+            f"asked where scoring.metrics names them. {INTERVALS}"
+        ),
+        header=["corpus", "arm", *map(style.name_metric, PROXIES)],
+        rows=cross(rows, ["corpus", "arm"], "metric", PROXIES),
+        command=command_for_cells("score", study.scale, rows),
+    )
+    alike = Table(
+        name="proxies_agreement",
+        title="Do the proxies rank the arms alike?",
+        caption="Spearman's correlation over arms, seeds averaged [95 % bootstrap over arms]; 1: the same order.",
+        header=["corpus", "first", "second", "correlation", "arms"],
+        rows=[
+            (
+                Entry(row.corpus),
+                Entry(style.name_metric(row.first)),
+                Entry(style.name_metric(row.second)),
+                enter(row, 2),
+                enter_number(row.n),
+            )
+            for row in agreement.itertuples()
+        ],
+        command=command_for_report(study.scale),
+    )
+    return [values, alike]
 
 
 def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:

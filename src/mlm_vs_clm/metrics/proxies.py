@@ -1,0 +1,126 @@
+"""Proxies of coherence and grammar, lower is better: what a word list, a language model and a grammar tagger say of a text.
+
+They stand beside the judgement of readers and are not it: fluent text that says nothing pleases all of them.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ..hardware import DTYPES, torch_dtype
+from ..stats import ratio_of_sums
+from .meteor import hash_wordnet, read_wordnet
+from .metric import PRE_SPLIT, Metric, normalise
+
+NONWORDS, PERPLEXITY, ERRORS = "nonword_rate", "perplexity_unrelated", "grammar_errors"
+PROXIES = (NONWORDS, PERPLEXITY, ERRORS)
+WINDOW = 1024  # tokens that a language model reads at once
+NO_MISTAKE = (
+    "$KEEP",
+    "$CASE",
+)  # how tags begin that leave a word, or change its case alone: texts are lower-cased
+
+
+def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
+    """Return the share (0-1) of filled words that stand neither in `texts` nor, in any inflection, in WordNet.
+
+    Words without a letter do not count. StudyError: no WordNet.
+    """
+    known, reader = {word for text in texts for word in normalise(text).split()}, read_wordnet(wordnet).reader
+    is_word = lru_cache(maxsize=None)(lambda word: word in known or reader.morphy(word) is not None)
+    return Metric(
+        lambda fills: count_nonwords(fills, is_word),
+        ratio_of_sums,
+        lambda: (
+            f"non-words of filled words|pooled|pretrain splits and wordnet-sha256:{hash_wordnet(wordnet)}|scale:0-1"
+        ),
+    )
+
+
+def count_nonwords(fills: list[list[str]], is_word: Callable[[str], bool]) -> np.ndarray:
+    """Return (n documents, 2): filled words that are no words, and filled words with a letter; NaN where there is none."""
+    rows = []
+    for each in fills:
+        words = [word for word in normalise(" ".join(each)).split() if any(map(str.isalpha, word))]
+        rows.append((sum(not is_word(word) for word in words), len(words)) if words else (np.nan, np.nan))
+    return np.array(rows, dtype=float).reshape(-1, 2)
+
+
+def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Metric:
+    """Return the perplexity per word under the causal model of a folder: a word of many tokens counts once."""
+
+    def measure(text: str) -> float:
+        return measure_nats(text, *load_language_model(folder, precision, device))
+
+    signature = f"perplexity per word|pooled|model:{name}|{DTYPES[precision]}|{PRE_SPLIT}"
+    return Metric(_per_word(measure), lambda sums: np.exp(ratio_of_sums(sums)), lambda: signature)
+
+
+def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric:
+    """Return the share (0-1) of words that the grammar tagger of a folder would change; see models.onnx.read_tagger."""
+
+    def count(text: str) -> int:
+        return count_mistakes(text.split(), *load_tagger(folder, precision, device))
+
+    signature = f"words with a mistake|pooled|tagger:{name}|{DTYPES[precision]}|{PRE_SPLIT}|scale:0-1"
+    return Metric(_per_word(count), ratio_of_sums, lambda: signature)
+
+
+def _per_word(count: Callable[[str], float]) -> Callable[[list[str], list[str]], np.ndarray]:
+    """Return statistics (n documents, 2): what is counted in a text, and its words; NaN for an empty one."""
+
+    def compute(candidates: list[str], references: list[str]) -> np.ndarray:
+        rows = [(count(text), len(text.split())) if text else (np.nan, np.nan) for text in candidates]
+        return np.array(rows, dtype=float).reshape(-1, 2)
+
+    return compute
+
+
+@lru_cache(maxsize=1)
+def load_language_model(folder: Path, precision: str, device: str) -> tuple:
+    """Return the tokenizer and the causal model of a checkpoint."""
+    from ..models.checkpoints import load_model, load_tokenizer
+
+    return load_tokenizer(folder), load_model(folder, "causal", torch_dtype(precision)).to(device)
+
+
+def measure_nats(text: str, tokenizer, model) -> float:
+    """Return minus the log-likelihood (nats) of the tokens of a text, but for the first of each window."""
+    import torch
+
+    ids = torch.tensor(tokenizer.encode(text, add_special_tokens=False), device=model.device)
+    nats = 0.0
+    for window in ids.split(WINDOW):
+        with torch.inference_mode():
+            logits = model(input_ids=window[None]).logits[0, :-1].float()
+        nats += float(torch.nn.functional.cross_entropy(logits, window[1:], reduction="sum"))
+    return nats
+
+
+@lru_cache(maxsize=1)
+def load_tagger(folder: Path, precision: str, device: str) -> tuple:
+    """Return the tokenizer and the model of a grammar tagger."""
+    from ..models.onnx import read_tagger
+
+    model, tokenizer = read_tagger(folder)
+    return tokenizer, model.eval().to(device, torch_dtype(precision))
+
+
+def count_mistakes(words: list[str], tokenizer, model) -> int:
+    """Return how many words the tagger would change; a text that is too long is halved until its parts fit."""
+    import torch
+
+    limit, is_one = tokenizer.model_max_length, len(words) == 1
+    encoded = tokenizer(
+        words, is_split_into_words=True, truncation=is_one, max_length=limit, return_tensors="pt"
+    )
+    if encoded["input_ids"].shape[1] > limit:
+        halves = words[: len(words) // 2], words[len(words) // 2 :]
+        return sum(count_mistakes(half, tokenizer, model) for half in halves)
+    with torch.inference_mode():
+        tags = model(**encoded.to(model.device)).logits[0].argmax(dim=-1).tolist()
+    places = reversed(list(zip(encoded.word_ids(0), tags, strict=True)))
+    first = {word: model.config.id2label[tag] for word, tag in places if word is not None}
+    return sum(not tag.startswith(NO_MISTAKE) for tag in first.values())  # by the first token of each word
