@@ -6,6 +6,7 @@ They stand beside the judgement of readers and are not it: fluent text that says
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def load_language_model(folder: Path, precision: str, device: str) -> tuple:
     """Return the tokenizer and the causal model of a checkpoint."""
     from ..models.checkpoints import load_model, load_tokenizer
 
-    return load_tokenizer(folder), load_model(folder, "causal", torch_dtype(precision)).to(device)
+    model: Any = load_model(folder, "causal", torch_dtype(precision))
+    return load_tokenizer(folder), model.to(device)
 
 
 def measure_nats(text: str, tokenizer, model) -> float:
