@@ -93,7 +93,9 @@ ONE_CELL = ["scale.grid.seeds=[0]", "scale.grid.maskings=[{strategy: random, rat
 @pytest.mark.parametrize("scale", ["smoke", "paper"])
 def test_every_track_composes_at_the_smallest_and_the_largest_scale(choose, scale, track):
     config = choose(f"scale={scale}", f"track={track}")
-    assert config.scale.grid.arms and config.model.name == config.track.models.get("mlm", config.model.name)
+    assert (
+        config.scale.grid.arms or config.scale.grid.also
+    ) and config.model.name == config.track.models.get("mlm", config.model.name)
 
 
 @pytest.mark.slow

@@ -62,6 +62,12 @@ def test_variants_fill_alike_but_for_what_varies_and_share_a_training(compose):
     assert not [name for name in cells if name.startswith("curve/") and "clm" in name]
 
 
+def test_a_part_of_the_grid_without_a_masking_is_at_every_one(compose):
+    cells = cells_of(compose, "{arms: [clm], train: false}", "{strategy: random, ratio: 0.15, arms: [clm]}")
+    filled = [name for name in cells if name.startswith("score/") and name.endswith("/clm")]
+    assert filled == ["score/plots/random-0.5/0/clm", "score/plots/random-0.15/0/clm"]
+
+
 def test_settings_of_the_training_vary_too(compose):
     cells = cells_of(compose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
     trained = [recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/clm/")]
@@ -69,6 +75,11 @@ def test_settings_of_the_training_vary_too(compose):
     assert {one.inputs["start"].settings["name"] for one in trained} == {"minilm", "tiny"} and len(
         trained
     ) == 4
+
+
+def test_a_value_that_is_the_default_stands_for_itself(compose):
+    cells = cells_of(compose, VARY % "arm.temperature: [0.0]")
+    assert "score/plots/random-0.5/0/mlm temperature=0.0" in cells
 
 
 @pytest.mark.parametrize(

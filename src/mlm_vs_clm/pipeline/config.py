@@ -186,11 +186,14 @@ class TrainingConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """More arms at one masking, for every corpus and seed; `train`: whether task models are trained on their texts.
+    """More arms at one masking, or without one at every masking of the grid, for every corpus and seed.
 
-    `vary` has values of settings by Hydra key; every combination of them is an arm of its own (see variants.py).
+    `train`: whether task models are trained on their texts. `vary` has values of settings by Hydra key; every
+    combination of them is an arm of its own (see variants.py).
     """
 
+    strategy: str = ""
+    ratio: float = 0.0
     arms: list[str] = MISSING
     train: bool = True
     vary: dict[str, list[Any]] = field(default_factory=dict)

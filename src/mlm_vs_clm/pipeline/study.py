@@ -16,8 +16,8 @@ from ..fill.baselines import BOUNDS
 from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
-from .config import Config, GridConfig, MaskingConfig
-from .variants import fill_with, list_arms, list_variants, refuse_unused
+from .config import Config, GridConfig
+from .variants import fill_with, list_arms, list_maskings, list_variants, refuse_unused
 from .workers import init_worker
 
 Choose = Callable[..., Config]
@@ -30,7 +30,7 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
 def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
-    grid, main = config.scale.grid, (config.scale.main.strategy, config.scale.main.ratio)
+    grid, main = config.scale.grid, config.scale.main
     variants = list_arms(grid)
     arms = {name: choose(**one.choices) for name, one in variants.items()}
     first, second, rest = {}, {}, {}
@@ -43,12 +43,13 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
             control_of = replace(corpus, trained_on=control)
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in cells:
-            base, is_main = variants[arm_name].base, (cell.masking.strategy, cell.masking.ratio) == main
+            base, is_main = variants[arm_name].base, cell.masking == main
             full = fill_with(arms[arm_name], cell)
             seeded = replace(full.model, seed=full.model.seed + cell.seed * grid.retrain)
             full = replace(full, model=seeded, likelihood=is_main and base in grid.likelihood)
             if not is_main:
-                shown = grid.metrics if is_trained_on or arm_name == "oracle" else ["bleu"]
+                is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
+                shown = grid.metrics if is_shown else ["bleu"]
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
             if full.arm.objective and full.arm.training != "general":
                 run = f"{cell.seed}/" if grid.retrain else ""
@@ -95,8 +96,9 @@ def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
     cells = [
-        (MaskingConfig(cell.strategy, cell.ratio), arm.name, cell.train and arm.name != "oracle")
+        (masking, arm.name, cell.train and arm.name != "oracle")
         for cell in grid.also
+        for masking in list_maskings(cell, grid)
         for arm in list_variants(cell)
     ]
     cells += [(masking, arm, arm != "oracle") for masking in grid.maskings for arm in grid.arms]
@@ -124,17 +126,12 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 def check_main(config: Config) -> None:
     """Raise StudyError for a grid without the main cell, at which arms are compared, or an arm of a curve without it."""
     main, grid = config.scale.main, config.scale.grid
-    at_main = {
-        arm
-        for cell in grid.also
-        if (cell.strategy, cell.ratio) == (main.strategy, main.ratio)
-        for arm in cell.arms
-    }
-    if absent := [arm for arm in grid.curve if arm not in {*grid.arms, *at_main}]:
+    at_main = [cell for cell in grid.also if main in list_maskings(cell, grid)]
+    if absent := [arm for arm in grid.curve if arm not in sum((cell.arms for cell in at_main), grid.arms)]:
         raise StudyError(
             f"scale.grid.curve: {absent[0]} does not fill the main cell: add it to scale.grid.arms"
         )
-    if all((one.strategy, one.ratio) != (main.strategy, main.ratio) for one in [*grid.maskings, *grid.also]):
+    if main not in grid.maskings and not at_main:
         raise StudyError(
             f"scale.grid has no cell at {main.strategy} {main.ratio:g}, the main cell of the study: add it to "
             "scale.grid.maskings, or set scale.main.strategy and scale.main.ratio"

@@ -65,6 +65,11 @@ def list_settings(grid: GridConfig) -> list[dict]:
     ]
 
 
+def list_maskings(cell: CellConfig, grid: GridConfig) -> list[MaskingConfig]:
+    """Return the maskings of a part of the grid."""
+    return [MaskingConfig(cell.strategy, cell.ratio)] if cell.strategy else grid.maskings
+
+
 def fill_with(arm: Config, cell: Config) -> Config:
     """Return the settings of a cell with how an arm fills, its objectives, its model and how that is trained."""
     scale = replace(cell.scale, training=arm.scale.training)
@@ -73,25 +78,31 @@ def fill_with(arm: Config, cell: Config) -> Config:
 
 
 def refuse_unused(grid: GridConfig, corpus: Config, choose: Callable[..., Config]) -> None:
-    """Raise StudyError for a key of `vary` that changes nothing of what one of its arms writes."""
+    """Raise StudyError for a key of `vary` that changes settings of an arm, but nothing of what it writes."""
     for cell in grid.also:
-        at = replace(corpus, masking=MaskingConfig(cell.strategy, cell.ratio))
-        for arm, key in product(cell.arms, cell.vary):
-            made = [one.settings for one in list_variants(cell) if one.base == arm]
-            if not any(_is_used(key, arm, settings, at, choose) for settings in made):
+        for arm, key, masking in product(cell.arms, cell.vary, list_maskings(cell, grid)[:1]):
+            of_arm = [one.settings for one in list_variants(cell) if one.base == arm]
+            if _is_unused(key, arm, of_arm, replace(corpus, masking=masking), choose):
                 raise StudyError(
                     f"scale.grid.also: vary.{key} changes nothing for arm {arm}: correct the key, or remove it"
                 )
 
 
-def _is_used(
-    key: str, arm: str, settings: dict[str, Any], cell: Config, choose: Callable[..., Config]
+def _is_unused(
+    key: str, arm: str, of_arm: list[dict[str, Any]], cell: Config, choose: Callable[..., Config]
 ) -> bool:
-    """Return whether an arm writes other texts without one of its settings; its name aside."""
-    without = {name: value for name, value in settings.items() if name != key}
-    made, other = (fill_with(choose(**Variant(arm, arm, each).choices), cell) for each in (settings, without))
-    id = recipes.generate(made).id
-    try:
-        return recipes.generate(other).id != id
-    except StudyError:
-        return True  # the others need it
+    """Return whether no variant of an arm writes other texts without the key, though its settings are others then."""
+    is_changed = False
+    for settings in of_arm:
+        without = {name: value for name, value in settings.items() if name != key}
+        pair = [choose(**Variant(arm, arm, each).choices) for each in (settings, without)]
+        if pair[0] != pair[1]:
+            is_changed = True
+            id = recipes.generate(fill_with(pair[0], cell)).id
+            try:
+                other = recipes.generate(fill_with(pair[1], cell)).id
+            except StudyError:
+                return False  # the other settings need it
+            if id != other:
+                return False
+    return is_changed
