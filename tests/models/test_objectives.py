@@ -1,5 +1,7 @@
 """What each objective reads and predicts, worked by hand, and what holds for every draw of spans."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tiny_models import make_networks, make_tokenizers
@@ -27,7 +29,7 @@ from mlm_vs_clm.models.spans import (
     replace_spans,
     shuffle_sentences,
 )
-from mlm_vs_clm.models.training.batches import find_target_tokens, tokenize
+from mlm_vs_clm.models.training.batches import find_target_tokens, pad_examples, tokenize
 
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 BERT = TargetTokens(mask=3, n_vocabulary=100, start=1)
@@ -97,6 +99,51 @@ def test_a_left_view_ends_in_the_masks_that_the_arm_puts():
 def test_causal_objective_predicts_the_next():
     made = make("clm", TokenizedDocument(np.array([1, 5, 6, 2]), np.array([-1, 0, 1, -1])))
     assert made["labels"] == [5, 6, 2, IGNORE]
+
+
+def test_diffusion_masks_any_number_and_its_loss_bounds_the_text():
+    """Where each token costs one nat, the weighted loss is as many nats as the text has tokens, in every draw."""
+    found = [make("masked_diffusion", EIGHT, seed=seed) for seed in range(200)]
+    numbers = [sum(label != IGNORE for label in made["labels"]) for made in found]
+    assert set(numbers) == set(range(1, 9))
+    for made, number in zip(found, numbers, strict=True):
+        assert sum(made["weights"]) == pytest.approx(8) and max(made["weights"]) == pytest.approx(8 / number)
+        masked = [token == BERT.mask for token in made["input_ids"]]
+        assert masked == [weight > 0 for weight in made["weights"]]
+        assert masked == [label != IGNORE for label in made["labels"]]
+
+
+@pytest.mark.parametrize(("share", "prefix"), [(0.0, 1), (0.5, 5), (1.0, 9)])
+def test_a_prefix_is_read_from_both_sides_and_the_rest_predicted(share, prefix):
+    made = make("prefix_lm", EIGHT, replace(NOISE, prefix_share=share))
+    assert made["prefix"] == prefix and made["input_ids"] == EIGHT.ids.tolist()
+    assert made["labels"] == [IGNORE] * (prefix - 1) + [*EIGHT.ids[prefix:], IGNORE]
+    visible = pad_examples([{name: np.array(value) for name, value in made.items()}], 0)["attention_mask"]
+    assert visible.tolist() == [[[[j <= i or j < prefix for j in range(10)] for i in range(10)]]]
+
+
+def test_the_prefix_is_drawn_and_an_empty_one_leaves_the_causal_example():
+    noise = replace(NOISE, prefix_share=0.5, spread=0.5)
+    assert {make("prefix_lm", EIGHT, noise, seed=seed)["prefix"] for seed in range(99)} == set(range(1, 10))
+    assert (
+        make("prefix_lm", EIGHT, replace(NOISE, prefix_share=0.0))["labels"] == make("clm", EIGHT)["labels"]
+    )
+
+
+def test_fill_in_the_middle_moves_a_span_to_the_end():
+    """Before: 1 10 ... 15 2; after: text before, mask (3), text after, 2, span, 2. The last two tokens make room."""
+    plain, spans = make("clm", EIGHT), set()
+    for seed in range(200):
+        made = make("fim", EIGHT, seed=seed)
+        assert made["labels"] == [*made["input_ids"][1:], IGNORE]
+        if made == plain:
+            continue
+        ids = made["input_ids"]
+        gap, middle = ids.index(3), ids[ids.index(2) + 1 : -1]
+        assert ids[:gap] + middle + ids[gap + 1 : ids.index(2)] == [1, *range(10, 16)]
+        assert ids[-1] == 2 and len(ids) == len(EIGHT.ids)
+        spans.add((gap, len(middle)))
+    assert len(spans) > 20
 
 
 def test_kept_objective_hides_whole_words_and_leaves_no_mark():
@@ -264,6 +311,7 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "mlm", "spread": 0.6}, "objective.spread=0.6: ratio - spread to ratio"),
         ({"name": "mlm", "left_share": 1.5}, "objective.left_share=1.5: give a share"),
         ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1: give a share"),
+        ({"name": "prefix_lm", "prefix_share": 0.7, "spread": 0.5}, "prefix_share - spread to prefix_share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
         ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),

@@ -21,7 +21,7 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.hardware import advise_smaller_steps, explain_out_of_memory, training_threads
 from mlm_vs_clm.models.budgets import choose_budget
 from mlm_vs_clm.models.checkpoints import AUTO_CLASSES, load_model, make_switchable
-from mlm_vs_clm.models.objectives import OBJECTIVES, objective_of_batch
+from mlm_vs_clm.models.objectives import IGNORE, OBJECTIVES, objective_of_batch
 from mlm_vs_clm.models.sizes import hidden_states, output_layer
 from mlm_vs_clm.models.starts import as_kind, see_both_sides, set_output_bias, start_from_scratch
 from mlm_vs_clm.models.training import loss
@@ -69,12 +69,13 @@ def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer,
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
     rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, model)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
-    labels = batch.pop("labels")
     with torch.no_grad():
-        fast = PredictedLoss(model)(labels, **batch)
+        fast = PredictedLoss(model)(**batch)
+        labels = batch.pop("labels")
+        weights = batch.pop("weights", labels != IGNORE).flatten()
         logits = model(**batch).logits
-    full = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
-    assert fast.item() == pytest.approx(full.item(), rel=1e-5)
+    full = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    assert fast.item() == pytest.approx(((full * weights).sum() / weights.sum()).item(), rel=1e-5)
 
 
 @pytest.mark.parametrize("rows", [3, 1000])
@@ -148,6 +149,8 @@ WAYS = {
         ("infill", "all", 8),
         ("seq2seq", "all", 11),
         ("hybrid", "dropout", 6),
+        ("masked_diffusion", "all", 6),
+        ("prefix_lm", "all", 4),
     ],
 )
 def test_killed_training_goes_on_to_the_same_bytes(
@@ -285,6 +288,26 @@ def test_a_hybrid_is_stored_as_masked_and_causal_and_its_dev_loss_is_the_mean(to
         with torch.no_grad():
             expected += share * PredictedLoss(model)(**dev[0]).item()
     assert about["budgets"][-1]["dev_loss"]["a"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_every_objective_learns_more_than_how_often_tokens_occur(name, tokenizer, documents, tmp_path):
+    counts = np.bincount(np.concatenate([d.ids for d in documents]))
+    shares = counts[counts > 0] / counts.sum()
+    way = {"token_budget": 15_000, "budgets": 1, "body_learning_rate": 3e-3, "batch_documents": 8}
+    curve, _ = run_training(name, tokenizer, documents, tmp_path, **way)
+    assert curve["dev_loss"].iloc[-2:].mean() < -(shares * np.log(shares)).sum()
+
+
+@pytest.mark.parametrize("name", ["clm", "masked_diffusion"])
+def test_a_loss_that_bounds_the_text_is_told_per_character(name, texts, tokenizer, documents, tmp_path):
+    """The whole of the first two texts is predicted: each token, and by the causal model its end too."""
+    _, about = run_training(name, tokenizer, documents, tmp_path)
+    last = about["budgets"][-1]
+    n_predicted = sum(len(d.ids) - (1 if name == "clm" else 2) for d in documents[:2])
+    n_characters = sum(map(len, texts[:2]))
+    found = last["nats_per_character"]["a"]
+    assert found == pytest.approx(last["dev_loss"]["a"] * n_predicted / n_characters)
 
 
 def test_masked_batches_of_a_hybrid_are_spread_evenly():

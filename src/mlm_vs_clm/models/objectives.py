@@ -20,12 +20,13 @@ RUNWAY = 8
 class TokenizedDocument:
     """A document `[CLS] ... [SEP]`: token ids, and the word that each token belongs to (-1: none).
 
-    `sentences` are the places at which sentences after the first begin.
+    `sentences` are the places at which sentences after the first begin, `n_characters` how much text the tokens hold.
     """
 
     ids: np.ndarray
     word_of: np.ndarray
     sentences: tuple[int, ...] = ()
+    n_characters: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Noise:
     The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
     cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
     `permute_sentences` is for `denoise` (Objective.settings), `masked_share` the share of the batches of `hybrid` that
-    are masked.
+    are masked. `prefix_share` of a document is the prefix of `prefix_lm`, drawn from prefix_share - spread to prefix_share +
+    spread.
     """
 
     ratio: float
@@ -47,6 +49,7 @@ class Noise:
     mean_span: float = 3.0
     permute_sentences: bool = False
     masked_share: float = 0.5
+    prefix_share: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,56 @@ def _cut_off(document: TokenizedDocument, rng: Rng) -> tuple[TokenizedDocument, 
 def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Predict every token from those before it: position i is labelled with token i + 1."""
     return {"input_ids": document.ids, "labels": np.append(document.ids[1:], IGNORE)}
+
+
+def diffused(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask a number of tokens drawn from one to all n, and predict them from both sides, each with weight n / number.
+
+    Over the draws, the weighted sum of their losses is at least the negative log-likelihood of the text; the weights of a
+    document add up to n.
+    """
+    places = np.flatnonzero(document.word_of >= 0)
+    n_masked = int(rng.integers(len(places))) + 1 if len(places) else 0
+    chosen = np.zeros(len(document.ids), dtype=bool)
+    chosen[rng.choice(places, size=n_masked, replace=False)] = True
+    return {
+        "input_ids": np.where(chosen, tokens.mask, document.ids),
+        "labels": np.where(chosen, document.ids, IGNORE),
+        "weights": np.where(chosen, len(places) / max(n_masked, 1), 0.0),
+    }
+
+
+def prefix_to_rest(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read a prefix from both sides, and predict each token after it from those before: `prefix` tokens see each other."""
+    first, last = _inside(document)
+    prefix = first + round(_draw(noise.prefix_share, noise.spread, rng) * (last - first))
+    made = causal(document, noise, tokens, rng)
+    places = np.arange(len(document.ids))
+    return made | {
+        "labels": np.where(places < prefix - 1, IGNORE, made["labels"]),
+        "prefix": np.array(prefix),
+    }
+
+
+def filled_in_the_middle(
+    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng
+) -> Example:
+    """Move a span to the end: text before, mask, text after, separator, span, separator; PLAIN_SHARE stays as it is.
+
+    The mask says where the span was, and the token that ends a text opens and ends it. Every token is predicted from those
+    before it. The last two tokens of the text make room, so that no example is longer than its document.
+    """
+    first, last = _inside(document)
+    if rng.random() < PLAIN_SHARE or last - first < 3:
+        return causal(document, noise, tokens, rng)
+    start, end = np.sort(rng.integers(first, last - 1, size=2))
+    ids, closing = document.ids[: last - 2], document.ids[-1:]
+    parts = (ids[:start], [tokens.mask], ids[end:], closing, ids[start:end], closing)
+    moved = np.concatenate(parts).astype(int)
+    return {"input_ids": moved, "labels": np.append(moved[1:], IGNORE)}
+
+
+PLAIN_SHARE = 0.5
 
 
 def kept_to_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
@@ -209,26 +262,33 @@ def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, n
 
 @dataclass(frozen=True)
 class Objective:
-    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own."""
+    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
+
+    `bounds_text` is true where the summed loss is minus the log-likelihood of the text, or bounds it from above.
+    """
 
     kind: str
     make_example: Callable[[TokenizedDocument, Noise, TargetTokens, Rng], Example]
     needs_mask: bool = True
     settings: tuple[str, ...] = ()
+    bounds_text: bool = False
 
 
 OF_MASKED = ("spread", "left_share")
 OBJECTIVES = {
     "mlm": Objective("masked", masked, settings=OF_MASKED),
-    "clm": Objective("causal", causal, needs_mask=False),
+    "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
+    "masked_diffusion": Objective("masked", diffused, bounds_text=True),
+    "prefix_lm": Objective("causal", prefix_to_rest, needs_mask=False, settings=("spread", "prefix_share")),
+    "fim": Objective("causal", filled_in_the_middle),
     "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
     "infill": Objective("causal", infill),
     "sentinel": Objective("seq2seq", masked_words),
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = (*OF_MASKED, "mean_span", "permute_sentences", "masked_share")
+OWN = (*OF_MASKED, "mean_span", "permute_sentences", "masked_share", "prefix_share")
 
 
 def split_batches(name: str, noise: Noise) -> dict[str, float]:
@@ -257,13 +317,15 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
     for key in OWN:
         if key in settings and key not in OBJECTIVES[name].settings:
             raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
-    if not 0 <= (spread := settings.get("spread", 0)) <= min(ratio, 1 - ratio):
-        raise StudyError(
-            f"objective.spread={spread}: ratio - spread to ratio + spread must lie between 0 and 1"
-        )
-    for key in ("left_share", "masked_share"):
+    for key in ("left_share", "masked_share", "prefix_share"):
         if not 0 <= (share := settings.get(key, 0)) <= 1:
             raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
+    drawn = "prefix_share" if name == "prefix_lm" else "ratio"
+    middle = settings.get("prefix_share", Noise.prefix_share) if name == "prefix_lm" else ratio
+    if not 0 <= (spread := settings.get("spread", 0)) <= min(middle, 1 - middle):
+        raise StudyError(
+            f"objective.spread={spread}: {drawn} - spread to {drawn} + spread must lie between 0 and 1"
+        )
     if settings.get("mean_span", 1) < 1:
         raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 
@@ -284,12 +346,14 @@ def describe_noise(name: str, noise: Noise) -> dict:
     return {key: value for key, value in asdict(noise).items() if key not in unused}
 
 
+def _draw(share: float, spread: float, rng: Rng) -> float:
+    return rng.uniform(share - spread, share + spread) if spread else share
+
+
 def _choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.ndarray:
     """Return which tokens are masked (bool); the special tokens around the text never are."""
     candidates = np.flatnonzero(document.word_of >= 0)
-    ratio = (
-        rng.uniform(noise.ratio - noise.spread, noise.ratio + noise.spread) if noise.spread else noise.ratio
-    )
+    ratio = _draw(noise.ratio, noise.spread, rng)
     if noise.unit == "word":
         words = np.unique(document.word_of[candidates])
         chosen = rng.choice(words, size=round(ratio * len(words)), replace=False)

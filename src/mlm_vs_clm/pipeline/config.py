@@ -89,6 +89,7 @@ class ObjectiveConfig:
     mean_span: float | None = None
     permute_sentences: bool = False
     masked_share: float = 0.5
+    prefix_share: float = 0.5
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
@@ -145,7 +146,7 @@ def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
 
-LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences", "masked_share")
+LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences", "masked_share", "prefix_share")
 LATER_TRAINING = ("patience", "unique_tokens", "dropout")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 

@@ -36,6 +36,7 @@ def tokenize(
                 np.array(opening + ids + closing, dtype=int),
                 np.array([-1] * len(opening) + words + [-1] * len(closing), dtype=int),
                 tuple(sorted({start + len(opening) for start in starts if start is not None})),
+                max((end for _, end in encoded[number].offsets), default=0),
             )
         )
     return documents
@@ -151,16 +152,35 @@ class Batches(torch.utils.data.Dataset):
         return sum(len(self.documents[document].ids) for document in self.batches[number])
 
 
-PADDING = {"labels": IGNORE, "position_ids": 0}  # everything else is padded with the padding token
+PADDING = {
+    "labels": IGNORE,
+    "position_ids": 0,
+    "weights": 0.0,
+}  # everything else is padded with the padding token
 
 
 def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> Batch:
-    """Stack examples (right-padded, int64) and add the attention mask of `input_ids`."""
+    """Stack examples (right-padded, int64) and add the attention mask of `input_ids`, (batch, length).
+
+    Examples with a `prefix` get a mask (batch, 1, length, length) instead, true where a position may see another.
+    """
     batch = {}
-    for name in examples[0]:
+    for name in examples[0].keys() - {"prefix"}:
         rows = [torch.as_tensor(example[name]) for example in examples]
         fill = PADDING.get(name, pad_id)
         batch[name] = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=fill)
     lengths = torch.tensor([len(example["input_ids"]) for example in examples])
-    batch["attention_mask"] = (torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]).long()
+    places = torch.arange(batch["input_ids"].shape[1])
+    is_text = places < lengths[:, None]
+    batch["attention_mask"] = is_text.long()
+    if "prefix" in examples[0]:
+        prefixes = torch.tensor([int(example["prefix"]) for example in examples])[:, None, None]
+        visible = (places <= places[:, None]) | (places < prefixes)
+        batch["attention_mask"] = (visible & is_text[:, None])[:, None]
     return batch
+
+
+def count_read(part: Batch) -> int:
+    """Return how many tokens of a batch are no padding."""
+    mask = part["attention_mask"]
+    return int((mask if mask.dim() == 2 else mask[:, 0, -1]).sum())

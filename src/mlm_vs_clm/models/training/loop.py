@@ -38,9 +38,9 @@ from ..objectives import (
     split_batches,
 )
 from ..sizes import count_parameters, forward_flops, head_parameters
-from .batches import Batch, Batches, find_target_tokens, order_batches
+from .batches import Batch, Batches, count_read, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
-from .loss import PredictedLoss, count_predicted
+from .loss import PredictedLoss, count_predicted, weigh
 
 TOTALS = ("step", "tokens_seen", "tokens_predicted", "flops")
 DEV_BATCH = 16
@@ -261,19 +261,19 @@ class Trainer:
         """
         torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
         micro_batches = self.batches.split(number, self.training.micro_batch_documents)
-        n_predicted = self._count(micro_batches)
+        self._count(micro_batches)
+        weight = sum(weigh(part) for part in micro_batches)
         switch(self.model, self.batches.kind(number))
         self.learner.train()
-        loss = sum(self._learn(part, n_predicted) for part in micro_batches)
+        loss = sum(self._learn(part, weigh(part) / max(weight, 1)) for part in micro_batches)
         nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         MEMORY.release_if_grown()
         return loss
 
-    def _learn(self, part: Batch, n_predicted: int) -> float:
-        """Add the gradients of a micro-batch, weighted by its share of the predicted tokens; return its share of the loss."""
-        share = count_predicted(part) / max(n_predicted, 1)
+    def _learn(self, part: Batch, share: float) -> float:
+        """Add the gradients of a micro-batch, weighted by its share of the predictions; return its share of the loss."""
         if not share:
             return 0.0
         with self._precision():
@@ -290,15 +290,14 @@ class Trainer:
     def _on_device(self, part: Batch) -> Batch:
         return {name: values.to(self.device) for name, values in part.items()}
 
-    def _count(self, micro_batches: list[Batch]) -> int:
-        """Count a batch; return how many tokens it predicts. A backward pass costs twice a forward one."""
+    def _count(self, micro_batches: list[Batch]) -> None:
+        """Count a batch. A backward pass costs twice a forward one."""
         predicted = sum(count_predicted(part) for part in micro_batches)
-        read = sum(int(part["attention_mask"].sum()) for part in micro_batches)
+        read = sum(count_read(part) for part in micro_batches)
         if OBJECTIVES[self.batches.objective].kind == "seq2seq":
             read += predicted
         self.state["tokens_predicted"] += predicted
         self.state["flops"] += 3 * forward_flops(self.sizes, read, predicted)
-        return predicted
 
     def _evaluate(self, budget: int) -> None:
         """Add a point to the curve: the mean training loss since the last one, and the dev loss of each corpus."""
@@ -318,21 +317,21 @@ class Trainer:
 
     @torch.inference_mode()
     def _mean_loss(self, corpus: str, batches: Batches) -> float:
-        """Return the cross-entropy (nats per predicted token) of dev batches."""
+        """Return the cross-entropy (nats per predicted token, by their weights) of dev batches."""
         self.learner.eval()
-        n_all, loss_all = 0, 0.0
+        weight_all, loss_all = 0.0, 0.0
         for number in range(len(batches)):
             switch(self.model, batches.kind(number))
             part = batches[number]
-            if n_predicted := count_predicted(part):
-                n_all += n_predicted
+            if weight := weigh(part):
+                weight_all += weight
                 with attention_of(self.model, RECOMPUTED):
-                    loss_all += self._loss(part).item() * n_predicted
-        if not n_all:
+                    loss_all += self._loss(part).item() * weight
+        if not weight_all:
             raise StudyError(
                 f"nothing is predicted in the dev documents of {corpus}: raise scale.training.dev_documents"
             )
-        return loss_all / n_all
+        return loss_all / weight_all
 
     def save(self) -> None:
         """Store a checkpoint to resume from."""
@@ -355,6 +354,10 @@ class Trainer:
             for name, loss in point["dev_loss"].items()
         ]
         pd.DataFrame(rows).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
+        if OBJECTIVES[objective].bounds_text:
+            curve = [
+                point | {"nats_per_character": self._per_character(point["dev_loss"])} for point in curve
+            ]
         about = {
             "objective": objective,
             "noise": describe_noise(objective, self.batches.noise),
@@ -364,6 +367,15 @@ class Trainer:
             "budgets": curve[1:],
         }
         write_atomically(self.folder / "training.json", json.dumps(about, indent=1))
+
+    def _per_character(self, losses: dict[str, float]) -> dict[str, float]:
+        """Return the dev loss of each corpus in nats per character, of an objective whose loss bounds the text."""
+        found = {}
+        for name, loss in losses.items():
+            batches = self.dev[name][self.batches.objective]
+            n_predicted = sum(weigh(batches[number]) for number in range(len(batches)))
+            found[name] = loss * n_predicted / sum(one.n_characters for one in batches.documents)
+        return found
 
     def measured(self) -> dict:
         """Return speed and means: on the CPU the number of threads changes the last bits."""
