@@ -1,12 +1,14 @@
 """The floors count what a training of the same budget reads, and no more; a product is weighed on dev documents."""
 
 import json
+from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
 
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import read_lines
+from mlm_vs_clm.models.checkpoints import make_switchable
 from mlm_vs_clm.models.training.batches import order_batches, tokenize
 from mlm_vs_clm.pipeline import arms, stages
 from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
@@ -54,16 +56,22 @@ def test_a_floor_counts_the_unique_tokens_that_the_training_may_read(count):
 def test_the_weight_of_a_product_is_the_best_on_dev_documents(
     start, causal_model, tokenizer, texts, tmp_path, monkeypatch
 ):
-    folders = [tmp_path / "masked", tmp_path / "causal"]
-    for folder, model in zip(folders, (start, causal_model), strict=True):
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+    both = deepcopy(start)
+    make_switchable(both)
+    for name, model in (("masked", start), ("causal", causal_model), ("hybrid", both)):
+        model.save_pretrained(tmp_path / name)
+        tokenizer.save_pretrained(tmp_path / name)
     hidden = {"strategy": "random", "ratio": 0.5, "seed": 1, "entities": "gold"}
     (tmp_path / RECORD).write_text(json.dumps({"settings": hidden}))
     splits = {"dev": [Document(str(i), text) for i, text in enumerate(texts)]}
     monkeypatch.setattr(stages, "load_split", lambda path, split: splits[split])
     inputs = {"corpus": tmp_path, "corruption": tmp_path}
     arm = {"writer": "product", "weight": "auto", "precision": "fp32"}
-    weight = stages._choose_weight(arm, inputs, folders, tmp_path, "cpu", Runtime())
-    rows = {row["weight"]: row["nats_per_character"] for row in read_lines(tmp_path / "weights.jsonl")}
-    assert len(set(rows.values())) == len(rows) == 11 and rows[weight] == min(rows.values())
+    found = []
+    for names in (["masked", "causal"], ["hybrid"]):
+        folders = [tmp_path / name for name in names]
+        weight = stages._choose_weight(arm, inputs, folders, tmp_path, "cpu", Runtime())
+        rows = {row["weight"]: row["nats_per_character"] for row in read_lines(tmp_path / "weights.jsonl")}
+        assert len(set(rows.values())) == len(rows) == 11 and rows[weight] == min(rows.values())
+        found.append(rows)
+    assert found[0] == found[1]

@@ -200,6 +200,9 @@ def test_a_product_fills_with_the_models_of_its_two_objectives(choose):
     asked = ["scale=smoke", "scale.grid.corpora=[plots]", "scale.grid.arms=[product]", "scale.grid.also=[]"]
     cells = cells_of(choose, *asked, "scale.grid.curve=[product]")
     assert {name.split("/")[2] for name in cells if name.startswith("pretrain/")} == {"mlm", "clm"}
+    assert recipes.generate(choose("arm=hybrid_product")).inputs.keys() == {"corpus", "corruption", "model"}
+    with pytest.raises(StudyError, match="a causal model too, which objective=mlm does not train"):
+        recipes.generate(choose("arm=mlm", "arm.writer=product", "arm.order=left_to_right"))
 
 
 def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):

@@ -237,10 +237,18 @@ def generate(config: Config) -> Recipe:
 
 
 def models(config: Config) -> list[Recipe]:
-    """Return the recipes of the models that an arm fills with: one, or a masked one and a causal one."""
-    both = [config]
-    if config.second_objective and config.arm.writer in PRODUCT:
-        both.append(replace(config, objective=config.second_objective))
+    """Return the recipes of the models that an arm fills with: one, or a masked one and a causal one.
+
+    Raises StudyError for a product of a model that is masked alone.
+    """
+    both, second = [config], config.second_objective
+    if config.arm.writer in PRODUCT:
+        if second is None and config.objective.name != "hybrid":
+            raise StudyError(
+                f"arm.writer=product fills with a causal model too, which objective={config.objective.name} does not "
+                "train: choose arm=product, or objective=hybrid"
+            )
+        both += [replace(config, objective=second)] if second else []
     return [_general(each) if config.arm.training == "general" else pretrain(each) for each in both]
 
 
