@@ -28,8 +28,7 @@ def make_answers(*outcomes):
         "claim": "C1",
         "first": "mlm at random 0.5",
         "second": "clm at random 0.5",
-        "metric": "bleu",
-        "reason": "",
+        **{"metric": "bleu", "scope": "document", "effect": float("nan"), "reason": ""},
     }
     rows = [
         row | {"condition": "known length", "corpus": f"corpus {i}", "outcome": outcome}
@@ -41,30 +40,32 @@ def make_answers(*outcomes):
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "answer", "entry"),
+    ("outcomes", "row", "entry"),
     [
-        (["not run", "not run"], "**not run**.", "**not run** |"),
+        (["not run", "not run"], "not run | not run |", "**not run** |"),
         (
             ["arm not competent", "second better", "second better"],
-            "**causal better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*†.",
+            "arm not competent | clm better | clm better |",
             "**clm better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*† |",
         ),
         (
             ["first better, within the margin"],
-            "**masked better, within the margin** *known length*; **not run** *no leak*†.",
+            "mlm better, within the margin |",
             "**mlm better, within the margin** *known length*; **not run** *no leak*† |",
         ),
     ],
 )
-def test_answer_and_claims_are_told_by_their_outcomes(outcomes, answer, entry):
+def test_answer_and_claims_are_told_by_their_outcomes(outcomes, row, entry):
     tables = tidy_fakes() | {"answers": make_answers(*outcomes)}
     tables["sentences"] = pd.DataFrame(
         [("C1", "S.", "Over 5 runs: known length, x: y.")], columns=["claim", "statement", "sentence"]
     )
     tables["answers"].loc[tables["answers"]["condition"] == "no leak", "reason"] = UNSURE
-    text, along, training, cost = publish.describe_answer(tables).splitlines()
+    text, _, header, _, *rows, _, along, training, cost = publish.describe_answer(tables).splitlines()
     assert along.startswith("- **Along the training**, mlm minus clm in BLEU from ")
-    assert text == f"- **Is the text better?** Over 5 runs: {answer}"
+    assert text.startswith("**Is the text better?** First arm minus second, over 5 runs, ")
+    assert header.startswith("| condition | difference | measure | corpus 0 |")
+    assert any(line.startswith("| known length |") and line.endswith(row) for line in rows)
     assert training.startswith("- **As training data**") and cost == "- **Does it cost more?** **not run**."
     assert publish.tabulate_claims(tables).splitlines()[2] == f"| C1 S. | {entry}"
 

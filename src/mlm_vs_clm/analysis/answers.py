@@ -264,12 +264,13 @@ def word_outcome(row: dict, several: bool) -> tuple[str, str]:
     One pair: "mlm better". Several: ("mlm better than ", "unigram"), ("equal for ", "clm").
     """
     first, second, at, other = _read_pair(row)
-    outcome, sides = row["outcome"], {"first": (first, at, second), "second": (second, other, first)}
-    for side, (name, place, loser) in sides.items():
+    outcome = row["outcome"]
+    sides = {"first": (first, at, other, second), "second": (second, other, at, first)}
+    for side, (name, place, against, loser) in sides.items():
         if outcome.startswith(side):
             words = outcome.replace(side, name, 1)
             if place:
-                return words.replace("better", f"better at {place}", 1), ""
+                return words.replace("better", f"better {_word_masking(place, against)}", 1), ""
             return (f"{words} than ", loser) if several else (words, "")
     if not several:
         return outcome, ""
@@ -277,6 +278,14 @@ def word_outcome(row: dict, several: bool) -> tuple[str, str]:
     if at:
         return f"{outcome} for ", first if strategies[0] == strategies[1] else f"{first} at {strategies[0]}"
     return f"{outcome} for {first} against ", second
+
+
+def _word_masking(place: str, against: str) -> str:
+    """Return where one arm is better: "on punctuation than on random words", or "at random 0.15"."""
+    here, there = (masking.partition(" ")[0] for masking in (place, against))
+    if f"random_as_{here}" == there:
+        return f"on {here} than on random words"
+    return f"on random words than on {there}" if here == f"random_as_{there}" else f"at {place}"
 
 
 def _format_needs(rows: list[dict]) -> str:

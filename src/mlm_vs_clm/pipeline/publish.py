@@ -139,21 +139,35 @@ def describe_answer(tables: Tables) -> str:
     """Return the answer: on the text, along the training where there is a curve, on training with it, on the cost."""
     told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sentence"], strict=True))
     sure, found, _ = told.get("C1", "").partition(": ")
-    text, cost = (
-        list_outcomes(
-            tables, claim, lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
-        )
-        for claim in ("C1", "C8")
+    sure = sure.lower() if found and sure.startswith(("For", "Over")) else "by condition"
+    cost = list_outcomes(
+        tables, "C8", lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
     )
     along = describe_along(tables["curve"])
     return "\n".join(
         [
-            f"- **Is the text better?** {sure if found and sure.startswith(('For', 'Over')) else 'Conditions of claim C1'}: {text}.",
+            f"**Is the text better?** First arm minus second, {sure}, with 95 % intervals:",
+            "",
+            *_tabulate_conditions(tables),
+            "",
             *([f"- {along}"] if along else []),
             f"- {describe_utility_gap(tables['utility_gap']) or '**As training data**: not run.'}",
             f"- **Does it cost more?** {cost}.",
         ]
     )
+
+
+def _tabulate_conditions(tables: Tables) -> list[str]:
+    """Return the lines of a table of claim C1: a row per condition, corpora across."""
+    return [
+        line
+        for table in grid_table(tables["answers"], read_study(tables), "C1")
+        for line in (
+            markdown_row(table.header),
+            f"|{' --- |' * len(table.header)}",
+            *(markdown_row([entry.text for entry in row]) for row in table.rows),
+        )
+    ]
 
 
 def tabulate_claims(tables: Tables) -> str:
