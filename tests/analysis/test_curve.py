@@ -57,6 +57,9 @@ def test_scores_have_their_place_on_the_curve():
 def test_a_difference_is_pale_at_the_budgets_at_which_an_arm_is_not_above_its_floors():
     floors = [cell(arm, 0, 35, 0) for arm in ("bigram_both", "bigram_left", "constant")]
     curve = compare_along(CELLS, COMPARISONS, 200)
-    rows = mark_pale_along(curve, CELLS, floors, 200).set_index(["matching", "budget"])["pale"]
+    learning, curve = mark_pale_along(list_learning(CELLS, 200), curve, CELLS, floors, 200)
+    arms = learning.set_index(["arm", "budget"])["pale"]
+    assert arms["mlm", 4000] == "" and "clm is not above" in arms["clm", 1000]
+    rows = curve.set_index(["matching", "budget"])["pale"]
     assert "mlm is not above" in rows["tokens seen", 1000] and "clm is not above" in rows["tokens seen", 1000]
     assert rows["tokens seen", 4000] == "" and rows["tokens predicted", 2000].startswith("clm is not above")

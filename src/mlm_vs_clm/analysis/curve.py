@@ -73,9 +73,13 @@ def compare_along(
 
 
 def mark_pale_along(
-    curve: pd.DataFrame, along: Sequence[ScoredCell], final: Iterable[ScoredCell], resamples: int
-) -> pd.DataFrame:
-    """Return the table `curve` with the column `pale`: which arm is not competent with the model of that budget, and why.
+    learning: pd.DataFrame,
+    curve: pd.DataFrame,
+    along: Sequence[ScoredCell],
+    final: Iterable[ScoredCell],
+    resamples: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return both tables with the column `pale`: which arm is not competent with the model of that budget, and why.
 
     `along` has the cells of the curve, `final` those of the study, which have the floors.
     """
@@ -89,11 +93,15 @@ def mark_pale_along(
         for budget, cells in group_by(along, lambda one: one.cell.budget).items()
     }
     masking = along[0].cell.masking if along else ("", 0.0)
-    places = (zip(curve["corpus"], curve[side], curve[budget], strict=True) for side, budget in SIDES.items())
-    reasons = [
-        [known[budget].explain((corpus, arm, *masking)) for corpus, arm, budget in side] for side in places
-    ]
-    return curve.assign(pale=join_sides(reasons, curve.index))
+
+    def explain(table: pd.DataFrame, side: str, budget: str) -> list[str]:
+        places = zip(table["corpus"], table[side], table[budget], strict=True)
+        return [known[tokens].explain((corpus, arm, *masking)) for corpus, arm, tokens in places]
+
+    sides = [explain(curve, side, budget) for side, budget in SIDES.items()]
+    return learning.assign(pale=explain(learning, "arm", "budget")), curve.assign(
+        pale=join_sides(sides, curve.index)
+    )
 
 
 Pair = tuple[ScoredCell, ScoredCell]

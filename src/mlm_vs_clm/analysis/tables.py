@@ -39,7 +39,7 @@ COLUMNS = {
     "utility_gap": "corpus comparison first second task metric value low high p n pale reason".split(),
     "runs": "corpus comparison first second scope metric seed value low high n pale reason".split(),
     "learning": (
-        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n"
+        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n pale"
     ).split(),
     "curve": (
         "corpus comparison first second scope metric matching budget budget_second passes value low high p n pale reason"

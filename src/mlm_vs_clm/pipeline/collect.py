@@ -87,13 +87,13 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "gap": compare_text(scored, comparisons, resamples),
         "utility_gap": compare_utility(trained, comparisons, resamples),
         "runs": compare_by_seed(scored, trained, comparisons, resamples),
-        "learning": list_learning(along, resamples),
-        "curve": mark_pale_along(compare_along(along, comparisons, resamples), along, scored, resamples),
         "ledger": gather_ledger(inputs),
         "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
         "training": gather_training(inputs),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
+    learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
+    tables["learning"], tables["curve"] = mark_pale_along(learning, curve, along, scored, resamples)
     if "ratings" in settings:
         tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
     if "bench" in settings:

@@ -36,17 +36,18 @@ PLACE = ["corpus", "scope", "metric", "budget"]
 
 def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
-    rows = over_seeds(learning.assign(share=0.0, reason=""), [*PLACE, "arm"])
+    pale = learning["pale"].fillna("") if "pale" in learning else ""
+    rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
     paired = label(curve[curve["matching"] == MATCHINGS[0]])
     return _draw(
-        rows.assign(pale="", told=[_describe_score(row, paired) for row in rows.itertuples(index=False)]),
+        rows.assign(told=[_describe_score(row, paired) for row in rows.itertuples(index=False)]),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
         name="learning",
         title="Scores against training tokens",
         caption=(
             f"{study.describe_main()}. Each point is an arm with the model that its training kept at that many tokens (of all "
-            f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table."
+            f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table. Pale: the arm is not competent there."
         ),
         axis="{}",
     )
@@ -82,7 +83,7 @@ def _describe_score(row: Any, paired: pd.DataFrame) -> str:
     same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
     of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    told = [f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}"]
+    told = [f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}", *filter(None, [row.pale])]
     return "; ".join([*told, *(describe_difference(one) for _, one in of_arm.iterrows())])
 
 
