@@ -154,6 +154,14 @@ def test_kept_objective_hides_whole_words_and_leaves_no_mark():
     assert made["labels"] == [5, 6, 7, 8, 2, IGNORE]
 
 
+def test_a_causal_model_reads_the_kept_words_and_predicts_the_text_behind_their_end():
+    document = TokenizedDocument(np.array([1, 5, 6, 7, 8, 2]), np.array([-1, 0, 0, 1, 1, -1]))
+    made = make("kept", document, Noise(0.5, "word", 0.8, 0.1))
+    assert made["input_ids"] in ([1, 5, 6, 2, 5, 6, 7, 8, 2], [1, 7, 8, 2, 5, 6, 7, 8, 2])
+    assert made["labels"] == [IGNORE] * 3 + [5, 6, 7, 8, 2, IGNORE]
+    assert make("kept", document, Noise(1.0, "word", 0.8, 0.1))["input_ids"] == [1, 2, 5, 6, 7, 8, 2]
+
+
 def test_kept_objective_writes_from_the_start_of_each_family():
     """BERT's decoder starts with the mark that opens the text; BART's with </s> and T5's with <pad>, before the text."""
     document = TokenizedDocument(np.array([5, 6, 9]), np.array([0, 1, -1]))

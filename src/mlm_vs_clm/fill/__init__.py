@@ -9,6 +9,7 @@ _HOMES = {
     ".baselines": ("BASELINES", "WordCounts"),
     ".causal": ("fill_causal",),
     ".infill": ("fill_infill",),
+    ".kept": ("fill_kept",),
     ".ledger": ("Ledger",),
     ".likelihood": ("Likelihood", "score"),
     ".lookahead": ("fill_lookahead",),

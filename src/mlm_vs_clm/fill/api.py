@@ -15,6 +15,7 @@ from ..models.checkpoints import check_kind, model_kind
 from .axes import AXIS, MODEL_KINDS, arguments_of
 from .causal import fill_causal
 from .infill import fill_infill
+from .kept import fill_kept
 from .ledger import Ledger
 from .lookahead import fill_lookahead
 from .masked import fill_masked
@@ -28,10 +29,11 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "causal": fill_causal,
     "infill": fill_infill,
     "lookahead": fill_lookahead,
+    "kept": fill_kept,
     "seq2seq": fill_seq2seq,
     "product": fill_product,
 }
-CAUSAL_CONTEXTS = {"left": "causal", "both": "infill"}
+CAUSAL_CONTEXTS = {"left": "causal", "both": "infill", "kept": "kept"}
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,14 @@ def fill(
     original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
     sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
     "both" (for a model trained with objective `infill`; with `candidates` and `lookahead`, for any: `fill_lookahead`),
-    length "known" | "one" | "free", max_length. Of an
+    length "known" | "one" | "free", max_length; or "kept" (`fill_kept`, for one trained with objective `kept`), which
+    writes the whole text, and max_new_tokens (256). Of an
     encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256). Of a masked
     model with a causal `second` of the same tokenizer (`fill_product`): weight (0.5), length "known" | "one".
 
     temperature 0 is greedy. Draws are keyed by (seed, id, slot): neither the batch nor the order of the texts changes
     a fill. ids name the texts in errors and draws, "0", "1", ... by default. Every character outside the blanks is
-    kept, except with an encoder-decoder that generates the whole text (source "kept", or a tokenizer without
+    kept, except where the whole text is generated (context or source "kept", or an encoder-decoder's tokenizer without
     `<extra_id_0>`).
 
     Raises StudyError, which names a document by id and never shows its text, for a model or settings that cannot
@@ -150,7 +153,8 @@ def check_axes(kind: str, axes: dict, has_marker: bool, has_counts: bool) -> Non
     unknown = [name for name in axes if name not in known]
     if unknown:
         raise StudyError(f"a {kind} model has no axis {unknown[0]}: it has {', '.join(known)}")
-    is_known = kind != "seq2seq" and axes.get("length", "known") == "known"
+    is_anew = kind == "seq2seq" or axes.get("context") == "kept"
+    is_known = not is_anew and axes.get("length", "known") == "known"
     if has_counts and not is_known:
         raise StudyError(
             "counts are the lengths of the blanks: they need a masked or causal model, and length=known"
@@ -180,9 +184,11 @@ def choose_writer(
     context = axes.pop("context", "left")
     if context not in CAUSAL_CONTEXTS:
         raise StudyError(f"context={context} is not one of a causal model: {', '.join(CAUSAL_CONTEXTS)}")
-    if context == "both" and {"candidates", "lookahead"} & axes.keys():
-        return "lookahead", axes
-    return CAUSAL_CONTEXTS[context], axes
+    searches = context == "both" and {"candidates", "lookahead"} & axes.keys()
+    writer = "lookahead" if searches else CAUSAL_CONTEXTS[context]
+    if unknown := [name for name in axes if name not in (known := arguments_of(writer))]:
+        raise StudyError(f"{unknown[0]} is no axis of context={context} here, which has {', '.join(known)}")
+    return writer, axes
 
 
 def fill_with(

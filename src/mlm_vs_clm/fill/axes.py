@@ -18,6 +18,7 @@ MODEL_KINDS = {
     "causal": "causal",
     "infill": "causal",
     "lookahead": "causal",
+    "kept": "causal",
     "seq2seq": "seq2seq",
     "product": "masked and causal",
 }
@@ -47,7 +48,7 @@ AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product", "bigram_both"), ("both",))
-        | {"bigram_left": ("left",)}
+        | {"bigram_left": ("left",), "kept": ("kept",)}
     ),
     "length": Axis(
         dict.fromkeys(BY_SLOT, ("known", "one", "free"))
@@ -58,7 +59,7 @@ AXIS: dict[str, Axis] = {
     "lookahead": Axis(dict.fromkeys(LOOKAHEAD, ()), default=16),
     "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
-    "max_new_tokens": Axis({"seq2seq": ()}),
+    "max_new_tokens": Axis(dict.fromkeys(("seq2seq", "kept"), ())),
     "order": Axis(dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",)) | {"masked": ORDERS}, "pace"),
     "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),

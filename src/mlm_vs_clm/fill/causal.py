@@ -82,7 +82,7 @@ def fill_by_walking(
         assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)))
         for i, text in enumerate(blanked)
     ]
-    return filled, _count(count_parameters(model), blanked, [*walks.values()])
+    return filled, count_walks(count_parameters(model), blanked, [*walks.values()])
 
 
 def check_opening(row: TokenRow) -> None:
@@ -112,7 +112,7 @@ def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) ->
     return spell.fills(row, n_blanks)
 
 
-def _count(sizes: dict[str, int], blanked: list[BlankedText], walks: list[Walk]) -> Ledger:
+def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: list[Walk]) -> Ledger:
     """Return the cost: every token read once, the output layer only where something is decided."""
     ledger = Ledger.of(blanked)
     ledger.tokens_filled = sum(one.n_filled for one in walks)

@@ -66,15 +66,8 @@ def fill_seq2seq(
 def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[BlankedText], str], Settle]:
     """Return how a document is read, and how the generated tokens become a filled text."""
     check_values("seq2seq", {"source": source})
-    # WordPiece puts spaces around punctuation; decoding removes them
-    is_spaced = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
-
-    def settle_whole(text: BlankedText, ids: list[int]) -> FilledText:
-        decoded = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=is_spaced)
-        return align(text, str(decoded))
-
     if source == "kept":
-        return kept_words, settle_whole
+        return kept_words, settle_whole(tokenizer)
     sentinels = sentinel_tokens(tokenizer)
     if sentinels:
         ids_of = list(sentinels.values())
@@ -84,7 +77,19 @@ def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[Bla
     mask = tokenizer.mask_token
     if mask is None:
         raise StudyError("source=sentinel needs a tokenizer with a mask or <extra_id_0>: use source=kept")
-    return lambda text: masked_text(text, [mask] * len(text.blanks)), settle_whole
+    return lambda text: masked_text(text, [mask] * len(text.blanks)), settle_whole(tokenizer)
+
+
+def settle_whole(tokenizer: PreTrainedTokenizerBase) -> Settle:
+    """Return how the tokens of a text that was generated whole become a filled text."""
+    # WordPiece puts spaces around punctuation; decoding removes them
+    is_spaced = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
+
+    def settle(text: BlankedText, ids: list[int]) -> FilledText:
+        decoded = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=is_spaced)
+        return align(text, str(decoded))
+
+    return settle
 
 
 def kept_words(text: BlankedText) -> str:

@@ -160,6 +160,15 @@ def kept_to_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens
     return {"input_ids": document.ids[~chosen]} | _generate(document.ids, tokens)
 
 
+def kept_then_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read the kept words, closed as a text is, and then predict the whole text, token by token."""
+    kept, first = document.ids[~_choose_masked(document, noise, rng)], _inside(document)[0]
+    ids = np.concatenate([kept, document.ids[first:]])
+    labels = np.append(ids[1:], IGNORE)
+    labels[: len(kept) - 1] = IGNORE
+    return {"input_ids": ids, "labels": labels}
+
+
 def masked_words(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Mask as `kept_to_text` does, with a mask or sentinel for each run: the input that the arm will see."""
     return _answer_spans(document, find_runs(_choose_masked(document, noise, rng)), tokens)
@@ -284,6 +293,7 @@ OBJECTIVES = {
     "fim": Objective("causal", filled_in_the_middle),
     "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
     "infill": Objective("causal", infill),
+    "kept": Objective("causal", kept_then_text, needs_mask=False),
     "sentinel": Objective("seq2seq", masked_words),
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),

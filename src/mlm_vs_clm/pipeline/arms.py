@@ -133,7 +133,7 @@ def _writes_anew(arm: dict, tokenizer) -> bool:
     from ..models.checkpoints import sentinel_tokens
 
     answers = arm.get("source") == "sentinel" and sentinel_tokens(tokenizer)
-    return arm["writer"] == "seq2seq" and not answers
+    return arm["writer"] in ("seq2seq", "kept") and not answers
 
 
 @lru_cache(maxsize=3)

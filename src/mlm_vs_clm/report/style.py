@@ -24,6 +24,7 @@ LOOKS: dict[
     "clm_lookahead": ("#AA4499", "X", "-."),
     "clm_general": ("#999933", "p", "--"),
     "seq2seq_kept": ("#E69F00", "D", "-."),
+    "clm_kept": ("#661100", "H", ":"),
     "unfilled": ("#000000", "x", ":"),
     "unigram": ("#009E73", "v", "--"),
     "uniform": ("#767676", "+", ":"),
