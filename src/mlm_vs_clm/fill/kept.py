@@ -56,7 +56,7 @@ def fill_kept(
         )
     plan = partial(_plan, n_most=max_new_tokens, limit=position_limit(model), closing=closing[0])
     distinct: dict[tuple[int, ...], TextWalk] = {}
-    walks = []
+    walks: list[Walk] = []
     for row in to_rows(blanked, tokenizer, None):
         slots = set(row.slots)
         kept = tuple(token for place, token in enumerate(row.ids) if place not in slots)
