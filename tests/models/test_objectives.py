@@ -21,6 +21,7 @@ from mlm_vs_clm.models.objectives import (
     TokenizedDocument,
     check_objective,
     check_target_tokens,
+    pair_sentences,
 )
 from mlm_vs_clm.models.spans import (
     draw_poisson_spans,
@@ -144,6 +145,29 @@ def test_fill_in_the_middle_moves_a_span_to_the_end():
         assert ids[-1] == 2 and len(ids) == len(EIGHT.ids)
         spans.add((gap, len(middle)))
     assert len(spans) > 20
+
+
+def test_half_of_the_pairs_end_as_another_document_does():
+    """The text is cut before its second sentence, 13; the ends lack their last tokens, 17 and 27."""
+    other = replace(EIGHT, ids=np.array([1, *range(20, 28), 2]), sentences=(6,))
+    pairs = [pair_sentences(EIGHT, other, np.random.default_rng(seed)) for seed in range(60)]
+    assert {(pair.is_next, tuple(pair.ids.tolist())) for pair in pairs} == {
+        (True, (1, 10, 11, 12, 2, 13, 14, 15, 16, 2)),
+        (False, (1, 10, 11, 12, 2, 25, 26, 2)),
+    }
+    assert 20 < sum(pair.is_next for pair in pairs) < 40
+    apart = next(pair for pair in pairs if not pair.is_next)
+    assert apart.word_of.tolist() == [-1, 0, 1, 2, -1, 13, 14, -1]
+    made = make("mlm_nsp", apart)
+    assert made["token_type_ids"] == [0] * 5 + [1] * 3 and made["is_next"] == [0]
+
+
+def test_a_document_of_one_sentence_makes_no_pair():
+    alone = replace(EIGHT, sentences=())
+    assert pair_sentences(alone, EIGHT, np.random.default_rng(0)) is alone
+    made = make("mlm_nsp", alone)
+    assert made["is_next"] == [IGNORE] and set(made["token_type_ids"]) == {0}
+    assert made["labels"] == make("mlm", alone)["labels"]
 
 
 def test_kept_objective_hides_whole_words_and_leaves_no_mark():

@@ -71,7 +71,7 @@ def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer,
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
     with torch.no_grad():
         fast = PredictedLoss(model)(**batch)
-        labels = batch.pop("labels")
+        labels, _ = batch.pop("labels"), batch.pop("is_next", None)
         weights = batch.pop("weights", labels != IGNORE).flatten()
         logits = model(**batch).logits
     full = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
@@ -151,6 +151,7 @@ WAYS = {
         ("hybrid", "dropout", 6),
         ("masked_diffusion", "all", 6),
         ("prefix_lm", "all", 4),
+        ("mlm_nsp", "all", 6),
     ],
 )
 def test_killed_training_goes_on_to_the_same_bytes(
@@ -297,6 +298,27 @@ def test_every_objective_learns_more_than_how_often_tokens_occur(name, tokenizer
     way = {"token_budget": 15_000, "budgets": 1, "body_learning_rate": 3e-3, "batch_documents": 8}
     curve, _ = run_training(name, tokenizer, documents, tmp_path, **way)
     assert curve["dev_loss"].iloc[-2:].mean() < -(shares * np.log(shares)).sum()
+
+
+def test_pairs_are_learned_beside_the_masks_and_their_head_is_dropped(tokenizer, documents, tmp_path):
+    """The gradients of both add up; the stored model has the parameters of any masked one."""
+    model = start_from_scratch(SHAPE, tokenizer, 1)
+    examples = [
+        {"input_ids": d.ids, "labels": d.ids, "is_next": np.array([i % 2])} for i, d in enumerate(documents)
+    ]
+    batch, learner = pad_examples(examples, 0), PredictedLoss(model, judges_pairs=True)
+    weight = model.bert.embeddings.word_embeddings.weight
+    learner.learn(share=1.0, n_pairs=len(documents), **batch)
+    together, weight.grad = weight.grad, None
+    states = hidden_states(model, {key: batch[key] for key in ("input_ids", "attention_mask")})
+    verdicts = learner.judge(states[:, 0])
+    (learner(**batch) + torch.nn.functional.cross_entropy(verdicts, batch["is_next"][:, 0])).backward()
+    assert torch.allclose(together, weight.grad, atol=1e-6)
+    run_training("mlm_nsp", tokenizer, documents, tmp_path)
+    assert load_model(tmp_path / "1100", "masked").state_dict().keys() == model.state_dict().keys()
+    model.config.type_vocab_size = 1
+    with pytest.raises(StudyError, match="objective mlm_nsp needs a model with two segment types"):
+        train_tiny(model, tokenizer, documents, tmp_path, "mlm_nsp")
 
 
 @pytest.mark.parametrize("name", ["clm", "masked_diffusion"])

@@ -20,13 +20,16 @@ RUNWAY = 8
 class TokenizedDocument:
     """A document `[CLS] ... [SEP]`: token ids, and the word that each token belongs to (-1: none).
 
-    `sentences` are the places at which sentences after the first begin, `n_characters` how much text the tokens hold.
+    `sentences` are the places at which sentences after the first begin, `n_characters` how much text the tokens hold. Of a
+    pair (`pair_sentences`), `second` is where the second segment begins, and `is_next` whether it follows the first.
     """
 
     ids: np.ndarray
     word_of: np.ndarray
     sentences: tuple[int, ...] = ()
     n_characters: int = 0
+    second: int = 0
+    is_next: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,39 @@ def _cut_off(document: TokenizedDocument, rng: Rng) -> tuple[TokenizedDocument, 
     cut = int(rng.choice(places))
     end = min(cut + 1 + RUNWAY, len(document.ids))
     return TokenizedDocument(document.ids[:end], document.word_of[:end]), end - cut
+
+
+def masked_pair(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask as `masked` does, and say whether the second segment follows the first; -100 where there is no pair."""
+    places = np.arange(len(document.ids))
+    return masked(document, noise, tokens, rng) | {
+        "token_type_ids": ((places >= document.second) & bool(document.second)).astype(int),
+        "is_next": np.array([int(document.is_next) if document.second else IGNORE]),
+    }
+
+
+def pair_sentences(document: TokenizedDocument, other: TokenizedDocument, rng: Rng) -> TokenizedDocument:
+    """Return `[CLS] sentences [SEP] sentences [SEP]`, no longer than the document; half of the pairs end as `other` does.
+
+    Either end begins with a sentence and lacks its last token. A document of one sentence, or an `other` of one, makes no
+    pair.
+    """
+    is_next = bool(rng.random() < 0.5)
+    source = document if is_next else other
+    if not document.sentences or not source.sentences:
+        return document
+    first, last = _inside(document)
+    cut = int(rng.choice(document.sentences))
+    start = cut if is_next else int(rng.choice(source.sentences))
+    end = min(_inside(source)[1] - 1, start + last - 1 - cut)
+    apart = document.word_of.max() + 1  # words of another document are other words
+    words = source.word_of[start:end] + (0 if is_next else apart)
+    return TokenizedDocument(
+        np.concatenate([document.ids[:cut], document.ids[-1:], source.ids[start:end], document.ids[-1:]]),
+        np.concatenate([document.word_of[:cut], [-1], words, [-1]]),
+        second=cut + 1,
+        is_next=is_next,
+    )
 
 
 def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
@@ -273,7 +309,8 @@ def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, n
 class Objective:
     """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
 
-    `bounds_text` is true where the summed loss is minus the log-likelihood of the text, or bounds it from above.
+    `bounds_text` is true where the summed loss is minus the log-likelihood of the text, or bounds it from above;
+    `reads_pairs` where documents come as `pair_sentences` makes them.
     """
 
     kind: str
@@ -281,11 +318,13 @@ class Objective:
     needs_mask: bool = True
     settings: tuple[str, ...] = ()
     bounds_text: bool = False
+    reads_pairs: bool = False
 
 
 OF_MASKED = ("spread", "left_share")
 OBJECTIVES = {
     "mlm": Objective("masked", masked, settings=OF_MASKED),
+    "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
     "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
     "masked_diffusion": Objective("masked", diffused, bounds_text=True),

@@ -10,7 +10,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ...documents import find_sentence_starts
 from ...draws import keyed_rng
 from ..checkpoints import edge_tokens, sentinel_tokens
-from ..objectives import IGNORE, OBJECTIVES, Noise, TargetTokens, TokenizedDocument, objective_of_batch
+from ..objectives import (
+    IGNORE,
+    OBJECTIVES,
+    Noise,
+    Objective,
+    TargetTokens,
+    TokenizedDocument,
+    objective_of_batch,
+    pair_sentences,
+)
 
 Batch = dict[str, torch.Tensor]
 
@@ -129,12 +138,13 @@ class Batches(torch.utils.data.Dataset):
 
     def take(self, number: int, places: Sequence[int]) -> Batch:
         """Return the examples of a batch at these places, the same however the batch is divided."""
-        make = OBJECTIVES[objective_of_batch(number, self.objective, self.noise)].make_example
-        documents = self.batches[number]
+        objective, chosen = self.objective_at(number), self.batches[number]
         examples = []
         for place in places:
-            rng = keyed_rng(self.seed, "noise", number, place)
-            examples.append(make(self.documents[documents[place]], self.noise, self.tokens, rng))
+            rng, document = keyed_rng(self.seed, "noise", number, place), self.documents[chosen[place]]
+            if objective.reads_pairs:
+                document = pair_sentences(document, self.documents[rng.integers(len(self.documents))], rng)
+            examples.append(objective.make_example(document, self.noise, self.tokens, rng))
         return pad_examples(examples, self.pad_id)
 
     def split(self, number: int, most: int) -> list[Batch]:
@@ -143,9 +153,9 @@ class Batches(torch.utils.data.Dataset):
         size = most or len(places) or 1
         return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]
 
-    def kind(self, number: int) -> str:
-        """Return the kind of model that a batch is for."""
-        return OBJECTIVES[objective_of_batch(number, self.objective, self.noise)].kind
+    def objective_at(self, number: int) -> Objective:
+        """Return the objective of a batch."""
+        return OBJECTIVES[objective_of_batch(number, self.objective, self.noise)]
 
     def count_tokens(self, number: int) -> int:
         """Return the tokens of a batch's documents, once each however often an objective reads them."""
@@ -155,6 +165,7 @@ class Batches(torch.utils.data.Dataset):
 PADDING = {
     "labels": IGNORE,
     "position_ids": 0,
+    "token_type_ids": 0,
     "weights": 0.0,
 }  # everything else is padded with the padding token
 

@@ -40,7 +40,7 @@ from ..objectives import (
 from ..sizes import count_parameters, forward_flops, head_parameters
 from .batches import Batch, Batches, count_read, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
-from .loss import PredictedLoss, count_predicted, weigh
+from .loss import PredictedLoss, count_pairs, count_predicted, weigh
 
 TOTALS = ("step", "tokens_seen", "tokens_predicted", "flops")
 DEV_BATCH = 16
@@ -98,12 +98,17 @@ def prepare(
     """Return a training of `model` (in place) before its first step; its files go into `folder`.
 
     Raises StudyError for a tokenizer that lacks a special token the objective needs, a corpus without dev documents,
-    and a model that cannot be masked and causal where the objective is `hybrid`.
+    a model that cannot be masked and causal where the objective is `hybrid`, and one without segments where it reads pairs.
     """
     tokens = find_target_tokens(tokenizer, model)
     check_target_tokens(objective_name, tokens)
     if objective_name == "hybrid":
         make_switchable(model)
+    if OBJECTIVES[objective_name].reads_pairs and getattr(model.config, "type_vocab_size", 1) < 2:
+        raise StudyError(
+            f"objective {objective_name} needs a model with two segment types, such as BERT's; this one is "
+            f"{model.config.model_type}"
+        )
     if absent := [name for name, documents in texts.dev.items() if not documents]:
         raise StudyError(
             f"corpus {absent[0]} has no document to measure the dev loss on: raise dev_documents"
@@ -147,10 +152,12 @@ class Trainer:
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.model, self.tokenizer = model, tokenizer
         self.device, self.sizes = torch.device(device), count_parameters(model)
-        self.learner = PredictedLoss(model).to(self.device)
+        torch.manual_seed(batches.seed)
+        judges_pairs = OBJECTIVES[batches.objective].reads_pairs
+        self.learner = PredictedLoss(model, judges_pairs).to(self.device)
         _set_dropout(model, training)
         self.optimizer = torch.optim.AdamW(
-            _parameter_groups(model, training), weight_decay=training.weight_decay, fused=True
+            _parameter_groups(self.learner, training), weight_decay=training.weight_decay, fused=True
         )
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.ends, self.passes = _count_seen(batches, corpora)
@@ -263,21 +270,22 @@ class Trainer:
         micro_batches = self.batches.split(number, self.training.micro_batch_documents)
         self._count(micro_batches)
         weight = sum(weigh(part) for part in micro_batches)
-        switch(self.model, self.batches.kind(number))
+        n_pairs = sum(map(count_pairs, micro_batches))
+        switch(self.model, self.batches.objective_at(number).kind)
         self.learner.train()
-        loss = sum(self._learn(part, weigh(part) / max(weight, 1)) for part in micro_batches)
+        loss = sum(self._learn(part, weigh(part) / max(weight, 1), n_pairs) for part in micro_batches)
         nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         MEMORY.release_if_grown()
         return loss
 
-    def _learn(self, part: Batch, share: float) -> float:
+    def _learn(self, part: Batch, share: float, n_pairs: int) -> float:
         """Add the gradients of a micro-batch, weighted by its share of the predictions; return its share of the loss."""
         if not share:
             return 0.0
         with self._precision():
-            return self.learner.learn(share=share, **self._on_device(part))
+            return self.learner.learn(share=share, n_pairs=max(n_pairs, 1), **self._on_device(part))
 
     def _loss(self, part: Batch) -> torch.Tensor:
         with self._precision():
@@ -321,7 +329,7 @@ class Trainer:
         self.learner.eval()
         weight_all, loss_all = 0.0, 0.0
         for number in range(len(batches)):
-            switch(self.model, batches.kind(number))
+            switch(self.model, batches.objective_at(number).kind)
             part = batches[number]
             if weight := weigh(part):
                 weight_all += weight
@@ -416,10 +424,12 @@ def _set_dropout(model: PreTrainedModel, training: Training) -> None:
             module.p = training.dropout
 
 
-def _parameter_groups(model: PreTrainedModel, training: Training) -> list[dict]:
-    """Return the body's and the head's parameters, with their learning rates."""
-    head, named = set(head_parameters(model)), dict(model.named_parameters())
+def _parameter_groups(learner: PredictedLoss, training: Training) -> list[dict]:
+    """Return the body's and the heads' parameters, with their learning rates."""
+    head, named = set(head_parameters(learner.model)), dict(learner.model.named_parameters())
+    judge = [] if learner.judge is None else [*learner.judge.parameters()]
+    heads = [p for name, p in named.items() if name in head] + judge
     return [
         {"params": [p for name, p in named.items() if name not in head], "lr": training.body_learning_rate},
-        {"params": [p for name, p in named.items() if name in head], "lr": training.head_learning_rate},
+        {"params": heads, "lr": training.head_learning_rate},
     ]
