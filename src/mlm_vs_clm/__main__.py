@@ -16,6 +16,7 @@ TOOLS = {
     "verify": ("pipeline.verify", "compare fresh results with the committed ones, number by number"),
     "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),
     "store": ("pipeline.inventory", "list or remove stored artifacts"),
+    "grids": ("pipeline.grids", "draw what each training objective sees"),
     "notebooks": ("pipeline.notebooks", "execute the notebooks on one folder of results"),
     "rating-sheet": ("pipeline.rating_sheet", "draw a blinded sample and write the page that raters open"),
     "ratings": ("pipeline.rating_tables", "check and analyse the raters' files"),
