@@ -20,6 +20,7 @@ from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
 from mlm_vs_clm.fill.rows import to_rows
+from mlm_vs_clm.fill.sampling import GREEDY
 from mlm_vs_clm.masking import mask_words
 
 
@@ -86,7 +87,7 @@ def ways(start, causal_model, tokenizer):
 
         return fill
 
-    causal = lambda b, s=None, n=4096: fill_causal(causal_model, tokenizer, b, sampling=s, batch_tokens=n)  # noqa: E731
+    causal = lambda b, s=GREEDY, n=4096: fill_causal(causal_model, tokenizer, b, sampling=s, batch_tokens=n)  # noqa: E731
     return {way: masked(axes) for way, axes in MASKED.items()} | {"causal": causal}
 
 

@@ -2,10 +2,8 @@
 
 import pytest
 import torch
-from tiny_models import NETWORKS
+from tiny_models import NETWORKS, blank, blank_awkwardly
 
-from mlm_vs_clm.blanks import BlankedText
-from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import fill, fill_causal, fill_lookahead
 from mlm_vs_clm.fill.rows import to_rows, unknown_id
@@ -15,24 +13,9 @@ from mlm_vs_clm.models.sizes import count_parameters, forward_flops
 CAUSAL = [name for name, row in NETWORKS.items() if row[2] == "causal"]
 
 
-def blank(text, blanks, id):
-    return BlankedText(id, text, find_words(text), blanks)
-
-
 @pytest.fixture(scope="module")
 def blanked(texts):
-    """Halves, a blank at each edge, neighbours, none, all, words of many tokens, nothing."""
-    n = len(find_words(texts[0]))
-    odd = "supercalifragilistic well-known café reduced hypercholesterolaemia"
-    return [
-        blank(texts[0], [*range(1, n, 2)], "halves"),
-        blank(texts[1], [0, len(find_words(texts[1])) - 1], "edges"),
-        blank(texts[2], [2, 3, 4, 7], "neighbours"),
-        blank(texts[3], [], "none"),
-        blank(texts[3], [*range(len(find_words(texts[3])))], "all"),
-        blank(odd, [0, 3, 5], "long"),
-        blank("", [], "empty"),
-    ]
+    return blank_awkwardly(texts)
 
 
 @torch.inference_mode()

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from tiny_models import blank
+from tiny_models import blank_awkwardly
 
-from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import Sampling, fill, fill_causal, fill_masked, fill_product, score
 from mlm_vs_clm.fill.ledger import Ledger
@@ -23,17 +22,7 @@ def causal(tokenizer):
 
 @pytest.fixture(scope="module")
 def blanked(texts):
-    """Halves, a blank at each edge, neighbours, none, all, words of many tokens."""
-    n = len(find_words(texts[0]))
-    odd = "supercalifragilistic well-known café reduced hypercholesterolaemia"
-    return [
-        blank(texts[0], [*range(1, n, 2)], "halves"),
-        blank(texts[1], [0, len(find_words(texts[1])) - 1], "edges"),
-        blank(texts[2], [2, 3, 4, 7], "neighbours"),
-        blank(texts[3], [], "none"),
-        blank(texts[3], [*range(len(find_words(texts[3])))], "all"),
-        blank(odd, [0, 3, 5], "long"),
-    ]
+    return blank_awkwardly(texts)
 
 
 def spans_of(blanked):

@@ -52,6 +52,21 @@ def blank(text, blanks, id="d"):
     return BlankedText(id, text, find_words(text), blanks)
 
 
+def blank_awkwardly(texts):
+    """Return texts with blanks at halves, at each edge, neighbours, none, all, words of many tokens, and no text."""
+    n_words = [len(find_words(text)) for text in texts]
+    odd = "supercalifragilistic well-known café reduced hypercholesterolaemia"
+    return [
+        blank(texts[0], [*range(1, n_words[0], 2)], "halves"),
+        blank(texts[1], [0, n_words[1] - 1], "edges"),
+        blank(texts[2], [2, 3, 4, 7], "neighbours"),
+        blank(texts[3], [], "none"),
+        blank(texts[3], [*range(n_words[3])], "all"),
+        blank(odd, [0, 3, 5], "long"),
+        blank("", [], "empty"),
+    ]
+
+
 def byte_level(texts, **marks):
     """Train sub-words in the manner of GPT-2 and RoBERTa: every byte is known, `Ġ` is a space."""
     backend = Tokenizer(models.BPE())

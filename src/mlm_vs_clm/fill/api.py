@@ -201,7 +201,7 @@ def fill_with(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill with the function of a writer (a key of FILLERS); `axes` are its keyword arguments."""
     if writer in AXIS["temperature"].values:
-        axes = {**axes, "sampling": sampling, "seed": sampling.seed}
+        axes = {**axes, "sampling": sampling}
     elif sampling.temperature:
         raise StudyError(f"writer {writer} is decoded greedily: leave temperature at 0")
     return FILLERS[writer](model, tokenizer, blanked, **axes)

@@ -1,17 +1,20 @@
 """How a causal model fills blanks: it reads the kept words and generates at the blanks, left context only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, DocumentError, FilledText, assemble_text
+from ..errors import StudyError
 from ..models.sizes import count_parameters, forward_flops, position_limit
 from .axes import check_values
 from .free_length import OpenWalk, leave_open, write_freely
 from .ledger import Ledger
 from .rows import TokenRow, to_rows, unknown_id
-from .sampling import Sampling
+from .sampling import GREEDY, Sampling
 from .vocabulary import Speller, slot_bias
 from .walking import Walk, Write, walk
 
@@ -26,8 +29,7 @@ def fill_causal(
     *,
     length: str = "known",
     max_length: int = 4,
-    sampling: Sampling | None = None,
-    seed: int = 0,
+    sampling: Sampling = GREEDY,
     batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks from left to right with a causal model and a key-value cache: each token is read once.
@@ -38,7 +40,6 @@ def fill_causal(
     tokens. Raises StudyError for another length, and DocumentError for a text that does not fit or that starts with a
     blank where the tokenizer has no token to open a text.
     """
-    sampling = sampling or Sampling(seed=seed)
     return fill_by_walking(model, tokenizer, blanked, read_kept, length, max_length, sampling, batch_tokens)
 
 
@@ -64,11 +65,7 @@ def fill_by_walking(
     `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are.
     """
     check_values("causal", {"length": length, "max_length": max_length})
-    limit = position_limit(model)
-    lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
-    rows = to_rows(blanked, tokenizer, limit, lengths)
-    for row in rows:
-        row.mask(unknown_id(tokenizer))  # no original may come back as a fill
+    rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     write = _write_slots(bias, sampling, mix)
@@ -83,6 +80,26 @@ def fill_by_walking(
         for i, text in enumerate(blanked)
     ]
     return filled, count_walks(count_parameters(model), blanked, [*walks.values()])
+
+
+def to_open_rows(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, blanked: list[BlankedText], length: str
+) -> list[TokenRow]:
+    """Return the texts as tokens, without the originals in their slots; one slot per blank unless length is `known`."""
+    lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
+    rows = to_rows(blanked, tokenizer, position_limit(model), lengths)
+    for row in rows:
+        row.mask(unknown_id(tokenizer))
+    return rows
+
+
+def check_positions(model: PreTrainedModel, way: str) -> None:
+    """Raise StudyError for a model that cannot be told the positions of its tokens, which a way of filling needs."""
+    if "position_ids" not in signature(model.forward).parameters:
+        raise StudyError(
+            f"{way} needs position_ids, which {model.config.model_type} models do not accept: "
+            "fill from the left context"
+        )
 
 
 def check_opening(row: TokenRow) -> None:
@@ -112,8 +129,8 @@ def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) ->
     return spell.fills(row, n_blanks)
 
 
-def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: list[Walk]) -> Ledger:
-    """Return the cost: every token read once, the output layer only where something is decided."""
+def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
+    """Return the cost of what was read of each document: its tokens, and the output layer where something is decided."""
     ledger = Ledger.of(blanked)
     ledger.tokens_filled = sum(one.n_filled for one in walks)
     ledger.passes = sum(one.n_passes for one in walks)

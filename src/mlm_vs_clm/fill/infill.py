@@ -1,16 +1,14 @@
 """How a causal model fills with both sides visible: it reads the text with masks, then generates the answers."""
 
-from inspect import signature
-
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
 from ..models.objectives import OPENING, lay_out_answers
-from .causal import fill_by_walking
+from .causal import check_positions, fill_by_walking
 from .ledger import Ledger
 from .rows import TokenRow
-from .sampling import Sampling
+from .sampling import GREEDY, Sampling
 from .walking import Walk
 
 
@@ -21,8 +19,7 @@ def fill_infill(
     *,
     length: str = "known",
     max_length: int = 4,
-    sampling: Sampling | None = None,
-    seed: int = 0,
+    sampling: Sampling = GREEDY,
     batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks with a causal model trained with objective `infill`, which sees both sides of each blank.
@@ -41,7 +38,7 @@ def fill_infill(
         lambda row: read_answers(row, mask_id, separator),
         length,
         max_length,
-        sampling or Sampling(seed=seed),
+        sampling,
         batch_tokens,
     )
 
@@ -53,11 +50,7 @@ def check_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
             "infilling needs a tokenizer with a mask and a separator: train a model with objective=infill, or fill "
             "from the left context"
         )
-    if "position_ids" not in signature(model.forward).parameters:
-        raise StudyError(
-            f"infilling needs position_ids, which {model.config.model_type} models do not accept: "
-            "fill from the left context"
-        )
+    check_positions(model, "infilling")
 
 
 def read_answers(row: TokenRow, mask_id: int, opening_id: int) -> Walk:

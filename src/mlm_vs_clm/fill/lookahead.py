@@ -4,7 +4,6 @@ The candidates of a document are read side by side in one row, each attending to
 their keys and values are dropped when one is chosen, so what stands left of a blank is read once.
 """
 
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,13 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText, assemble_text
-from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling, kept_in
-from ..models.sizes import (
-    HEAD_ROWS,
-    count_parameters,
-    forward_flops,
-    hidden_states,
-    output_layer,
-    position_limit,
-)
+from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer
 from .axes import check_values
-from .causal import check_opening
+from .causal import check_opening, check_positions, count_walks, to_open_rows
 from .ledger import Ledger
-from .rows import TokenRow, to_rows, unknown_id
+from .rows import TokenRow
 from .vocabulary import Speller, slot_bias
 from .walking import batch_by_size, make_cache
 
@@ -34,7 +25,7 @@ SHARED, DROPPED, PADDING = (
     -1,
     -2,
     -3,
-)  # whose a column is: of all candidates, of none any more; a query that is none
+)  # whose a column is: of all candidates, of none any more; a query of none
 DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
@@ -57,25 +48,19 @@ def fill_lookahead(
     decides. Raises StudyError for a model without position_ids, and what `fill_causal` raises.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
-    if "position_ids" not in signature(model.forward).parameters:
-        raise StudyError(
-            f"look-ahead needs position_ids, which {model.config.model_type} models do not accept: "
-            "fill from the left context"
-        )
-    lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
-    rows = to_rows(blanked, tokenizer, position_limit(model), lengths)
+    check_positions(model, "look-ahead")
+    rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
-        row.mask(unknown_id(tokenizer))  # no original may come back as a fill
         check_opening(row)
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
     bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
     with as_filling(model), torch.inference_mode():
-        for batch in batch_by_size(searches, lambda one: len(one.blanks), lambda one: one.most, batch_tokens):
+        for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
     filled = [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs]
-    return filled, _count(count_parameters(model), blanked, searches)
+    return filled, count_walks(count_parameters(model), blanked, searches)
 
 
 class Search:
@@ -94,6 +79,11 @@ class Search:
         self.is_deciding = False
         self.chosen: int | None = None
         self.n_read = self.n_scored = self.n_passes = self.depth = 0
+
+    @property
+    def n_filled(self) -> int:
+        """Return how many tokens were written when all blanks are filled."""
+        return len(self.row.slots)
 
     @property
     def is_finished(self) -> bool:
@@ -307,13 +297,3 @@ class _TreeReader:
 
     def _tensor(self, numbers: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(numbers)).to(self.model.device)
-
-
-def _count(sizes: dict[str, int], blanked: list[BlankedText], searches: list[Search]) -> Ledger:
-    """Return the cost: every token of every candidate that was read, and every prediction that was used."""
-    ledger = Ledger.of(blanked)
-    ledger.tokens_filled = sum(len(one.row.slots) for one in searches)
-    ledger.passes = sum(one.n_passes for one in searches)
-    ledger.token_forwards = sum(one.n_read for one in searches)
-    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(one.n_scored for one in searches))
-    return ledger

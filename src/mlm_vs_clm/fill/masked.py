@@ -20,8 +20,9 @@ from .ledger import Ledger
 from .lengths import choose_lengths
 from .orders import PLANS, Order, Pace, Planned, make_order
 from .rows import Lengths, TokenRow, to_rows
-from .sampling import Key, Sampling
+from .sampling import GREEDY, Key, Sampling
 from .vocabulary import Speller, slot_bias
+from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
 
@@ -64,8 +65,7 @@ def fill_masked(
     sweeps: int = 1,
     schedule: str = "equal",
     max_length: int = 4,
-    sampling: Sampling | None = None,
-    seed: int = 0,
+    sampling: Sampling = GREEDY,
     batch_tokens: int = 4096,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks with a masked model; orders and their pace (`per_pass` to `schedule`) are those of `orders`.
@@ -75,11 +75,11 @@ def fill_masked(
     visible, which is the published procedure at 1.
     context `left`: from left to right, one token per pass; the text is cut off after the slot, whatever followed
     it, and ends in eight masks, the same for every document.
-    length: see `choose_lengths`; `free` tries 1 to `max_length` tokens per blank.
+    length: see `choose_lengths`; `free` tries 1 to `max_length` tokens per blank. Order random is drawn by the seed of
+    the sampling.
     Raises StudyError for settings that do not go together and for a text that does not fit the model.
     """
     pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
-    sampling = sampling or Sampling(seed=seed)
     axes = {"context": context, "order": order, "length": length, "max_length": max_length}
     check_values("masked", axes)
     check_masked(context, order, length, pace, sampling.temperature)
@@ -91,7 +91,7 @@ def fill_masked(
             length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
         )
         rows = filler.tokenize(blanked, lengths)
-        filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))
+        filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed))
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
     return [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs], ledger
@@ -148,8 +148,8 @@ class Filler:
     def fill(self, work: list[Work]) -> None:
         """Fill the documents in rounds of one pass each, until none has a slot left."""
         while work := [one for one in work if one.order.candidates()]:
-            views = [one.view(self.mask_id, self.max_positions) for one in work]
-            for batch in batch_by_length([len(view) for view in views], self.batch_tokens):
+            sizes = [len(one.view(self.mask_id, self.max_positions)) for one in work]
+            for batch in batch_by_size(range(len(work)), sizes.__getitem__, self.batch_tokens):
                 self._fill_one_pass([work[i] for i in batch])
                 MEMORY.release_if_grown()
 
@@ -234,7 +234,7 @@ class Filler:
         for row in rows:
             row.mask(self.mask_id)
         found: list[list[float]] = [[] for _ in rows]
-        for batch in batch_by_length([len(row.ids) for row in rows], self.batch_tokens):
+        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.batch_tokens):
             members = [rows[i] for i in batch]
             slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
             logits = self.logits(members, [row.ids for row in members], slots)
@@ -250,15 +250,3 @@ class Filler:
             self.ledger.passes += 1
             self.ledger.token_forwards += len(view)
             self.ledger.flops += forward_flops(self.sizes_for(len(slots)), len(view), len(slots))
-
-
-def batch_by_length(lengths: list[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield the numbers of texts of similar length, longest first, at most `batch_tokens` tokens with padding."""
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch

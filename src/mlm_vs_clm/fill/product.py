@@ -10,10 +10,10 @@ from ..models.sizes import position_limit
 from .axes import check_values
 from .causal import fill_by_walking, read_kept
 from .ledger import Ledger
-from .masked import Filler, batch_by_length
+from .masked import Filler
 from .rows import TokenRow
-from .sampling import Sampling
-from .walking import Walk
+from .sampling import GREEDY, Sampling
+from .walking import Walk, batch_by_size
 
 
 def fill_product(
@@ -24,8 +24,7 @@ def fill_product(
     second: PreTrainedModel,
     weight: float = 0.5,
     length: str = "known",
-    sampling: Sampling | None = None,
-    seed: int = 0,
+    sampling: Sampling = GREEDY,
     batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill each slot by (1 - weight) log p_masked + weight log p_causal, normalised over the vocabulary.
@@ -45,7 +44,7 @@ def fill_product(
             product.plan,
             length,
             1,
-            sampling or Sampling(seed=seed),
+            sampling,
             batch_tokens,
             lambda here, logits: product.logits(here).lerp(logits, weight),
         )
@@ -62,7 +61,7 @@ class Product:
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
             )
         self.ledger = Ledger()
-        self.filler = Filler(masked, tokenizer, Sampling(), self.ledger, batch_tokens=4096)
+        self.filler = Filler(masked, tokenizer, GREEDY, self.ledger, batch_tokens=4096)
 
     def plan(self, row: TokenRow) -> Walk:
         """Mask a row and plan how the causal model reads it."""
@@ -73,7 +72,7 @@ class Product:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
         rows = [one.row for one in here]
         found = torch.empty(len(rows), self.filler.model.config.vocab_size, device=self.filler.model.device)
-        for batch in batch_by_length([len(row.ids) for row in rows], self.filler.batch_tokens):
+        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.filler.batch_tokens):
             slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
             members = [rows[i] for i in batch]
             found[batch] = self.filler.logits(members, [row.ids for row in members], slots)

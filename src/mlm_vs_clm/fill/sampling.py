@@ -51,3 +51,6 @@ class Sampling:
         target = draws.to(total.device)[:, None] * total[:, -1:]
         places = (total <= target).sum(-1, keepdim=True).clamp(max=total.shape[-1] - 1)
         return ids.gather(-1, places).squeeze(-1).tolist()
+
+
+GREEDY = Sampling()

@@ -5,7 +5,7 @@ A BERT-class network gets only the tokens to read, packed, and each document att
 reads the documents in lockstep: as many tokens of each as the one nearest to its slot needs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -80,7 +80,7 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     kind: type[PackedReader | LockstepReader] = PackedReader if can_pack(model) else LockstepReader
     head = output_layer(model)
     with as_filling(model):
-        for batch in batch_by_size(walks, kind.size, Walk.most, batch_tokens):
+        for batch in batch_by_size(walks, kind.size, batch_tokens, Walk.most):
             reader = kind(model, batch, pad_id)
             while ahead := _trim([one.n_ahead() for one in batch]):
                 states = reader.read(
@@ -250,12 +250,16 @@ def make_cache(n_positions: int, dtype: torch.dtype | None = None) -> Cache:
 
 
 def batch_by_size(
-    documents: list[T], size: Callable[[T], int], most: Callable[[T], int], batch_tokens: int
+    documents: Iterable[T],
+    size: Callable[[T], int],
+    batch_tokens: int,
+    most: Callable[[T], int] | None = None,
 ) -> Iterator[list[T]]:
     """Yield documents of similar size together, the longest first, at most `batch_tokens` tokens per batch.
 
-    `most` is how many tokens a document takes at most: a batch takes as many for each.
+    `most` is how many tokens a document takes at most, by default its size: a batch takes as many for each.
     """
+    most = most or size
     batch: list[T] = []
     for one in sorted(documents, key=lambda one: (-size(one), -most(one))):
         longest = max(map(most, (one, *batch)))
