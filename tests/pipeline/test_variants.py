@@ -85,7 +85,7 @@ def test_a_value_that_is_the_default_stands_for_itself(compose):
 @pytest.mark.parametrize(
     ("vary", "told"),
     [
-        ("arm.order: [left_to_right]", "vary.arm.order changes nothing for arm clm"),
+        ("corpus.seed: [3]", "vary.corpus.seed changes nothing for arm mlm"),
         ("masking.ratio: [0.1, 0.2]", "vary.masking.ratio changes nothing for arm mlm"),
         ("arm.temperature: []", "vary.arm.temperature has no value"),
     ],

@@ -1,0 +1,73 @@
+"""Variants of arms in tables: the settings in which they differ as columns, and the pairs of them that are compared."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pandas as pd
+
+from .cells import Comparison
+from .tables import KEYS, join_reasons
+
+CELL = ["corpus", "arm", "strategy", "ratio", "seed"]
+COSTS = ("passes", "flops", "seconds")  # of the ledger, per document
+PER_RUN = ("seed", "artifact")  # what runs of one cell do not share
+
+
+def pair_variants(comparisons: Sequence[Comparison], arms: Collection[str]) -> list[Comparison]:
+    """Return the comparisons whose arms are all there, and those of their variants at equal settings."""
+    names = [arm.partition(" ") for arm in sorted(arms)]
+    return [
+        Comparison(", ".join(filter(None, (one.name, settings))), first, second)
+        for one in comparisons
+        for base, space, settings in names
+        if base == one.first
+        for first, second in [(base + space + settings, one.second + space + settings)]
+        if second in arms
+    ]
+
+
+def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return a table with a column per setting that variants differ in, numbers where all its levels are.
+
+    Rows of arms (of `first`, in a table of differences) also have `base`, the arm that they are a variant of, and
+    `variant`, its settings in words, else the arm itself; those of cells have COSTS, and every measure of the same cell
+    with its interval by its name.
+    """
+    rows, variants = tables[name], tables["variants"]
+    arm = next((column for column in ("arm", "first") if column in rows), None)
+    if arm is None:
+        return rows
+    words = rows[arm].str.partition(" ")
+    rows = rows.assign(base=words[0], variant=words[2].where(words[2] != "", words[0]))
+    levels = variants.drop_duplicates(["arm", "setting"]).pivot(index="arm", columns="setting", values="level")
+    rows = rows.merge(levels.apply(read_numbers), how="left", left_on=arm, right_index=True)
+    return join_measures(rows, tables) if set(CELL) <= {*rows} else rows
+
+
+def read_numbers(levels: pd.Series) -> pd.Series:
+    """Return levels as numbers where all of them are."""
+    numbers = pd.to_numeric(levels, errors="coerce")
+    return numbers if numbers.notna().sum() == levels.notna().sum() else levels
+
+
+def join_measures(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return rows of cells with their costs per document and with every measure of the same cell."""
+    ledger = tables["ledger"].set_index(CELL)
+    costs = ledger[[*COSTS]].div(ledger["documents"], axis=0)
+    scores = tables["scores"].drop_duplicates([*CELL, "metric"])
+    wide = scores.pivot(index=CELL, columns="metric", values=["value", "low", "high"])
+    wide.columns = [metric if part == "value" else f"{metric}_{part}" for part, metric in wide.columns]
+    for beside in (costs, wide):
+        rows = rows.drop(columns=[column for column in beside if column in rows]).join(beside, on=CELL)
+    return rows
+
+
+def over_runs(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per cell of a table: the mean over its runs, with an interval from their lowest low to their highest high."""
+    declared = [key for key in KEYS[name] if key not in PER_RUN]
+    numbers = set(rows.select_dtypes("number"))
+    how = {
+        column: "mean" if column in numbers else "first" for column in rows if column not in declared
+    }
+    how |= {column: "min" if column.endswith("low") else "max" for column in numbers if column.endswith(("low", "high"))}
+    how |= {"reason": join_reasons} if "reason" in how else {}
+    return rows.groupby(declared, dropna=False, sort=False).agg(how).reset_index()
