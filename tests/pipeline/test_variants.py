@@ -36,7 +36,7 @@ def test_every_combination_of_the_values_is_an_arm_with_a_name():
     (cool, warm) = list_variants(cell)
     assert (cool.name, warm.name) == ("mlm temperature=0.3 model=tiny", "mlm temperature=1.0 model=tiny")
     rows = list_settings(GridConfig(["plots"], [], ["mlm"], [0], also=[cell]))
-    assert rows[0] == {"arm": cool.name, "base": "mlm", "setting": "arm.temperature", "value": 0.3}
+    assert rows[0] == {"arm": cool.name, "base": "mlm", "setting": "arm.temperature", "level": 0.3}
     assert len(rows) == 4
 
 

@@ -64,7 +64,7 @@ def _judge(
     resamples: int,
 ) -> dict:
     corpus, arm, strategy, ratio = place
-    sides = {floor: found.get((corpus, floor, strategy, ratio), {}) for floor in floors}
+    sides = {floor: _find_floor(place, floor, found) for floor in floors}
     made = {
         floor: compare_cells(found[place], side, measure, resamples, (arm, floor))
         for floor, side in sides.items()
@@ -78,6 +78,13 @@ def _judge(
         **{"difference": least.difference, "low": least.low, "high": least.high},
         **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
     }
+
+
+def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
+    """Return the cells of a floor: of the variant with the settings of the arm, where there is one."""
+    corpus, arm, *masking = place
+    varied = f"{floor} {arm.partition(' ')[2]}"
+    return found.get((corpus, varied, *masking)) or found.get((corpus, floor, *masking), {})
 
 
 def _decide(least: PairedDifference) -> str:

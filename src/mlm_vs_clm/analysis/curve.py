@@ -83,7 +83,7 @@ def mark_pale_along(
 
     `along` has the cells of the curve, `final` those of the study, which have the floors.
     """
-    floors = [one for one in final if one.cell.arm in BASELINES]
+    floors = [one for one in final if one.cell.arm.partition(" ")[0] in BASELINES]
     known = {
         budget: Competence(
             judge_competence(

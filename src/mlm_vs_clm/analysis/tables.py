@@ -13,6 +13,7 @@ from ..tasks import TASKS
 OVERALL = "overall"  # all corpora together
 COLUMNS = {
     "study": "scale track main_strategy main_ratio rules".split(),
+    "variants": "arm base setting level".split(),
     "scores": (
         "corpus arm objective context length order strategy ratio share seed scope metric "
         "value low high n signature artifact reason model"
@@ -63,6 +64,7 @@ COLUMNS = {
 }
 KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
+    "variants": ["arm", "setting"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "competence": ["corpus", "arm", "strategy", "ratio", "word_class"],
@@ -87,6 +89,7 @@ NUMBERS = (
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
 ).split()
 NOTES = ("pale", "reason", "model")  # columns of words that may be absent
+RARE = ("variants",)  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 
 
@@ -137,8 +140,10 @@ def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
 
 
 def read_table(name: str, folder: Path) -> pd.DataFrame:
-    """Return one tidy table of a results folder; raises StudyError where its file is absent."""
+    """Return one tidy table of a results folder; raises StudyError where its file is absent, unless it is one of RARE."""
     path = Path(folder) / f"{name}.csv"
+    if name in RARE and not path.is_file():
+        return tidy(name, pd.DataFrame())
     if not path.is_file():
         raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")
     return tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))

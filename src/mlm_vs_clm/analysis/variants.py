@@ -1,11 +1,12 @@
 """Variants of arms in tables: the settings in which they differ as columns, and the pairs of them that are compared."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from .cells import Comparison
-from .tables import KEYS, join_reasons
+from .tables import KEYS
 
 CELL = ["corpus", "arm", "strategy", "ratio", "seed"]
 COSTS = ("passes", "flops", "seconds")  # of the ledger, per document
@@ -38,8 +39,11 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         return rows
     words = rows[arm].str.partition(" ")
     rows = rows.assign(base=words[0], variant=words[2].where(words[2] != "", words[0]))
-    levels = variants.drop_duplicates(["arm", "setting"]).pivot(index="arm", columns="setting", values="level")
-    rows = rows.merge(levels.apply(read_numbers), how="left", left_on=arm, right_index=True)
+    levels = variants.drop_duplicates(["arm", "setting"]).pivot(
+        index="arm", columns="setting", values="level"
+    )
+    levels = levels.drop(columns=[column for column in levels if column in rows])
+    rows = rows.join(levels.apply(read_numbers), on=arm)
     return join_measures(rows, tables) if set(CELL) <= {*rows} else rows
 
 
@@ -63,11 +67,10 @@ def join_measures(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.
 
 def over_runs(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell of a table: the mean over its runs, with an interval from their lowest low to their highest high."""
-    declared = [key for key in KEYS[name] if key not in PER_RUN]
-    numbers = set(rows.select_dtypes("number"))
-    how = {
-        column: "mean" if column in numbers else "first" for column in rows if column not in declared
-    }
-    how |= {column: "min" if column.endswith("low") else "max" for column in numbers if column.endswith(("low", "high"))}
-    how |= {"reason": join_reasons} if "reason" in how else {}
-    return rows.groupby(declared, dropna=False, sort=False).agg(how).reset_index()
+    keys = [key for key in KEYS[name] if key not in PER_RUN]
+    keys += [column for column in rows if column not in keys and (column == "model" or "." in column)]
+    numbers = {*rows.select_dtypes("number")}
+    how: dict[str, Any] = {c: "mean" if c in numbers else "first" for c in rows if c not in keys}
+    how |= {c: "min" for c in how if c in numbers and c.endswith("low")}
+    how |= {c: "max" for c in how if c in numbers and c.endswith("high")}
+    return rows.groupby(keys, dropna=False, sort=False).agg(how).reset_index()

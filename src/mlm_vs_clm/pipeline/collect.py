@@ -4,7 +4,9 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -20,6 +22,7 @@ from ..analysis.headroom import share_headroom
 from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
 from ..analysis.tables import COLUMNS
+from ..analysis.variants import pair_variants
 from ..corpora import load_split
 from ..corpora.card import card_markdown
 from ..errors import StudyError
@@ -41,6 +44,7 @@ from .cells import (
     read_scored,
     read_trained,
 )
+from .config import ObjectiveConfig, TrainingConfig
 from .scoring import MetricStatistics, summarise
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
@@ -77,10 +81,11 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     rules, resamples = settings["rules"], settings["resamples"]
     scored, trained = read_main(inputs, to_main(settings))
     arms = {one.cell.arm for one in scored}  # what was not run, `answers` says
-    comparisons = [one for one in list_comparisons(rules) if arms.issuperset(one.arms)]
+    comparisons = pair_variants(list_comparisons(rules), arms)
     along = [read_scored(path) for path in of_curve(inputs)]
     tables = {
         "study": describe_settings(settings),
+        "variants": pd.DataFrame(settings.get("variants", []), columns=COLUMNS["variants"]),
         "scores": gather_scores(inputs),
         "downstream": gather_downstream(inputs),
         "competence": judge_competence(map(read_scored, of_stage(inputs, "score")), resamples),
@@ -89,7 +94,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "runs": compare_by_seed(scored, trained, comparisons, resamples),
         "ledger": gather_ledger(inputs),
         "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
-        "training": gather_training(inputs),
+        "training": gather_training(inputs, {one["setting"] for one in settings.get("variants", [])}),
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
     learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
@@ -214,8 +219,8 @@ def _segments(text: str, spans: list, marks: dict[int, str]) -> list[list[str]]:
     return [segment for segment in [*segments, [text[cursor:], ""]] if segment[0]]
 
 
-def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
-    """Return the training curve of each language model."""
+def gather_training(inputs: dict[str, Path], varied: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the training curve of each language model, with a column per varied setting that a training has."""
     frames = []
     for path in dict.fromkeys(of_stage(inputs, "pretrain")):
         record, read = read_record(path), inputs_of(path)
@@ -227,8 +232,19 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
             "tokens_per_second": record["measured"]["tokens_per_second"],
             "artifact": name_of(path),
         }
+        known = _flatten_training(record["settings"])
+        about |= {key: known[key] for key in sorted(varied) if key in known}
         frames.append(pd.read_csv(path / "curves.csv").assign(**about))
     return pd.concat(frames) if frames else pd.DataFrame()
+
+
+def _flatten_training(settings: dict) -> dict[str, Any]:
+    """Return the settings of a training by Hydra key, those that its record leaves out at their defaults."""
+    objective = asdict(ObjectiveConfig()) | settings["objective"]
+    training = asdict(TrainingConfig()) | settings["training"]
+    return {f"objective.{key}": value for key, value in objective.items()} | {
+        f"scale.training.{key}": value for key, value in training.items()
+    }
 
 
 def _describe_start(folder: Path) -> str:
@@ -267,7 +283,7 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict
     starts = sorted(set(tables["training"].get("initialisation", [])))
     scale, track = settings["scale"], settings.get("track")
     command = "make own CORPUS=<texts>" if scale == "own" else f"make reproduce SCALE={scale}"
-    return {
+    return {key: settings.get(key) for key in ("title", "question", "panels")} | {
         "rules": compare_rules(settings["rules"], inputs),
         "scale": f"{scale} track={track}" if track else scale,
         "command": command + (f" TRACK={track}" if track else ""),

@@ -223,11 +223,39 @@ class GridConfig:
 
 
 @dataclass
+class PanelConfig:
+    """A figure of a study, with its table: `kind` is one of report.panels.KINDS; columns are those of its table.
+
+    Beside them a table of arms has the columns that analysis.variants.join_settings adds. `where` keeps rows by a value
+    of a column, or by a list of values; `line` and `facet` split them. A heat map has a second axis in `y`.
+    """
+
+    name: str = MISSING
+    kind: str = MISSING
+    x: str = MISSING
+    y: str = "value"
+    line: str = ""
+    facet: str = ""
+    table: str = "scores"
+    where: dict[str, Any] = field(default_factory=dict)
+    title: str = MISSING
+    caption: str = ""
+
+
+@dataclass
 class TrackConfig:
-    """The model that each arm or, of arms not named, each objective trains; where neither is named: `model`."""
+    """The model that each arm or, of arms not named, each objective trains; where neither is named: `model`.
+
+    A study with a question of its own has it with a `title` and its `panels` at the top of its page. `reference` names the
+    arm whose fills every other arm's are compared with.
+    """
 
     name: str = MISSING
     models: dict[str, str] = field(default_factory=dict)
+    title: str = ""
+    question: str = ""
+    panels: list[PanelConfig] = field(default_factory=list)
+    reference: str = ""
 
 
 @dataclass

@@ -22,6 +22,7 @@ from ..models.objectives import OBJECTIVES, check_objective
 from ..tasks import TASKS
 from .artifacts import Recipe
 from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
+from .variants import list_settings
 
 # Raised when the meaning of a stage's code changes: its stored results are then made again.
 VERSIONS = {
@@ -42,6 +43,7 @@ UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
 STARTS = ("encoder", "scratch", "checkpoint")
 READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
+SHOWN = ("title", "question", "panels", "reference")  # of a track, by the report
 CHECKPOINT_ONLY = ("revision", "opening", "bidirectional")
 
 
@@ -363,6 +365,8 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
         "rules": rules,
     }
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
+    settings |= {"variants": varied} if (varied := list_settings(config.scale.grid)) else {}
+    settings |= {key: value for key in SHOWN if (value := asdict(config.track)[key])}
     settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
     if config.scale.minutes:
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}

@@ -36,7 +36,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
     first, second, rest = {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
-        refuse_unused(grid, corpus, choose)
+        refuse_unused(grid, corpus, choose, lambda full: recipes.generate(full).id)
         first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         cells = list(_cells_of(grid, corpus))
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():

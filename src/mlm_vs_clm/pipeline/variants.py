@@ -1,13 +1,12 @@
 """Variants of arms: the combinations of settings that a part of the grid varies, each an arm of its own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 from ..errors import StudyError
-from . import recipes
 from .config import CellConfig, Config, GridConfig, MaskingConfig
 
 
@@ -57,9 +56,9 @@ def list_arms(grid: GridConfig) -> dict[str, Variant]:
 
 
 def list_settings(grid: GridConfig) -> list[dict]:
-    """Return the table `variants`: one row (arm, base, setting, value) per variant and setting."""
+    """Return the table `variants`: one row (arm, base, setting, level) per variant and setting."""
     return [
-        {"arm": one.name, "base": one.base, "setting": setting, "value": value}
+        {"arm": one.name, "base": one.base, "setting": setting, "level": value}
         for one in list_arms(grid).values()
         for setting, value in one.settings.items()
     ]
@@ -77,32 +76,43 @@ def fill_with(arm: Config, cell: Config) -> Config:
     return replace(both, arm=arm.arm, model=arm.model, scale=scale)
 
 
-def refuse_unused(grid: GridConfig, corpus: Config, choose: Callable[..., Config]) -> None:
-    """Raise StudyError for a key of `vary` that changes settings of an arm, but nothing of what it writes."""
+def refuse_unused(
+    grid: GridConfig, corpus: Config, choose: Callable[..., Config], identify: Callable[[Config], str]
+) -> None:
+    """Raise StudyError for a key of `vary` that changes settings of an arm, but nothing of what it writes.
+
+    `identify` returns the id of the texts that settings make.
+    """
     for cell in grid.also:
         for arm, key, masking in product(cell.arms, cell.vary, list_maskings(cell, grid)[:1]):
             of_arm = [one.settings for one in list_variants(cell) if one.base == arm]
-            if _is_unused(key, arm, of_arm, replace(corpus, masking=masking), choose):
+            pairs = _pair_without(key, arm, of_arm, choose)
+            at = replace(corpus, masking=masking)
+            if _is_unused(((fill_with(made, at), fill_with(other, at)) for made, other in pairs), identify):
                 raise StudyError(
                     f"scale.grid.also: vary.{key} changes nothing for arm {arm}: correct the key, or remove it"
                 )
 
 
-def _is_unused(
-    key: str, arm: str, of_arm: list[dict[str, Any]], cell: Config, choose: Callable[..., Config]
-) -> bool:
-    """Return whether no variant of an arm writes other texts without the key, though its settings are others then."""
-    is_changed = False
+def _pair_without(
+    key: str, arm: str, of_arm: list[dict[str, Any]], choose: Callable[..., Config]
+) -> Iterator[tuple[Config, Config]]:
+    """Yield the settings of the variants of an arm with a key and without it, where they differ."""
     for settings in of_arm:
         without = {name: value for name, value in settings.items() if name != key}
-        pair = [choose(**Variant(arm, arm, each).choices) for each in (settings, without)]
-        if pair[0] != pair[1]:
-            is_changed = True
-            id = recipes.generate(fill_with(pair[0], cell)).id
-            try:
-                other = recipes.generate(fill_with(pair[1], cell)).id
-            except StudyError:
-                return False  # the other settings need it
-            if id != other:
+        made, other = (choose(**Variant(arm, arm, each).choices) for each in (settings, without))
+        if made != other:
+            yield made, other
+
+
+def _is_unused(pairs: Iterator[tuple[Config, Config]], identify: Callable[[Config], str]) -> bool:
+    """Return whether settings that differ all make the same texts; not where the others make none."""
+    ids = []
+    for made, other in pairs:
+        ids.append(identify(made))
+        try:
+            if identify(other) != ids[-1]:
                 return False
-    return is_changed
+        except StudyError:
+            return False
+    return bool(ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from . import (
     drawing,
     outcomes,
     page,
+    panels,
     quality,
     rendering,
     sentences,
@@ -85,27 +87,45 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
     for part in (folder / "tables", folder / "figures"):
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
-    for name, table in rows.items():
+    written = {name: table for name, table in rows.items() if name not in tidy.RARE or len(table)}
+    for name, table in written.items():
         write_csv(table, folder / f"{name}.csv")
+    specs = about.get("panels") or []
     answers, told = outcomes.answer_tables(rows, study), outcomes.sentence_table(rows["sentences"], study)
-    sections = [make_section(rows, study, id, title, folder) for id, title in SECTIONS.items()]
+    sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
+    if specs:  # a study of its own question shows what it has
+        sections = [replace(one, missing="") for one in sections if one.drawings or one.tables]
+        rows["sentences"] = outcomes.keep_asked(rows["sentences"], rows["answers"])
+    shown = panel_section(specs, rows, study, folder / "figures")
     sections += speed_section(tables.get("bench", pd.DataFrame()))
-    for table in [*told, *answers, *(table for section in sections for table in section.tables)]:
+    for table in [*told, *answers, *(table for section in [*shown, *sections] for table in section.tables)]:
         write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
+        panels=shown,
         sections=sections,
         answers=answers,
         claims=outcomes.list_claims(rows["sentences"], rows["answers"]),
         lead=find_lead(sections),
-        summaries=sentences.summarise_corpora(rows, study),
+        summaries=[] if specs else sentences.summarise_corpora(rows, study),
         setting=sentences.describe_main_cell(rows["scores"], study),
         signatures=page.list_signatures(rows["scores"]),
         examples=page.order_examples(examples),
         cards=cards,
         about=about,
-        files=[describe_file(folder / f"{name}.csv", len(table)) for name, table in rows.items()],
+        files=[describe_file(folder / f"{name}.csv", len(table)) for name, table in written.items()],
     )
+
+
+def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder: Path) -> list[page.Section]:
+    """Return the section that opens the page of a study with panels, its figures saved; none for one without."""
+    if not specs:
+        return []
+    with drawing.style_context():
+        drawings, made, words = panels.show_panels(specs, rows, study)
+        for one in drawings:
+            drawing.save(one, folder)
+    return [page.Section("panels", "Findings", drawings, made, sentences=words)]
 
 
 def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
@@ -151,12 +171,14 @@ def remove_old(folder: Path) -> None:
             path.unlink()
 
 
-def make_section(rows: Rows, study: Study, id: str, title: str, folder: Path) -> page.Section:
-    """Draw and save the figures of one section, build its tables and sentences; say what is missing."""
+def make_section(
+    rows: Rows, study: Study, id: str, title: str, folder: Path, is_drawn: bool = True
+) -> page.Section:
+    """Draw and save the figures of one section unless it has tables alone, build these and its sentences; say what is missing."""
     drawings = [
         found
         for name, (section, *_) in FIGURES.items()
-        if section == id
+        if section == id and is_drawn
         for found in draw(name, rows, folder / "figures")
     ]
     built = [

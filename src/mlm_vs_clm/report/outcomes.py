@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, UNSURE, word_outcome
+from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from . import style
 from .style import Study
@@ -76,6 +76,11 @@ def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
         lines = [(name, _describe_outcomes(part)) for name, part in parts.items()]
         claims.append(Claim(told.claim, told.statement, counts, lines))
     return claims
+
+
+def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the sentences of the claims that a study ran a comparison of."""
+    return sentences[sentences["claim"].isin(answers.loc[answers["outcome"] != NOT_RUN, "claim"])]
 
 
 def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:

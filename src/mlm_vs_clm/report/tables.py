@@ -112,7 +112,9 @@ def describe_count(rows: pd.DataFrame) -> str:
 
 
 def command_for_cells(stage: str, scale: str, rows: pd.DataFrame) -> str:
-    """Return the lines that make the cells of the rows: strategies at the same ratios share one."""
+    """Return the lines that make the cells of the rows: strategies at the same ratios share one; with variants, the report."""
+    if "arm" in rows and rows["arm"].astype(str).str.contains(" ").any():
+        return command_for_report(scale)
     named = [list_choices(group, rows[group]) for group in ("corpus", "arm") if group in rows]
     start = " ".join([f"python experiments/{stage}.py -m scale={scale}", *named])
     strategies: dict[str, list[str]] = {}

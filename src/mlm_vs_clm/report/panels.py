@@ -1,0 +1,347 @@
+"""The panels of a study as data: lines, heat maps and frontiers of its tables, each with its table and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..analysis.tables import COLUMNS
+from ..analysis.variants import join_settings, over_runs
+from ..errors import StudyError
+from . import style
+from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, panels
+from .style import Study, ordered
+from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, enter_number, order_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
+Shown = tuple[list[Drawing], list[Table], list[str]]
+AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
+WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
+SIGNED = ("gap", "curve")  # tables whose values are differences
+LOSSES = ("dev_loss", "train_loss")
+NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "variant": "variant"}
+NAMES |= {
+    "dev_loss": "held-out loss (nats per predicted token)",
+    "objective.ratio": "masking ratio in training",
+}
+MARKED = (
+    "Blue: the first arm is ahead, orange: the second; *: the 95 % interval excludes 0; pale: an arm is not competent, so "
+    "that the difference decides nothing."
+)
+PALE = "Pale: the arm is not competent."
+
+
+def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study: Study) -> Shown:
+    """Return the figures, the tables and the sentences of a study's panels; one without rows has none.
+
+    Raises StudyError for a panel of an unknown kind, table or column.
+    """
+    drawings: list[Drawing] = []
+    made: list[Table] = []
+    sentences: list[str] = []
+    for spec in specs:
+        check_panel(spec)
+        cells = select_cells(spec, tables)
+        if len(cells):
+            draw, describe = KINDS[spec["kind"]]
+            drawings.append(draw(spec, cells))
+            made.append(panel_table(spec, cells, study))
+            sentences.append(f"{spec['title']}: {describe(spec, cells)}")
+    return drawings, made, sentences
+
+
+def check_panel(spec: Spec) -> None:
+    """Raise StudyError for a panel whose kind or table is unknown."""
+    for key, known in (("kind", KINDS), ("table", COLUMNS)):
+        if spec[key] not in known:
+            raise StudyError(
+                f"track.panels: {spec['name']}.{key}={spec[key]} is unknown: choose one of {', '.join(known)}"
+            )
+
+
+def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows that a panel shows, runs averaged: columns x, y, line, facet, value, low, high, pale, named.
+
+    `y` is the second axis of a heat map. Raises StudyError for a column that the table does not have.
+    """
+    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
+    if tables[spec["table"]].empty:
+        return rows
+    for column, wanted in spec["where"].items():
+        known = _column(rows, spec, column)
+        rows = rows[known.isin(wanted if isinstance(wanted, list) else [wanted])]
+    rows = over_runs(spec["table"], rows)
+    value = "value" if spec["kind"] == "heat" else spec["y"]
+    prefix = "" if value == "value" else f"{value}_"
+    absent = pd.Series(float("nan"), index=rows.index)
+    parts = {"x": _column(rows, spec, spec["x"]), "y": _column(rows, spec, spec["y"])}
+    parts |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
+    parts |= {"value": _column(rows, spec, value)}
+    parts |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
+    parts |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
+    cells = pd.DataFrame(parts | {"pale": rows["pale"].fillna("") if "pale" in rows else ""})
+    first = rows.iloc[:0] if rows.empty else rows
+    cells["named"] = first.get("variant", cells["line"])
+    cells["arm"] = first.get("base", cells["line"])
+    cells["metric"] = first.get("metric", "")
+    cells["reason"] = cells["pale"]  # a note in the table
+    if spec["kind"] == "heat" and spec["x"] == "passes":
+        cells["x"] = cells["x"].map(round_passes)
+    return cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+
+
+def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
+    if column not in rows:
+        raise StudyError(
+            f"track.panels: {spec['name']} names {column}, which table {spec['table']} does not have: choose one of "
+            f"{', '.join(map(str, rows.columns))}"
+        )
+    return rows[column]
+
+
+def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
+    """Return the line or the facet of each row in words; one for all where the panel names none."""
+    if not spec[part]:
+        return pd.Series("", index=rows.index, dtype="str")
+    known = _column(rows, spec, spec[part])
+    name = "" if part == "line" and not pd.api.types.is_numeric_dtype(known) else name_axis(spec[part])
+    return known.map(lambda value: f"{name} {write(value)}".strip()).astype("str")
+
+
+def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of cells with the column `pale`: why an arm's value says little, "" where it is competent or a floor."""
+    place = ["corpus", "arm", "strategy", "ratio"]
+    if "pale" in rows or not set(place) <= {*rows} or competence.empty:
+        return rows
+    judged = competence[competence["word_class"] == "all"].set_index(place)["outcome"]
+    outcome = rows[place].join(judged, on=place)["outcome"]
+    return rows.assign(pale=outcome.where(outcome == "not competent", ""))
+
+
+def round_passes(passes: float) -> float:
+    """Return a number of passes as the nearest power of two, so that trainings at about as many share a column."""
+    from math import log2
+
+    return 2.0 ** round(log2(passes)) if passes > 0 else passes
+
+
+def write(value: Any) -> str:
+    """Return a value of an axis in words."""
+    return value if isinstance(value, str) else f"{value:,.6g}"
+
+
+def name_axis(column: str) -> str:
+    """Return the words for a column: "unique tokens" for scale.training.unique_tokens, a metric by its name."""
+    words = column.rpartition(".")[2].replace("_", " ")
+    return NAMES.get(column, style.METRICS.get(column, words))
+
+
+def name_value(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return the words for the values of a panel."""
+    if spec["kind"] != "heat" and spec["y"] != "value":
+        return name_axis(spec["y"])
+    metric = style.name_metric(cells["metric"].iloc[0])
+    return f"difference in {metric}" if spec["table"] in SIGNED else metric
+
+
+def find_looks(cells: pd.DataFrame, spec: Spec) -> dict[str, dict[str, Any]]:
+    """Return the look of each line: arms have their own."""
+    lines = ordered(cells["line"], style.ARMS)
+    return style.looks(lines) if spec["line"] in ("arm", "base") else style.series_looks(lines)
+
+
+def draw_lines(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: facets across, the value over x with 95 % intervals, a line per value of `line`."""
+    return _draw_axes(spec, cells.sort_values("x", kind="stable"), _draw_line)
+
+
+def _draw_line(axes: Axes, line: pd.DataFrame, look: dict) -> None:
+    axes.plot(line["x"], line["value"], color=look["color"], linestyle=look.get("linestyle", "-"))
+    _draw_cells(axes, line, look)
+
+
+def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
+    for is_pale, part in cells.groupby(cells["pale"] != ""):
+        alpha = FAINT if is_pale else 0.9
+        axes.errorbar(
+            part["x"],
+            part["value"],
+            yerr=interval_arms(part, "value"),
+            xerr=interval_arms(part, "x"),
+            fmt=look["marker"],
+            color=look["color"],
+            elinewidth=0.8,
+            alpha=alpha,
+        )
+
+
+def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: facets across, a point per arm, and the name of each that no arm with a smaller x reaches."""
+
+    def draw(axes: Axes, line: pd.DataFrame, look: dict) -> None:
+        _draw_cells(axes, line, look)
+        for one in line[line["is_best"]].itertuples(index=False):
+            axes.annotate(
+                one.named, (one.x, one.value), xytext=(4, 4), textcoords="offset points", fontsize=7
+            )
+
+    return _draw_axes(spec, cells.assign(is_best=find_best(cells)), draw)
+
+
+def find_best(cells: pd.DataFrame) -> pd.Series:
+    """Return whether no competent arm of the facet has a higher value at as small an x."""
+    ranked = cells[cells["pale"] == ""].sort_values(["x", "value"], ascending=[True, False], kind="stable")
+    highest = ranked.groupby("facet")["value"].cummax()
+    before = highest.groupby(ranked["facet"]).shift(fill_value=float("-inf"))
+    return (ranked["value"] > before).reindex(cells.index, fill_value=False)
+
+
+def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame, dict], None]) -> Drawing:
+    facets, looks = ordered(cells["facet"]), find_looks(cells, spec)
+    figure, axes = panels(1, len(facets), 3.2, sharey=True)
+    for axis, facet in zip(axes[0], facets, strict=True):
+        shown = cells[cells["facet"] == facet]
+        if is_wide(cells["x"]):
+            axis.set_xscale("log")
+        for line, look in looks.items():
+            if len(part := shown[shown["line"] == line]):
+                draw(axis, part, look)
+        axis.set_title(facet)
+        axis.set_xlabel(name_axis(spec["x"]))
+    axes[0, 0].set_ylabel(name_value(spec, cells))
+    if [*looks] != [""]:
+        add_legend(figure, looks)
+    told = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
+    caption = " ".join(filter(None, [spec["caption"], PALE if (cells["pale"] != "").any() else ""]))
+    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+
+
+def is_wide(values: pd.Series) -> bool:
+    """Return whether numbers are shown on a logarithmic axis."""
+    return bool(values.min() > 0 and values.max() >= WIDE * values.min())
+
+
+def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: facets across, x and y as categories, the value in each cell by colour and as a number."""
+    facets, columns, lines = (ordered(cells[part]) for part in ("facet", "x", "y"))
+    height = 0.42 * len(lines) + 0.8
+    figure, axes = panels(1, len(facets), height, 0.85 * len(columns) + 1.6, sharey=True)
+    for axis, facet in zip(axes[0], facets, strict=True):
+        for cell in cells[cells["facet"] == facet].itertuples(index=False):
+            _draw_cell(axis, cell, columns.index(cell.x), lines.index(cell.y), spec, cells["value"])
+        axis.set_xticks(range(len(columns)), [write(one) for one in columns])
+        axis.set_yticks(range(len(lines)), [write(one) for one in lines])
+        axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(-0.5, len(lines) - 0.5))
+        axis.set_title(facet or name_value(spec, cells))
+        axis.set_xlabel(name_axis(spec["x"]))
+        axis.grid(visible=False)
+    axes[0, 0].set_ylabel(name_axis(spec["y"]))
+    told = describe_values(cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec))
+    caption = f"{spec['caption']} {MARKED if is_signed(spec) else PALE}".strip()
+    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+
+
+def is_signed(spec: Spec) -> bool:
+    """Return whether the values of a panel are differences."""
+    return spec["table"] in SIGNED
+
+
+def is_certain(cell: Any) -> bool:
+    """Return whether the interval of a difference excludes 0."""
+    return cell.low > 0 or cell.high < 0
+
+
+def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Series) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    signed = is_signed(spec)
+    bottom = -values.abs().max() if signed else values.min()
+    span = (values.abs().max() if signed else values.max()) - bottom or 1.0
+    share = (cell.value - bottom) / span
+    scale = LinearSegmentedColormap.from_list("", [BEHIND, "white", AHEAD] if signed else ["white", AHEAD])
+    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=scale(share), alpha=FAINT if cell.pale else 1))
+    is_dark = not cell.pale and (share > 0.7 or (signed and share < 0.2))
+    text = f"{cell.value:{'+' * signed}.{style.decimals(values)}f}" + "*" * (
+        signed and is_certain(cell) and not cell.pale
+    )
+    axes.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
+
+
+def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
+    """Return the values of a panel with their intervals: of a heat map x across, else one row per point."""
+    digits = style.decimals(cells["value"])
+    rows: list[tuple[Entry, ...]]
+    if spec["kind"] == "heat":
+        columns, keys = ordered(cells["x"]), ["facet", "y"]
+        found = {(cell.facet, cell.y, cell.x): cell for cell in cells.itertuples(index=False)}
+        header = ["", name_axis(spec["y"]), *(f"{name_axis(spec['x'])} {write(one)}" for one in columns)]
+        rows = [
+            (
+                *map(enter_key, keys, line),
+                *(enter(found[(*line, one)], digits) if (*line, one) in found else DASH for one in columns),
+            )
+            for line in order_lines(cells, keys)
+        ]
+    else:
+        header = [
+            "",
+            spec["line"] and name_axis(spec["line"]),
+            "arm",
+            name_axis(spec["x"]),
+            name_value(spec, cells),
+        ]
+        rows = [
+            (
+                Entry(cell.facet),
+                Entry(cell.line),
+                Entry(cell.named),
+                enter_number(cell.x, "{:,.4g}"),
+                enter(cell, digits),
+            )
+            for cell in cells.sort_values(["facet", "line", "x", "named"], kind="stable").itertuples(
+                index=False
+            )
+        ]
+    return Table(spec["name"], spec["title"], spec["caption"], header, rows, command_for_report(study.scale))
+
+
+def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return how often which arm is ahead in a heat map of differences, and the highest value of another."""
+    if not is_signed(spec):
+        return find_highest(spec, cells)
+    able = cells[cells["pale"] == ""]
+    first, second = int((able["low"] > 0).sum()), int((able["high"] < 0).sum())
+    silent = len(cells) - len(able)
+    return (
+        f"of {len(able)} cells with both arms competent the first arm is ahead in {first}, the second in {second}, and "
+        f"{len(able) - first - second} are undecided"
+        + (f"; in {silent} more an arm is not competent." if silent else ".")
+    )
+
+
+def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return the highest value of a panel (of a loss the lowest), competent arms alone, and where it is, by facet."""
+    clauses = []
+    is_loss = spec["y"] in LOSSES
+    for facet in ordered(cells["facet"]):
+        able = cells[(cells["facet"] == facet) & (cells["pale"] == "")]
+        if len(able):
+            one = able.loc[able["value"].idxmin() if is_loss else able["value"].idxmax()]
+            text = enter(one, style.decimals(cells["value"])).text
+            place = " ".join(filter(None, dict.fromkeys([one["arm"], one["line"], str(one["named"])])))
+            clauses.append(f"{facet} {text} ({place} at {name_axis(spec['x'])} {write(one['x'])})".strip())
+    return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
+
+
+Draw = Callable[[Spec, pd.DataFrame], Drawing]
+KINDS: dict[str, tuple[Draw, Callable[[Spec, pd.DataFrame], str]]] = {  # how it is drawn, and its sentence
+    "lines": (draw_lines, find_highest),
+    "heat": (draw_heat, count_ahead),
+    "frontier": (draw_frontier, find_highest),
+}

@@ -1,0 +1,167 @@
+"""Panels of a study: drawn from small tables, with their tables and sentences."""
+
+import pandas as pd
+import pytest
+from fake_tables import STUDY, fake_about
+
+from mlm_vs_clm.analysis import tables as tidy
+from mlm_vs_clm.analysis.cells import Comparison
+from mlm_vs_clm.analysis.variants import join_settings, pair_variants
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.report.build import build, read_study
+from mlm_vs_clm.report.drawing import style_context
+from mlm_vs_clm.report.panels import KINDS, find_best, show_panels
+
+TEMPERATURES = (0.3, 1.0)
+CELL = {"corpus": "plots", "strategy": "random", "seed": 0}
+
+
+def name(base, level):
+    return f"{base} temperature={level}"
+
+
+def make_tables():
+    """Return the tables of two arms at two temperatures and two maskings, and a curve of their difference."""
+    arms = {name(base, level): (base, level) for base in ("mlm", "clm") for level in TEMPERATURES}
+    cells = [CELL | {"arm": arm, "ratio": ratio} for arm in arms for ratio in (0.5, 1.0)]
+    made = {"study": [STUDY], "scores": [], "ledger": [], "competence": [], "curve": []}
+    made["variants"] = [
+        {"arm": arm, "base": base, "setting": "arm.temperature", "level": level}
+        for arm, (base, level) in arms.items()
+    ]
+    for cell in cells:
+        base, level = arms[cell["arm"]]
+        about = cell | {"context": "both", "length": "known", "order": "random"}
+        for metric, value in {"exact_match": 0.3 - level / 10, "distinct1": level / 2}.items():
+            value += 0.05 * (base == "mlm")
+            numbers = {"value": value, "low": value - 0.02, "high": value + 0.02, "n": 9, "share": 0.5}
+            names = {"objective": base, "scope": "fills", "metric": metric, "signature": "s", "artifact": "a"}
+            made["scores"].append(about | names | numbers)
+        costs = {"documents": 10, "passes": 100 * (1 + level), "flops": 1e9, "seconds": 1.0, "method": "m"}
+        costs |= dict.fromkeys(("blanks", "tokens_filled", "token_forwards", "peak_memory_mb"), 1)
+        made["ledger"].append(about | costs | {"device": "cpu", "precision": "fp32", "artifact": "a"})
+        outcome = "not competent" if level == 1.0 and base == "clm" else "competent"
+        made["competence"].append(
+            cell
+            | {"word_class": "all", "scope": "fills", "metric": "exact_match", "floor": "constant"}
+            | dict.fromkeys(("value", "floor_value", "difference", "low", "high", "n", "runs"), 1)
+            | {"outcome": outcome}
+        )
+    for level in TEMPERATURES:
+        for i, value in enumerate((-0.1, 0.01, 0.2)):
+            about = {
+                "corpus": "plots",
+                "comparison": "known length",
+                "scope": "fills",
+                "metric": "exact_match",
+            }
+            about |= {"first": name("mlm", level), "second": name("clm", level), "matching": "tokens seen"}
+            about["comparison"] += f", temperature={level}"
+            place = {"budget": 10 * 2**i, "budget_second": 10 * 2**i, "passes": 0.9 * 2**i, "p": 0.1, "n": 9}
+            pale = "not competent" if i == 0 and level == 1.0 else ""
+            made["curve"].append(
+                about | place | {"value": value, "low": value - 0.05, "high": value + 0.05, "pale": pale}
+            )
+    rows = {key: pd.DataFrame(table) for key, table in made.items()}
+    return {key: tidy.tidy(key, rows.get(key, pd.DataFrame())) for key in tidy.COLUMNS}
+
+
+TABLES = make_tables()
+PLAIN = {
+    "table": "scores",
+    "y": "value",
+    "line": "",
+    "facet": "",
+    "where": {},
+    "caption": "",
+    "title": "A title",
+}
+LINES = PLAIN | {"name": "lines", "kind": "lines", "x": "arm.temperature", "line": "base", "facet": "ratio"}
+LINES["where"] = {"metric": "exact_match"}
+FRONTIER = LINES | {"name": "frontier", "kind": "frontier", "x": "passes", "facet": ""}
+FRONTIER["where"] = {"metric": ["exact_match"], "ratio": 0.5}
+HEAT = PLAIN | {"name": "heat", "kind": "heat", "table": "curve", "x": "passes", "y": "arm.temperature"}
+
+
+def show(*specs):
+    with style_context():
+        return show_panels(specs, TABLES, read_study(TABLES))
+
+
+def test_every_kind_is_drawn_with_a_table_and_a_sentence():
+    assert {one["kind"] for one in (LINES, FRONTIER, HEAT)} == set(KINDS)
+    drawings, tables, sentences = show(LINES, FRONTIER, HEAT)
+    assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
+    assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
+    assert "highest exact match: masking ratio 0.5 0.320 [0.300, 0.340] (mlm temperature=0.3" in sentences[0]
+
+
+def test_settings_and_costs_are_columns_of_the_scores():
+    rows = join_settings("scores", TABLES).set_index(["arm", "ratio", "metric"])
+    row = rows.loc[("mlm temperature=0.3", 0.5, "exact_match")]
+    assert (row["base"], row["variant"], row["arm.temperature"]) == ("mlm", "temperature=0.3", 0.3)
+    assert row["passes"] == pytest.approx(13) and row["distinct1_low"] == pytest.approx(0.18)
+
+
+def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
+    (drawing,), (table,), (sentence,) = show(HEAT)
+    assert sentence == (
+        "A title: of 5 cells with both arms competent the first arm is ahead in 2, the second in 1, and 2 are undecided; "
+        "in 1 more an arm is not competent."
+    )
+    assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
+    assert [entry.text for entry in table.rows[0]][1:] == [
+        "0.3",
+        "-0.100 [-0.150, -0.050]",
+        "0.010 [-0.040, 0.060]",
+        "0.200 [0.150, 0.250]",
+    ]
+    assert {text.get_text() for text in drawing.figure.axes[0].texts} == {
+        "-0.100",
+        "-0.100*",
+        "+0.010",
+        "+0.200*",
+    }
+    assert drawing.figure.axes[0].patches[3].get_alpha() < 1
+
+
+def test_a_frontier_names_what_nothing_cheaper_reaches():
+    cells = pd.DataFrame({"x": [1, 2, 2, 3], "value": [0.1, 0.3, 0.2, 0.25], "facet": "", "pale": ""})
+    assert list(find_best(cells)) == [True, True, False, False]
+    assert list(find_best(cells.assign(pale=["", "floor", "", ""]))) == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "pie"}, "lines.kind=pie is unknown: choose one of lines, heat, frontier"),
+        ({"table": "numbers"}, "lines.table=numbers is unknown"),
+        ({"x": "arm.order"}, "names arm.order, which table scores does not have"),
+        ({"where": {"arms": "mlm"}}, "names arms, which table scores does not have"),
+    ],
+)
+def test_a_mistaken_panel_is_one_line(change, told):
+    with pytest.raises(StudyError, match=told):
+        show(LINES | change)
+
+
+def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_path):
+    about = fake_about() | {"title": "Hot or cold", "question": "Which is better?", "panels": [LINES, HEAT]}
+    build(TABLES, [], [], about, tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    places = [
+        page.index(words) for words in ("<h1>Hot or cold", "Which is better?", "figure-lines", "figure-heat")
+    ]
+    assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
+    assert (tmp_path / "tables" / "heat.md").is_file() and (tmp_path / "figures" / "lines.svg").is_file()
+    assert len(tidy.read_table("variants", tmp_path)) == len(TABLES["variants"])
+
+
+def test_variants_are_compared_at_equal_settings():
+    comparison = Comparison("known length", "mlm", "clm")
+    arms = ["mlm", "clm", "mlm temperature=0.3", "clm temperature=0.3", "mlm temperature=1.0"]
+    made = pair_variants([comparison, Comparison("both contexts", "mlm", "infill")], arms)
+    assert made == [
+        comparison,
+        Comparison("known length, temperature=0.3", "mlm temperature=0.3", "clm temperature=0.3"),
+    ]
