@@ -5,10 +5,16 @@ from mlm_vs_clm.pipeline import command, recipes, study
 
 @command.command
 def main(job: command.Job) -> None:
-    from mlm_vs_clm.pipeline.publish import check_writable, name_folder, publish  # loads the report
+    from mlm_vs_clm.pipeline.publish import (
+        check_panels,
+        check_writable,
+        name_folder,
+        publish,
+    )  # loads the report
 
     folder = name_folder(job.config.scale.name, job.config.track.name)
     check_writable(job.config.results, folder)
+    check_panels(job.config.track.panels)
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)
     report = recipes.report(job.config, cells, shown, job.rules)

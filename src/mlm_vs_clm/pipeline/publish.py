@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -18,6 +19,7 @@ from ..fill.baselines import BASELINES
 from ..report import style
 from ..report.build import read_study, show_tables
 from ..report.outcomes import competence_table, grid_table
+from ..report.panels import check_panel
 from ..report.rendering import to_markdown, write_between_markers
 from ..report.sentences import (
     Tables,
@@ -32,6 +34,7 @@ from ..report.sentences import (
 from ..report.tables import markdown_row
 from ..report.utility import headline_table
 from .artifacts import RECORD
+from .config import PanelConfig
 
 UNDECIDED = (NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "paper", "data-cards")))
@@ -51,6 +54,12 @@ def check_writable(results: str, name: str) -> None:
             pass
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
+
+
+def check_panels(panels: list[PanelConfig]) -> None:
+    """Raise StudyError, before any work, for a panel whose kind or table is unknown."""
+    for one in panels:
+        check_panel(asdict(one))
 
 
 def publish(report: Path, results: str, name: str) -> None:

@@ -96,12 +96,16 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
 
 def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
-    if column not in rows:
-        raise StudyError(
-            f"track.panels: {spec['name']} names {column}, which table {spec['table']} does not have: choose one of "
-            f"{', '.join(map(str, rows.columns))}"
-        )
-    return rows[column]
+    """Return a column; a metric that was not measured has no value."""
+    if column in rows:
+        return rows[column]
+    if column in style.METRICS:
+        return pd.Series(float("nan"), index=rows.index)
+    known = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
+    raise StudyError(
+        f"track.panels: {spec['name']} names {column}, which table {spec['table']} does not have: choose a metric or one "
+        f"of {', '.join(known)}"
+    )
 
 
 def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
