@@ -82,9 +82,9 @@ def _judge(
 
 def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
     """Return the cells of a floor: of the variant with the settings of the arm, where there is one."""
-    corpus, arm, *masking = place
+    corpus, arm, strategy, ratio = place
     varied = f"{floor} {arm.partition(' ')[2]}"
-    return found.get((corpus, varied, *masking)) or found.get((corpus, floor, *masking), {})
+    return found.get((corpus, varied, strategy, ratio)) or found.get((corpus, floor, strategy, ratio), {})
 
 
 def _decide(least: PairedDifference) -> str:

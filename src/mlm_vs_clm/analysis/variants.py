@@ -31,7 +31,7 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
     Rows of arms (of `first`, in a table of differences) also have `base`, the arm that they are a variant of, and
     `variant`, its settings in words, else the arm itself; those of cells have COSTS, and every measure of the same cell
-    with its interval by its name.
+    with its interval by its name, of two scopes that of the row.
     """
     rows, variants = tables[name], tables["variants"]
     arm = next((column for column in ("arm", "first") if column in rows), None)
@@ -54,15 +54,24 @@ def read_numbers(levels: pd.Series) -> pd.Series:
 
 
 def join_measures(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return rows of cells with their costs per document and with every measure of the same cell."""
+    """Return rows of cells with their costs per document and every measure of the same cell, of the row's scope first."""
     ledger = tables["ledger"].set_index(CELL)
     costs = ledger[[*COSTS]].div(ledger["documents"], axis=0)
-    scores = tables["scores"].drop_duplicates([*CELL, "metric"])
-    wide = scores.pivot(index=CELL, columns="metric", values=["value", "low", "high"])
+    rows = rows.drop(columns=[column for column in costs if column in rows]).join(costs, on=CELL)
+    measures = rows[CELL].join(widen(tables["scores"], CELL), on=CELL).drop(columns=CELL)
+    if "scope" in rows:
+        keys = [*CELL, "scope"]
+        of_scope = rows[keys].join(widen(tables["scores"], keys), on=keys).drop(columns=keys)
+        measures = of_scope.fillna(measures)
+    return rows.join(measures.drop(columns=[column for column in measures if column in rows]))
+
+
+def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return a column per metric, `<metric>_low` and `<metric>_high`; of two scopes the first."""
+    once = scores.drop_duplicates([*keys, "metric"])
+    wide = once.pivot(index=keys, columns="metric", values=["value", "low", "high"])
     wide.columns = [metric if part == "value" else f"{metric}_{part}" for part, metric in wide.columns]
-    for beside in (costs, wide):
-        rows = rows.drop(columns=[column for column in beside if column in rows]).join(beside, on=CELL)
-    return rows
+    return wide
 
 
 def over_runs(name: str, rows: pd.DataFrame) -> pd.DataFrame:
