@@ -10,7 +10,7 @@ from made_cells import CLAIMS
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples, gather_tables, score_nonwords
+from mlm_vs_clm.pipeline.collect import SHOWN, compare_fills, gather_examples, gather_tables, score_nonwords
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
 from mlm_vs_clm.pipeline.study import check_main
 
@@ -102,3 +102,26 @@ def test_a_grid_without_the_main_cell_is_refused_in_one_line():
     check_main(Config(scale=ScaleConfig(grid=grid, main=MaskingConfig("random", 0.4))))
     with pytest.raises(StudyError, match="scale.grid has no cell at random 0.5, the main cell"):
         check_main(Config(scale=ScaleConfig(grid=grid)))
+
+
+def test_fills_are_compared_with_a_reference_and_with_the_lengths_of_the_words(tmp_path):
+    store = ForgedStore(tmp_path, [("random", 0.5)])
+    rows = compare_fills(store.inputs, "clm", 20).set_index(["arm", "metric"])
+    assert rows.loc[("mlm", "agreement"), "value"] == 1  # all arms of this store fill alike
+    assert rows.loc[("mlm", "length_error"), "value"] == pytest.approx(2 / 24)  # "x" for 10 and for 11
+    with pytest.raises(StudyError, match="track.reference=nobody does not fill"):
+        compare_fills(store.inputs, "nobody", 20)
+
+
+def test_a_study_of_variants_compares_them_at_equal_settings(tmp_path, monkeypatch):
+    skill = {"mlm hot=1": 6, "clm hot=1": 4, "bigram_both hot=1": 2, "constant": 1, "bigram_left": 2}
+    monkeypatch.setattr("forged_store.SKILL", skill | {"unfilled": 0, "oracle": 10})
+    store = ForgedStore(tmp_path, [("random", 0.5)])
+    rules, main = load_rules(CLAIMS, ("random", 0.5)), {"strategy": "random", "ratio": 0.5}
+    varied = [{"arm": arm, "base": arm.split()[0], "setting": "arm.hot", "level": 1} for arm in skill]
+    settings = {"scale": "smoke", "rules": rules, "resamples": 50, "main": main, "variants": varied}
+    tables = gather_tables(settings, store.inputs)
+    assert set(tables["gap"]["comparison"]) == {"known length, hot=1"}
+    assert tables["gap"]["value"].notna().all() and len(tables["variants"]) == len(skill)
+    judged = tables["competence"].set_index(["arm", "word_class"])
+    assert judged.loc[("mlm hot=1", "all"), "outcome"] == "competent"

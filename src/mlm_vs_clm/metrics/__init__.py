@@ -9,7 +9,7 @@ from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
 from .distance import make_c2st, make_mmd
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
-from .exact_match import EXACT_MATCH, FILL_METRICS
+from .exact_match import EXACT_MATCH, FILL_METRICS, LENGTH_ERROR
 from .likelihood import LIKELIHOOD, NATS
 from .meteor import make_meteor
 from .metric import Metric, normalise
@@ -21,6 +21,7 @@ __all__ = [
     "EXACT_MATCH",
     "FILL_DIVERSITY",
     "FILL_METRICS",
+    "LENGTH_ERROR",
     "LIKELIHOOD",
     "METRICS",
     "NATS",

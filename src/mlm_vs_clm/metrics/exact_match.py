@@ -39,6 +39,17 @@ def count_class(word_class: str, fills: list[list[str]], originals: list[list[st
     return np.array(rows, dtype=float).reshape(-1, 2)
 
 
+def measure_length_errors(fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
+    """Return (n documents, 2): characters by which fills are longer or shorter than the words, and blanks; NaN without blanks."""
+    rows = [
+        (sum(abs(len(a) - len(b)) for a, b in zip(*pair, strict=True)), len(pair[0]))
+        if pair[0]
+        else (np.nan, np.nan)
+        for pair in zip(fills, originals, strict=True)
+    ]
+    return np.array(rows, dtype=float).reshape(-1, 2)
+
+
 def _make_class_metric(word_class: str) -> Metric:
     signature = f"exact match|{word_class} blanks pooled|case:lc|scale:0-1"
     return Metric(partial(count_matches, word_class=word_class), ratio_of_sums, lambda: signature)
@@ -50,6 +61,9 @@ def _make_share_metric(word_class: str) -> Metric:
 
 
 EXACT_MATCH = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")
+LENGTH_ERROR = Metric(
+    measure_length_errors, ratio_of_sums, lambda: "length error|characters per blank|pooled"
+)
 # What is measured of lists of fills and of original words: exact match, and which share of the blanks each class has.
 FILL_METRICS: dict[str, Metric] = (
     {"exact_match": EXACT_MATCH}

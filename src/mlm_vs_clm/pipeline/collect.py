@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ..corpora import load_split
 from ..corpora.card import card_markdown
 from ..errors import StudyError
 from ..files import ROOT, read_lines, write_table
+from ..metrics import EXACT_MATCH, LENGTH_ERROR
 from ..metrics.metric import normalise
 from ..metrics.proxies import NONWORDS, make_nonwords
 from ..report.build import build
@@ -57,6 +59,9 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet:
     tables = gather_tables(settings, inputs)
     nonwords = score_nonwords(inputs, to_main(settings), wordnet, settings["resamples"])
     tables["scores"] = pd.concat([tables["scores"], nonwords], ignore_index=True)
+    if "reference" in settings:
+        compared = compare_fills(inputs, settings["reference"], settings["resamples"])
+        tables["scores"] = pd.concat([tables["scores"], compared], ignore_index=True)
     examples = gather_examples(inputs, settings["examples"], to_main(settings))
     cards = [json.loads((path / "card.json").read_text()) for path in of_stage(inputs, "corpus")]
     (folder / "cards.md").write_text("\n".join(map(card_markdown, cards)), encoding="utf-8")
@@ -148,6 +153,37 @@ def score_nonwords(
         else:
             found = {"scope": "fills", "metric": NONWORDS} | absent
         rows.append(about | found | {"artifact": name_of(path)})
+    return pd.DataFrame(rows)
+
+
+def compare_fills(inputs: dict[str, Path], reference: str, resamples: int) -> pd.DataFrame:
+    """Return rows of the table `scores` for every cell: how often an arm fills a blank as the reference does, and how its lengths err.
+
+    Raises StudyError for a reference that does not fill every cell.
+    """
+    cells = [(describe_score(path), inputs_of(path), name_of(path)) for path in of_stage(inputs, "score")]
+    place = itemgetter("corpus", "strategy", "ratio", "seed")
+    known = {place(about): read["generation"] for about, read, _ in cells if about["arm"] == reference}
+    rows = []
+    for about, read, name in cells:
+        if place(about) not in known:
+            raise StudyError(
+                f"track.reference={reference} does not fill {place(about)}: name an arm of every cell"
+            )
+        documents, blanked = load_blanked_texts(read)
+        fills, others = (
+            [one.fills for one in load_filled(each)] for each in (read["generation"], known[place(about)])
+        )
+        measured = {
+            "agreement": (EXACT_MATCH, EXACT_MATCH.statistics(fills, others)),
+            "length_error": (
+                LENGTH_ERROR,
+                LENGTH_ERROR.statistics(fills, [one.originals() for one in blanked]),
+            ),
+        }
+        for metric, (how, numbers) in measured.items():
+            one = MetricStatistics("fills", metric, how, numbers)
+            rows.append(about | summarise(one, cluster_by_author(documents), resamples) | {"artifact": name})
     return pd.DataFrame(rows)
 
 

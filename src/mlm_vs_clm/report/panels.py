@@ -109,12 +109,14 @@ def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
 
 
 def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
-    """Return the line or the facet of each row in words; one for all where the panel names none."""
-    if not spec[part]:
-        return pd.Series("", index=rows.index, dtype="str")
-    known = _column(rows, spec, spec[part])
-    name = "" if part == "line" and not pd.api.types.is_numeric_dtype(known) else name_axis(spec[part])
-    return known.map(lambda value: f"{name} {write(value)}".strip()).astype("str")
+    """Return the line or the facet of each row in words, "" where the panel names none."""
+    words = pd.Series("", index=rows.index, dtype="str")
+    for column in spec[part].split():
+        known = _column(rows, spec, column)
+        name = name_axis(column) if pd.api.types.is_numeric_dtype(known) else ""
+        told = known.map(lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else "")
+        words += told.astype("str")
+    return words.str.split().str.join(" ")
 
 
 def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +158,7 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
 def find_looks(cells: pd.DataFrame, spec: Spec) -> dict[str, dict[str, Any]]:
     """Return the look of each line: arms have their own."""
     lines = ordered(cells["line"], style.ARMS)
-    return style.looks(lines) if spec["line"] in ("arm", "base") else style.series_looks(lines)
+    return style.looks(lines) if spec["line"] in ("arm", "base", "objective") else style.series_looks(lines)
 
 
 def draw_lines(spec: Spec, cells: pd.DataFrame) -> Drawing:
@@ -188,7 +190,7 @@ def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: facets across, a point per arm, and the name of each that no arm with a smaller x reaches."""
 
     def draw(axes: Axes, line: pd.DataFrame, look: dict) -> None:
-        _draw_cells(axes, line, look)
+        _draw_line(axes, line.sort_values("x", kind="stable"), look | {"linestyle": ":"})
         for one in line[line["is_best"]].itertuples(index=False):
             axes.annotate(
                 one.named, (one.x, one.value), xytext=(4, 4), textcoords="offset points", fontsize=7
@@ -295,7 +297,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     else:
         header = [
             "",
-            spec["line"] and name_axis(spec["line"]),
+            " ".join(map(name_axis, spec["line"].split())),
             "arm",
             name_axis(spec["x"]),
             name_value(spec, cells),

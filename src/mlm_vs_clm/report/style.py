@@ -75,6 +75,8 @@ METRICS = {
     "nonword_rate": "non-words (share of filled words)",
     "perplexity_unrelated": "perplexity per word (unrelated model)",
     "grammar_errors": "words with a mistake (share, by a tagger)",
+    "agreement": "share of blanks filled as by the reference",
+    "length_error": "length error (characters per blank)",
     "distinct1": "distinct-1",
     "distinct2": "distinct-2",
     "distinct3": "distinct-3",
