@@ -21,9 +21,11 @@ def test_proxies_stand_in_their_own_tables_with_their_agreement():
     renamed = scores.assign(metric=scores["metric"].replace(names))
     values, agreement = proxy_tables(renamed, STUDY)
     row = dict(zip(values.header, values.rows[0], strict=True))
-    assert row["perplexity per word (unrelated model)"].reason == "not run"
+    assert "does not name them: perplexity_unrelated." in values.caption and len(row) == 4
     assert row["non-words (share of filled words)"].number > 0
     told = {(line[1].text[:9], line[2].text[:10]): line[3] for line in agreement.rows}
     assert told["non-words", "words with"].number > 0.5  # both follow the skill of the arms
-    assert told["non-words", "perplexity"].reason == "fewer than three cells"
+    assert len(agreement.rows) == 1
+    alone = scores.assign(metric=scores["metric"].replace("exact_match", "nonword_rate"))
+    assert [table.name for table in proxy_tables(alone, STUDY)] == ["proxies"]
     assert all("non-words" not in " ".join(table.header) for table in quality_tables(renamed, STUDY))

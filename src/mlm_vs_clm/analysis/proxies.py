@@ -21,7 +21,7 @@ def rank_alike(scores: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
     rows = []
     for corpus, of_corpus in cells.groupby("corpus"):
         by_arm = of_corpus.pivot_table("value", "arm", "metric", dropna=False).reindex(columns=[*PROXIES])
-        for first, second in combinations(PROXIES, 2):
+        for first, second in combinations([name for name in PROXIES if by_arm[name].notna().any()], 2):
             found = correlations(by_arm[first].to_list(), by_arm[second].to_list())["spearman"]
             named = {"corpus": corpus, "first": first, "second": second, "value": found.value}
             rows.append(named | {"low": found.low, "high": found.high, "n": found.n, "reason": found.reason})

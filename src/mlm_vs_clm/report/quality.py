@@ -67,16 +67,17 @@ def proxy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     rows = rows[rows["metric"].isin(PROXIES)]
     if rows.empty:
         return []
-    agreement = rank_alike(scores, study.main)
+    agreement, run = rank_alike(scores, study.main), [name for name in PROXIES if name in set(rows["metric"])]
+    absent = [name for name in PROXIES if name not in run]
     values = Table(
         name="proxies",
         title="Proxies of coherence and grammar (not C7)",
         caption=(
-            f"{study.describe_main()}; lower is better. No reader judged a text here. A language model and a grammar tagger are "
-            f"asked where scoring.metrics names them. {INTERVALS}"
+            f"{study.describe_main()}; lower is better. No reader judged a text here. {INTERVALS}"
+            + f" Not run, as scoring.metrics does not name them: {', '.join(absent)}." * bool(absent)
         ),
-        header=["corpus", "arm", *map(style.name_metric, PROXIES)],
-        rows=cross(rows, ["corpus", "arm"], "metric", PROXIES),
+        header=["corpus", "arm", *map(style.name_metric, run)],
+        rows=cross(rows, ["corpus", "arm"], "metric", run),
         command=command_for_cells("score", study.scale, rows),
     )
     alike = Table(
@@ -96,7 +97,7 @@ def proxy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
         ],
         command=command_for_report(study.scale),
     )
-    return [values, alike]
+    return [values, alike] if len(run) > 1 else [values]
 
 
 def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:
