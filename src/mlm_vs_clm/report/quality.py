@@ -78,7 +78,7 @@ def proxy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
         ),
         header=["corpus", "arm", *map(style.name_metric, run)],
         rows=cross(rows, ["corpus", "arm"], "metric", run),
-        command=command_for_cells("score", study.scale, rows),
+        command=command_for_report(study.scale),
     )
     alike = Table(
         name="proxies_agreement",
