@@ -17,8 +17,6 @@ LOOKS: dict[
     "mlm": ("#0072B2", "o", "-"),
     "mlm_leaky": ("#56B4E9", "s", "--"),
     "mlm_left": ("#117733", "<", "--"),
-    "mlm_parallel": ("#332288", ">", ":"),
-    "mlm_confidence": ("#882255", "d", "-."),
     "infill": ("#CC79A7", "P", "-."),
     "clm": ("#D55E00", "^", "-"),
     "clm_lookahead": ("#AA4499", "X", "-."),
