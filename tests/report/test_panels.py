@@ -96,6 +96,17 @@ def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     assert "highest exact match: masking ratio 0.5 0.320 [0.300, 0.340] (mlm temperature=0.3" in sentences[0]
 
 
+def test_lines_of_numbers_stand_in_their_order():
+    levels = TABLES["variants"].assign(level=TABLES["variants"]["level"].map({"0.3": "40", "1.0": "300"}))
+    spec = LINES | {"x": "passes", "line": "arm.temperature", "facet": ""}
+    with style_context():
+        ((drawing,), _, _) = show_panels([spec], TABLES | {"variants": levels}, read_study(TABLES))
+    assert [text.get_text() for text in drawing.figure.legends[0].texts] == [
+        "temperature 40",
+        "temperature 300",
+    ]
+
+
 def test_settings_and_costs_are_columns_of_the_scores():
     rows = join_settings("scores", TABLES).set_index(["arm", "ratio", "metric"])
     row = rows.loc[("mlm temperature=0.3", 0.5, "exact_match")]
@@ -128,6 +139,7 @@ def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
 def test_a_frontier_names_what_nothing_cheaper_reaches():
     cells = pd.DataFrame({"x": [1, 2, 2, 3], "value": [0.1, 0.3, 0.2, 0.25], "facet": "", "pale": ""})
     assert list(find_best(cells)) == [True, True, False, False]
+    assert list(find_best(cells, is_higher=True)) == [False, True, False, True]
     assert list(find_best(cells.assign(pale=["", "floor", "", ""]))) == [True, False, True, True]
 
 

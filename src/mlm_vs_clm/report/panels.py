@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.tables import COLUMNS
+from ..analysis.tables import COLUMNS, sortable
 from ..analysis.variants import join_settings, over_runs
 from ..errors import StudyError
 from . import style
@@ -23,7 +23,7 @@ Shown = tuple[list[Drawing], list[Table], list[str]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
-LOSSES = ("dev_loss", "train_loss")
+LOWER = ("loss", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
 NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "variant": "variant"}
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
@@ -76,6 +76,8 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         known = _column(rows, spec, column)
         rows = rows[known.isin(wanted if isinstance(wanted, list) else [wanted])]
     rows = over_runs(spec["table"], rows)
+    split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
+    rows = rows.sort_values(split, key=sortable, kind="stable") if split else rows
     value = "value" if spec["kind"] == "heat" else spec["y"]
     prefix = "" if value == "value" else f"{value}_"
     absent = pd.Series(float("nan"), index=rows.index)
@@ -157,16 +159,17 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
 
 def find_looks(cells: pd.DataFrame, spec: Spec) -> dict[str, dict[str, Any]]:
     """Return the look of each line: arms have their own."""
-    lines = ordered(cells["line"], style.ARMS)
+    lines = ordered(cells["line"], [*style.ARMS, *cells["line"]])
     return style.looks(lines) if spec["line"] in ("arm", "base", "objective") else style.series_looks(lines)
 
 
 def draw_lines(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: facets across, the value over x with 95 % intervals, a line per value of `line`."""
-    return _draw_axes(spec, cells.sort_values("x", kind="stable"), _draw_line)
+    return _draw_axes(spec, cells, _draw_line)
 
 
 def _draw_line(axes: Axes, line: pd.DataFrame, look: dict) -> None:
+    line = line.sort_values("x", kind="stable")
     axes.plot(line["x"], line["value"], color=look["color"], linestyle=look.get("linestyle", "-"))
     _draw_cells(axes, line, look)
 
@@ -187,28 +190,32 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
 
 
 def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
-    """Return one figure: facets across, a point per arm, and the name of each that no arm with a smaller x reaches."""
+    """Return one figure: facets across, a point per arm, and the name of each that no arm with a smaller x reaches.
+
+    Of distinct-n, which is better the higher it is, no arm with a larger one.
+    """
 
     def draw(axes: Axes, line: pd.DataFrame, look: dict) -> None:
-        _draw_line(axes, line.sort_values("x", kind="stable"), look | {"linestyle": ":"})
+        _draw_line(axes, line, look | {"linestyle": ":"})
         for one in line[line["is_best"]].itertuples(index=False):
             axes.annotate(
                 one.named, (one.x, one.value), xytext=(4, 4), textcoords="offset points", fontsize=7
             )
 
-    return _draw_axes(spec, cells.assign(is_best=find_best(cells)), draw)
+    return _draw_axes(spec, cells.assign(is_best=find_best(cells, spec["x"].startswith("distinct"))), draw)
 
 
-def find_best(cells: pd.DataFrame) -> pd.Series:
-    """Return whether no competent arm of the facet has a higher value at as small an x."""
-    ranked = cells[cells["pale"] == ""].sort_values(["x", "value"], ascending=[True, False], kind="stable")
+def find_best(cells: pd.DataFrame, is_higher: bool = False) -> pd.Series:
+    """Return whether no competent arm of the facet has a higher value at as small an x (as large, where higher is better)."""
+    able = cells[cells["pale"] == ""]
+    ranked = able.sort_values(["x", "value"], ascending=[not is_higher, False], kind="stable")
     highest = ranked.groupby("facet")["value"].cummax()
     before = highest.groupby(ranked["facet"]).shift(fill_value=float("-inf"))
     return (ranked["value"] > before).reindex(cells.index, fill_value=False)
 
 
 def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame, dict], None]) -> Drawing:
-    facets, looks = ordered(cells["facet"]), find_looks(cells, spec)
+    facets, looks = [*dict.fromkeys(cells["facet"])], find_looks(cells, spec)
     figure, axes = panels(1, len(facets), 3.2, sharey=True)
     for axis, facet in zip(axes[0], facets, strict=True):
         shown = cells[cells["facet"] == facet]
@@ -234,7 +241,7 @@ def is_wide(values: pd.Series) -> bool:
 
 def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: facets across, x and y as categories, the value in each cell by colour and as a number."""
-    facets, columns, lines = (ordered(cells[part]) for part in ("facet", "x", "y"))
+    facets, columns, lines = [*dict.fromkeys(cells["facet"])], ordered(cells["x"]), ordered(cells["y"])
     height = 0.42 * len(lines) + 0.8
     figure, axes = panels(1, len(facets), height, 0.85 * len(columns) + 1.6, sharey=True)
     for axis, facet in zip(axes[0], facets, strict=True):
@@ -332,9 +339,9 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the highest value of a panel (of a loss the lowest), competent arms alone, and where it is, by facet."""
+    """Return the highest value of a panel (of LOWER the lowest), competent arms alone, and where it is, by facet."""
     clauses = []
-    is_loss = spec["y"] in LOSSES
+    is_loss = any(words in name_value(spec, cells) for words in LOWER)
     for facet in ordered(cells["facet"]):
         able = cells[(cells["facet"] == facet) & (cells["pale"] == "")]
         if len(able):

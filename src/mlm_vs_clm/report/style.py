@@ -74,7 +74,7 @@ METRICS = {
     "perplexity_unrelated": "perplexity per word (unrelated model)",
     "grammar_errors": "words with a mistake (share, by a tagger)",
     "agreement": "share of blanks filled as by the reference",
-    "length_error": "length error (characters per blank)",
+    "length_error": "length error (characters per blank, lower is better)",
     "distinct1": "distinct-1",
     "distinct2": "distinct-2",
     "distinct3": "distinct-3",
