@@ -148,7 +148,7 @@ def test_a_frontier_names_what_nothing_cheaper_reaches():
     [
         ({"kind": "pie"}, "lines.kind=pie is unknown: choose one of lines, heat, frontier"),
         ({"table": "numbers"}, "lines.table=numbers is unknown"),
-        ({"x": "arm.order"}, "names arm.order, which table scores does not have"),
+        ({"x": "orders"}, "names orders, which table scores does not have"),
         ({"where": {"arms": "mlm"}}, "names arms, which table scores does not have"),
     ],
 )

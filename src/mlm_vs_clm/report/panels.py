@@ -11,7 +11,7 @@ from ..analysis.tables import COLUMNS, sortable
 from ..analysis.variants import join_settings, over_runs
 from ..errors import StudyError
 from . import style
-from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, panels
+from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, enter_number, order_lines
 
@@ -24,7 +24,7 @@ AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
 LOWER = ("loss", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
-NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "variant": "variant"}
+NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
@@ -98,10 +98,10 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
 
 def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
-    """Return a column; a metric that was not measured has no value."""
+    """Return a column; a metric that was not measured, and a setting that does not vary, have no value."""
     if column in rows:
         return rows[column]
-    if column in style.METRICS:
+    if column in style.METRICS or "." in column:
         return pd.Series(float("nan"), index=rows.index)
     known = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
     raise StudyError(
@@ -221,6 +221,7 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
         shown = cells[cells["facet"] == facet]
         if is_wide(cells["x"]):
             axis.set_xscale("log")
+            mark_decades(axis.xaxis, 1)
         for line, look in looks.items():
             if len(part := shown[shown["line"] == line]):
                 draw(axis, part, look)
