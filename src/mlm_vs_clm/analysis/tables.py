@@ -28,6 +28,7 @@ COLUMNS = {
         "claim condition corpus first second metric scope outcome effect low high margin p detectable runs n needs reason"
     ).split(),
     "sentences": "claim statement sentence".split(),
+    "findings": "panel title sentence".split(),
     "sanity": (
         "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
         "above_unfilled outcome reason"
@@ -81,6 +82,7 @@ KEYS = {  # the columns that name a row
     "training": ["artifact", "objective", "corpora", "corpus", "budget"],
     "answers": ["claim", "condition", "corpus", "first", "second", "metric", "scope"],
     "sentences": ["claim"],
+    "findings": ["panel"],
 }
 NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
@@ -89,7 +91,7 @@ NUMBERS = (
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
 ).split()
 NOTES = ("pale", "reason", "model")  # columns of words that may be absent
-RARE = ("variants",)  # tables without a file where they have no rows
+RARE = ("variants", "findings")  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 
 

@@ -74,8 +74,8 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if name in BLOCKS and Path(results).resolve() == ROOT / "results":
-            _write_pages(make_blocks(target))
+        if Path(results).resolve() == ROOT / "results":
+            _write_pages(make_blocks(target), name)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_table("sentences", target))
@@ -102,13 +102,13 @@ def _copy(source: Path, target: Path) -> None:
 Blocks = dict[str, str]
 
 
-def _write_pages(blocks: Blocks) -> None:
-    """Write each block between its markers, in each of PAGES that has them."""
+def _write_pages(blocks: Blocks, optional: str = "") -> None:
+    """Write each block between its markers, in each of PAGES that has them; only the block `optional` may have none."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
     for name, text in blocks.items():
         marked = [page for page in PAGES if f"<!-- begin: {name} -->" in before[page]]
-        for page in marked or PAGES[:1]:
+        for page in marked or PAGES[: name != optional]:
             after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
         if text != before[page]:
@@ -116,8 +116,9 @@ def _write_pages(blocks: Blocks) -> None:
 
 
 def make_blocks(results: Path) -> Blocks:
-    """Return the blocks that a folder of results writes (its name is a key of BLOCKS), by marker."""
-    blocks = BLOCKS[results.name](read_tables(results))
+    """Return the blocks that a folder of results writes, by marker."""
+    tables = read_tables(results)
+    blocks = BLOCKS.get(results.name, describe_study)(tables)
     if results.name == "laptop":
         blocks["cards"] = (results / "cards.md").read_text(encoding="utf-8")
     return blocks
@@ -262,6 +263,17 @@ def describe_seeds(tables: Tables) -> Blocks:
         "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
+
+
+def describe_study(tables: Tables) -> Blocks:
+    """Return the block of a study with a question of its own, its folder the marker: figures and sentences."""
+    about, findings = tables["study"].iloc[0], tables["findings"]
+    folder = name_folder(about["scale"], about["track"])
+    parts = [
+        f"![{one.title}](../results/{folder}/figures/{one.panel}.svg)\n\n**{one.title}.** {one.sentence}"
+        for one in findings.itertuples(index=False)
+    ]
+    return {folder: "\n\n".join(parts)} if parts else {}
 
 
 def show_grid(tables: Tables) -> str:

@@ -87,16 +87,17 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
     for part in (folder / "tables", folder / "figures"):
         part.mkdir(parents=True, exist_ok=True)
         remove_old(part)
+    specs = about.get("panels") or []
+    shown = panel_section(specs, rows, study, folder / "figures")
+    rows["findings"] = tidy.tidy("findings", list_findings(shown))
     written = {name: table for name, table in rows.items() if name not in tidy.RARE or len(table)}
     for name, table in written.items():
         write_csv(table, folder / f"{name}.csv")
-    specs = about.get("panels") or []
     answers, told = outcomes.answer_tables(rows, study), outcomes.sentence_table(rows["sentences"], study)
     sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     if specs:  # a study of its own question shows what it has
         sections = [replace(one, missing="") for one in sections if one.drawings or one.tables]
         rows["sentences"] = outcomes.keep_asked(rows["sentences"], rows["answers"])
-    shown = panel_section(specs, rows, study, folder / "figures")
     sections += speed_section(tables.get("bench", pd.DataFrame()))
     for table in [*told, *answers, *(table for section in [*shown, *sections] for table in section.tables)]:
         write_table(table, folder / "tables")
@@ -126,6 +127,17 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder
         for one in drawings:
             drawing.save(one, folder)
     return [page.Section("panels", "Findings", drawings, made, sentences=words)]
+
+
+def list_findings(shown: Sequence[page.Section]) -> pd.DataFrame:
+    """Return the table `findings`: the sentence of each panel."""
+    return pd.DataFrame(
+        [
+            {"panel": one.name, "title": one.title, "sentence": sentence.removeprefix(f"{one.title}: ")}
+            for section in shown
+            for one, sentence in zip(section.drawings, section.sentences, strict=True)
+        ]
+    )
 
 
 def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
