@@ -96,6 +96,21 @@ def test_gradients_of_the_loss_are_those_of_autograd(name, rows, start, tokenize
         assert torch.allclose(dict(model.named_parameters())[key].grad, slope, atol=1e-6), key
 
 
+def test_losses_are_not_rounded_in_low_precision(start, tokenizer, documents):
+    rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, start)
+    batch = pad_examples([OBJECTIVES["mlm"].make_example(d, NOISE, marks, rng) for d in documents], 0)
+    with torch.autocast("cpu", torch.bfloat16):
+        measured = PredictedLoss(start)(**batch)
+        learned = PredictedLoss(start).learn(share=1.0, **batch)
+    assert measured.dtype is torch.float64 and measured.item() != measured.bfloat16().item()
+    assert learned == pytest.approx(measured.item(), rel=1e-5)
+
+
+def test_unused_weights_of_a_kind_are_the_same_each_time(start, tokenizer):
+    first, second = (as_kind(start, "seq2seq", tokenizer).state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
 def test_order_of_data_is_one_for_all_and_takes_corpora_in_turn():
     lengths, corpora = [10] * 8, ["a"] * 6 + ["b"] * 2
     order = order_batches(lengths, corpora, 1100, 4, 0)

@@ -95,7 +95,11 @@ def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
 
 
 def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Return the same parameters as a masked (the model itself), causal or seq2seq model."""
+    """Return the same parameters as a masked (the model itself), causal or seq2seq model.
+
+    What a kind has and never uses, such as the pooler of an encoder, is the same in every process too.
+    """
+    torch.manual_seed(0)
     return _AS_KIND[kind](start, tokenizer)
 
 

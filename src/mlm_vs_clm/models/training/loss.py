@@ -36,7 +36,7 @@ class PredictedLoss(nn.Module):
             logits = output_layer(self.model)(part)
             losses, gradient = differentiate(logits.detach(), labels_of_part)
             logits.backward(gradient.mul_(weights_of_part.float()[:, None]).to(logits.dtype))
-            loss += (losses @ weights_of_part.float()).item()
+            loss += (losses.double() * weights_of_part).sum().item()  # a product of vectors would be in bf16
         ends, gradients = [states], [cut.grad]
         if self.judge is not None and is_next is not None:
             verdicts = self.judge(hidden[:, 0]).float()
@@ -55,7 +55,7 @@ class PredictedLoss(nn.Module):
             nn.functional.cross_entropy(output_layer(self.model)(part).float(), some, reduction="none")
             for part, some in zip(states.split(HEAD_ROWS), wanted.split(HEAD_ROWS), strict=True)
         ]
-        return torch.cat(losses) @ weights.float()
+        return (torch.cat(losses).double() * weights).sum()
 
     def _select(
         self, labels: torch.Tensor, inputs: dict[str, torch.Tensor]
