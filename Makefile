@@ -61,6 +61,8 @@ ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@$(PY) -m mlm_vs_clm ratings "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
+	@mkdir -p outputs/verify && rm -rf outputs/verify/bench outputs/verify/ratings  # the page shows them too
+	@for part in bench ratings; do [ ! -d results/$$part ] || cp -r results/$$part outputs/verify; done
 	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
