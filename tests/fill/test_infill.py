@@ -197,7 +197,7 @@ def test_roomy_cache_equals_the_library_s(causal_model):
 
 def test_budget_counts_a_document_once_and_work_as_done(texts, tokenizer, tmp_path):
     """All objectives see the same sub-words; infilling reads more of them and says so in its FLOPs."""
-    shape = {"layers": 1, "width": 32, "heads": 2, "positions": 64}
+    shape = {"layers": 1, "width": 32, "heads": 2, "positions": 128}  # `kept` reads words and text
     documents, told = tokenize(texts, tokenizer, 60), {}
     for name in OBJECTIVES:
         model = as_kind(start_from_scratch(shape, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)

@@ -10,8 +10,9 @@ STUDY = Study("laptop", ("random", 0.5))
 
 def test_a_table_of_quality_has_the_decimals_of_its_metrics():
     whole = quality_tables(tidy_fakes()["scores"], STUDY)[0]
-    row = dict(zip(whole.header, (entry.text for entry in whole.rows[-1]), strict=True))
-    assert row["arm"] == "oracle" and row["ROUGE-L"].startswith("1.000") and row["BLEU"].startswith("100.0")
+    rows = (dict(zip(whole.header, (entry.text for entry in row), strict=True)) for row in whole.rows)
+    row = next(row for row in rows if row["arm"] == "oracle")
+    assert row["ROUGE-L"].startswith("1.000") and row["BLEU"].startswith("100.0")
 
 
 def test_proxies_stand_in_their_own_tables_with_their_agreement():

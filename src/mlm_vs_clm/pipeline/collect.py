@@ -51,7 +51,7 @@ from .scoring import MetricStatistics, summarise
 
 DEVIATIONS = ROOT / "docs" / "deviations.md"
 CITATION = ROOT / "CITATION.cff"
-SHOWN = 5  # documents per corpus on the page, the first ones
+SHOWN = 4  # documents per corpus on the page, the first ones
 
 
 def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet: Path) -> None:

@@ -270,7 +270,7 @@ def describe_study(tables: Tables) -> Blocks:
     about, findings = tables["study"].iloc[0], tables["findings"]
     folder = name_folder(about["scale"], about["track"])
     parts = [
-        f"![{one.title}](../results/{folder}/figures/{one.panel}.svg)\n\n**{one.title}.** {one.sentence}"
+        f"![{one.title}](../results/{folder}/figures/{one.panel}.svg)\n\n**{one.title}**: {one.sentence}"
         for one in findings.itertuples(index=False)
     ]
     return {folder: "\n\n".join(parts)} if parts else {}

@@ -165,7 +165,8 @@ def find_looks(cells: pd.DataFrame, spec: Spec) -> dict[str, dict[str, Any]]:
 
 def draw_lines(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: facets across, the value over x with 95 % intervals, a line per value of `line`."""
-    return _draw_axes(spec, cells, _draw_line)
+    beyond = cells[cells["x"] > 0]
+    return _draw_axes(spec, beyond if len(beyond) and is_wide(beyond["x"]) else cells, _draw_line)
 
 
 def _draw_line(axes: Axes, line: pd.DataFrame, look: dict) -> None:
@@ -340,17 +341,28 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the highest value of a panel (of LOWER the lowest), competent arms alone, and where it is, by facet."""
+    """Return the highest value of a panel (of LOWER the lowest of each line), and where it is, by facet.
+
+    Of arms that are not competent nothing is told.
+    """
     clauses = []
     is_loss = any(words in name_value(spec, cells) for words in LOWER)
-    for facet in ordered(cells["facet"]):
-        able = cells[(cells["facet"] == facet) & (cells["pale"] == "")]
-        if len(able):
-            one = able.loc[able["value"].idxmin() if is_loss else able["value"].idxmax()]
-            text = enter(one, style.decimals(cells["value"])).text
-            place = " ".join(filter(None, dict.fromkeys([one["arm"], one["line"], str(one["named"])])))
-            clauses.append(f"{facet} {text} ({place} at {name_axis(spec['x'])} {write(one['x'])})".strip())
+    able = cells[cells["pale"] == ""]
+    groups = [
+        part for facet in ordered(able["facet"]) for part in _divide(able[able["facet"] == facet], is_loss)
+    ]
+    for able in groups:
+        one = able.loc[able["value"].idxmin() if is_loss else able["value"].idxmax()]
+        text = enter(one, style.decimals(cells["value"])).text
+        named = [one["line"]] if one["line"] not in ("", one["arm"]) else [one["arm"], str(one["named"])]
+        place = " ".join(dict.fromkeys(named))
+        where = f"{name_axis(spec['x'])} {write(float(format(one['x'], '.3g')))}"
+        clauses.append(f"{one['facet']} {text} ({place} at {where})".strip())
     return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
+
+
+def _divide(cells: pd.DataFrame, by_line: bool) -> list[pd.DataFrame]:
+    return [cells[cells["line"] == line] for line in ordered(cells["line"])] if by_line else [cells]
 
 
 Draw = Callable[[Spec, pd.DataFrame], Drawing]
