@@ -74,8 +74,8 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if Path(results).resolve() == ROOT / "results":
-            _write_pages(make_blocks(target), name)
+        if Path(results).resolve() == ROOT / "results" and (blocks := make_blocks(target)):
+            _write_pages(blocks, name)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_table("sentences", target))
