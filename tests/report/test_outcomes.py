@@ -2,16 +2,21 @@
 
 import pandas as pd
 
+from mlm_vs_clm.analysis.answers import UNSURE
 from mlm_vs_clm.report.outcomes import enter_outcome, grid_table
 from mlm_vs_clm.report.style import Study
 
 STUDY = Study("smoke", ("random", 0.5))
 
 
-def row(condition, corpus, outcome, metric="bleu", effect=2.5):
+def row(condition, corpus, outcome, metric="bleu", effect=2.5, reason=""):
     about = {"claim": "C1", "condition": condition, "corpus": corpus, "outcome": outcome}
     sides = {"first": "mlm at random 0.5", "second": "clm at random 0.5", "scope": "document"}
-    return about | sides | {"metric": metric, "effect": effect, "low": effect - 1, "high": effect + 1}
+    return (
+        about
+        | sides
+        | {"metric": metric, "reason": reason, "effect": effect, "low": effect - 1, "high": effect + 1}
+    )
 
 
 def test_the_better_arm_is_named_with_its_interval():
@@ -23,6 +28,8 @@ def test_the_better_arm_is_named_with_its_interval():
     assert words[0] == "mlm better: +2.5 [+1.5, +3.5]"
     assert words[1].startswith("clm better, within the margin: ")
     assert words[2] == "arm not competent: +2.5 [+1.5, +3.5]"
+    unsure = pd.DataFrame([row("known length", "plots", "first better", reason=f"{UNSURE}: mlm")])
+    assert enter_outcome(next(unsure.itertuples(index=False))).text == "mlm better†: +2.5 [+1.5, +3.5]"
 
 
 def test_one_row_per_condition_in_reading_order_by_its_first_measure():

@@ -104,10 +104,8 @@ def _counts_of_read(
     settings, tokenizer = dict(read), load_tokenizer(start)
     read_of: list[tuple[str, str, int]] = []  # corpus, text, tokens
     for key, path in corpora:
-        texts, name = (
-            [document.text for document in load_split(path, "pretrain")],
-            key.removeprefix("corpus/"),
-        )
+        name = key.removeprefix("corpus/")
+        texts = [document.text for document in load_split(path, "pretrain")]
         lengths = [len(one.ids) for one in tokenize(texts, tokenizer, settings["max_subwords"])]
         kept = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
         read_of += [(name, texts[i], lengths[i]) for i in kept]

@@ -20,7 +20,7 @@ from ..report import style
 from ..report.build import read_study, show_tables
 from ..report.outcomes import competence_table, grid_table
 from ..report.panels import check_panel
-from ..report.rendering import to_markdown, write_between_markers
+from ..report.rendering import to_lines, to_markdown, write_between_markers
 from ..report.sentences import (
     Tables,
     describe_along,
@@ -102,7 +102,7 @@ def _copy(source: Path, target: Path) -> None:
 Blocks = dict[str, str]
 
 
-def _write_pages(blocks: Blocks, optional: str = "") -> None:
+def _write_pages(blocks: Blocks, optional: str) -> None:
     """Write each block between its markers, in each of PAGES that has them; only the block `optional` may have none."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
@@ -118,7 +118,7 @@ def _write_pages(blocks: Blocks, optional: str = "") -> None:
 def make_blocks(results: Path) -> Blocks:
     """Return the blocks that a folder of results writes, by marker."""
     tables = read_tables(results)
-    blocks = BLOCKS.get(results.name, describe_study)(tables)
+    blocks = BLOCKS.get(results.name, describe_panels)(tables)
     if results.name == "laptop":
         blocks["cards"] = (results / "cards.md").read_text(encoding="utf-8")
     return blocks
@@ -156,28 +156,19 @@ def describe_answer(tables: Tables) -> str:
     along = describe_along(tables["curve"])
     return "\n".join(
         [
-            f"**Is the text better?** First arm minus second, {sure}, with 95 % intervals:",
+            f"**Is the text better?** First arm minus second, {sure}, with 95 % intervals (†: {UNSURE}):",
             "",
-            *_tabulate_conditions(tables),
+            *(
+                line
+                for table in grid_table(tables["answers"], read_study(tables), "C1")
+                for line in to_lines(table)
+            ),
             "",
             *([f"- {along}"] if along else []),
             f"- {describe_utility_gap(tables['utility_gap']) or '**As training data**: not run.'}",
             f"- **Does it cost more?** {cost}.",
         ]
     )
-
-
-def _tabulate_conditions(tables: Tables) -> list[str]:
-    """Return the lines of a table of claim C1: a row per condition, corpora across."""
-    return [
-        line
-        for table in grid_table(tables["answers"], read_study(tables), "C1")
-        for line in (
-            markdown_row(table.header),
-            f"|{' --- |' * len(table.header)}",
-            *(markdown_row([entry.text for entry in row]) for row in table.rows),
-        )
-    ]
 
 
 def tabulate_claims(tables: Tables) -> str:
@@ -265,7 +256,7 @@ def describe_seeds(tables: Tables) -> Blocks:
     }
 
 
-def describe_study(tables: Tables) -> Blocks:
+def describe_panels(tables: Tables) -> Blocks:
     """Return the block of a study with a question of its own, its folder the marker: figures and sentences."""
     about, findings = tables["study"].iloc[0], tables["findings"]
     folder = name_folder(about["scale"], about["track"])

@@ -25,7 +25,7 @@ ANSWERS = (
 )
 GRID = (
     "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. A "
-    "comparison with an arm that is not competent decides nothing."
+    f"comparison with an arm that is not competent decides nothing. †: {UNSURE}."
 )
 COMPETENCE = (
     "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees; "
@@ -176,6 +176,7 @@ def _name_side(side: Any) -> str:
 def enter_outcome(row: Any) -> Entry:
     """Return an outcome with its effect and interval."""
     words, digits = word_outcome(row._asdict(), False)[0], 1 if row.metric == "bleu" else 3
+    words += "†" if UNSURE in str(row.reason) else ""
     if pd.notna(row.effect):
         words += f": {row.effect:+.{digits}f}"
         words += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
