@@ -187,15 +187,16 @@ class TrainingConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """More arms at one masking, or without one at every masking of the grid, for every corpus and seed.
+    """More arms at one masking, or without one at every masking of the grid, for every corpus.
 
-    `train`: whether task models are trained on their texts. `vary` has values of settings by Hydra key; every
+    `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their texts. `vary` has values of settings by Hydra key; every
     combination of them is an arm of its own (see variants.py).
     """
 
     strategy: str = ""
     ratio: float = 0.0
     arms: list[str] = MISSING
+    seeds: list[int] = field(default_factory=list)
     train: bool = True
     vary: dict[str, list[Any]] = field(default_factory=dict)
 

@@ -96,14 +96,14 @@ def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
     cells = [
-        (masking, arm.name, cell.train and arm.name != "oracle")
+        (masking, arm.name, cell.train and arm.name != "oracle", cell.seeds or grid.seeds)
         for cell in grid.also
         for masking in list_maskings(cell, grid)
         for arm in list_variants(cell)
     ]
-    cells += [(masking, arm, arm != "oracle") for masking in grid.maskings for arm in grid.arms]
-    for masking, arm, is_trained_on in cells:
-        for seed in grid.seeds:
+    cells += [(masking, arm, arm != "oracle", grid.seeds) for masking in grid.maskings for arm in grid.arms]
+    for masking, arm, is_trained_on, seeds in cells:
+        for seed in seeds:
             name = f"{corpus.corpus.name}/{masking.strategy}-{masking.ratio}/{seed}"
             yield name, arm, replace(corpus, masking=masking, seed=seed), is_trained_on
 
