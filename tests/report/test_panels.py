@@ -117,8 +117,8 @@ def test_settings_and_costs_are_columns_of_the_scores():
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
     (drawing,), (table,), (sentence,) = show(HEAT)
     assert sentence == (
-        "A title: of 5 cells with both arms competent the first arm is ahead in 2, the second in 1, and 2 are undecided; "
-        "in 1 more an arm is not competent."
+        "A title: of 5 differences with both arms competent mlm is ahead in 2, clm in 1, and 2 are undecided; "
+        "of 1 more, in which an arm is not competent, 0 are above 0 and 1 below."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
     assert [entry.text for entry in table.rows[0]][1:] == [

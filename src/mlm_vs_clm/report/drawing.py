@@ -115,7 +115,8 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
         lambda use: use[1] + ids.setdefault(use[2], f"{name}-{len(ids)}"),
         svg,
     )
-    return Markup(svg)  # noqa: S704 - made by matplotlib
+    width = figure.get_figwidth() * 72  # the units of the SVG
+    return Markup(svg.replace("<svg", f'<svg style="--width:{width:g}px"', 1))  # noqa: S704 - made by matplotlib
 
 
 def shorten(tag: str) -> str:

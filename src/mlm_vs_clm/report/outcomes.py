@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
 from ..analysis.cells import group_by
+from ..fill.baselines import BASELINES
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
@@ -106,7 +107,9 @@ def _mark_corpus(row: dict) -> str:
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
-    """Return which arms may speak, one row per corpus, arm, masking and class of blanks."""
+    """Return which arms may speak, one row per corpus, arm with a model, masking and class of blanks."""
+    words = competence["arm"].str.partition(" ")[0].str.removesuffix("_sampled")
+    competence = competence[~words.isin(BASELINES)]
     if competence.empty:
         return []
     keys = order_lines(competence, ["corpus", "strategy", "ratio", "arm", "word_class"])

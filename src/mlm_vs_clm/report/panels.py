@@ -30,8 +30,8 @@ NAMES |= {
     "objective.ratio": "masking ratio in training",
 }
 MARKED = (
-    "Blue: the first arm is ahead, orange: the second; *: the 95 % interval excludes 0; pale: an arm is not competent, so "
-    "that the difference decides nothing."
+    "Blue: {0} is ahead, orange: {1}; *: the 95 % interval excludes 0; pale: an arm is not competent, so that the difference "
+    "decides nothing."
 )
 PALE = "Pale: the arm is not competent."
 
@@ -48,8 +48,8 @@ def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study
         check_panel(spec)
         cells = select_cells(spec, tables)
         if len(cells):
-            draw, describe = KINDS[spec["kind"]]
-            drawings.append(draw(spec, cells))
+            describe = count_ahead if is_signed(spec) else find_highest
+            drawings.append(KINDS[spec["kind"]](spec, cells))
             made.append(panel_table(spec, cells, study))
             sentences.append(f"{spec['title']}: {describe(spec, cells)}")
     return drawings, made, sentences
@@ -90,6 +90,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     first = rows.iloc[:0] if rows.empty else rows
     cells["named"] = first.get("variant", cells["line"])
     cells["arm"] = first.get("base", cells["line"])
+    cells["second"] = first["second"].str.partition(" ")[0] if "second" in first else ""
     cells["metric"] = first.get("metric", "")
     cells["reason"] = cells["pale"]  # a note in the table
     if spec["kind"] == "heat" and spec["x"] == "passes":
@@ -228,6 +229,8 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
                 draw(axis, part, look)
         axis.set_title(facet)
         axis.set_xlabel(name_axis(spec["x"]))
+        if is_signed(spec):
+            axis.axhline(0, color="black", linewidth=0.8)
     axes[0, 0].set_ylabel(name_value(spec, cells))
     if [*looks] != [""]:
         add_legend(figure, looks)
@@ -257,13 +260,20 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
         axis.grid(visible=False)
     axes[0, 0].set_ylabel(name_axis(spec["y"]))
     told = describe_values(cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec))
-    caption = f"{spec['caption']} {MARKED if is_signed(spec) else PALE}".strip()
+    marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else PALE
+    caption = f"{spec['caption']} {marked}".strip()
     return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
 
 
 def is_signed(spec: Spec) -> bool:
     """Return whether the values of a panel are differences."""
     return spec["table"] in SIGNED
+
+
+def name_sides(cells: pd.DataFrame) -> tuple[str, str]:
+    """Return the words for the two arms of differences: their names where all cells have the same."""
+    arms = cells[["arm", "second"]].drop_duplicates()
+    return tuple(arms.iloc[0]) if len(arms) == 1 else ("the first arm", "the second")
 
 
 def is_certain(cell: Any) -> bool:
@@ -327,17 +337,23 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
 
 
 def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return how often which arm is ahead in a heat map of differences, and the highest value of another."""
-    if not is_signed(spec):
-        return find_highest(spec, cells)
-    able = cells[cells["pale"] == ""]
-    first, second = int((able["low"] > 0).sum()), int((able["high"] < 0).sum())
-    silent = len(cells) - len(able)
-    return (
-        f"of {len(able)} cells with both arms competent the first arm is ahead in {first}, the second in {second}, and "
+    """Return how often which arm is ahead in a panel of differences, and which sign those have that decide nothing."""
+    able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
+    one, other = name_sides(cells)
+    first, second = count_certain(able)
+    text = (
+        f"of {len(able)} differences with both arms competent {one} is ahead in {first}, {other} in {second}, and "
         f"{len(able) - first - second} are undecided"
-        + (f"; in {silent} more an arm is not competent." if silent else ".")
     )
+    if len(silent):
+        above, below = count_certain(silent)
+        text += f"; of {len(silent)} more, in which an arm is not competent, {above} are above 0 and {below} below"
+    return f"{text}."
+
+
+def count_certain(cells: pd.DataFrame) -> tuple[int, int]:
+    """Return how many intervals are above 0, and how many below."""
+    return int((cells["low"] > 0).sum()), int((cells["high"] < 0).sum())
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
@@ -365,9 +381,8 @@ def _divide(cells: pd.DataFrame, by_line: bool) -> list[pd.DataFrame]:
     return [cells[cells["line"] == line] for line in ordered(cells["line"])] if by_line else [cells]
 
 
-Draw = Callable[[Spec, pd.DataFrame], Drawing]
-KINDS: dict[str, tuple[Draw, Callable[[Spec, pd.DataFrame], str]]] = {  # how it is drawn, and its sentence
-    "lines": (draw_lines, find_highest),
-    "heat": (draw_heat, count_ahead),
-    "frontier": (draw_frontier, find_highest),
+KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {
+    "lines": draw_lines,
+    "heat": draw_heat,
+    "frontier": draw_frontier,
 }

@@ -21,6 +21,7 @@ NUMBERS = {
     "passes": "{:.2f}",
     "train_loss": "{:.3f}",
     "dev_loss": "{:.3f}",
+    "nats_per_character": "{:.3f}",
     "flops": "{:.3g}",
 }
 NAMES = ("objective", "initialisation", "corpora", "corpus")
@@ -40,6 +41,7 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
     last = ends.last().reset_index().sort_values("corpora", kind="stable")
     last = last.sort_values("objective", kind="stable", key=lambda names: names.map(rank))
     objectives = list_choices("objective", training["objective"])
+    numbers = {name: form for name, form in NUMBERS.items() if name in training}
     return [
         Table(
             name="training",
@@ -47,12 +49,14 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
             caption=(
                 "Losses in nats per predicted token at the last budget; not comparable across objectives. Passes: how often "
                 "the training read the corpus."
+                + " Nats per character: where the loss bounds the likelihood of the whole text."
+                * ("nats_per_character" in numbers)
             ),
-            header=[*NAMES, *(name.replace("_", " ") for name in NUMBERS)],
+            header=[*NAMES, *(name.replace("_", " ") for name in numbers)],
             rows=[
                 (
                     *(enter_words(row[name]) for name in NAMES),
-                    *(enter_number(row[name], form) for name, form in NUMBERS.items()),
+                    *(enter_number(row[name], form) for name, form in numbers.items()),
                 )
                 for _, row in last.iterrows()
             ],
