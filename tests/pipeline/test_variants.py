@@ -68,6 +68,12 @@ def test_a_part_of_the_grid_without_a_masking_is_at_every_one(compose):
     assert filled == ["score/plots/random-0.5/0/clm", "score/plots/random-0.15/0/clm"]
 
 
+def test_a_part_of_the_grid_may_have_seeds_of_its_own(compose):
+    cells = cells_of(compose, "{strategy: random, ratio: 0.5, arms: [clm], seeds: [1, 2], train: false}")
+    filled = [name for name in cells if name.startswith("score/") and name.endswith("/clm")]
+    assert filled == ["score/plots/random-0.5/1/clm", "score/plots/random-0.5/2/clm"]
+
+
 def test_settings_of_the_training_vary_too(compose):
     cells = cells_of(compose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
     trained = [recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/clm/")]

@@ -4,11 +4,13 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -38,14 +40,20 @@ class Job:
     config: Config
     overrides: list[str]
     chosen: dict[tuple, Config] = field(default_factory=dict)
+    composed: "Composed" = field(default_factory=dict)
     made: Path | None = None
 
     def choose(self, **groups: str) -> Config:
-        """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned."""
+        """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned.
+
+        A key with a dot is a setting, and its value JSON; it is set after Hydra composed the groups, which takes longer.
+        """
         asked = tuple(sorted(groups.items()))
         if asked not in self.chosen:
+            settings = {key: json.loads(value) for key, value in groups.items() if "." in key}
             kept = [override for override in self.overrides if override.split("=")[0] not in groups]
-            made = compose(kept + [f"{group}={name}" for group, name in groups.items()])
+            plain = [f"{group}={name}" for group, name in groups.items() if group not in settings]
+            made = compose(kept + plain, self.composed, settings)
             self.chosen[asked] = _with_tokens(made, self.config.scale.training.token_budget)
         return self.chosen[asked]
 
@@ -99,22 +107,42 @@ class Job:
         return folder
 
 
-def compose(overrides: list[str], composed: DictConfig | None = None) -> Config:
+Composed = dict[tuple[str, ...], DictConfig]  # what Hydra made, by overrides
+
+
+def compose(
+    overrides: list[str], composed: Composed | None = None, settings: Mapping[str, Any] | None = None
+) -> Config:
     """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins.
 
-    `composed`: what Hydra made of the same overrides already.
+    `composed` keeps what Hydra makes, each once; `settings` are then set by key.
     """
-    config = to_config(hydra.compose("config", overrides) if composed is None else composed)
-    typed = {override.split("=")[0].lstrip("+") for override in overrides}
+    known = {} if composed is None else composed
+    raw = _compose(overrides, known)
+    config = to_config(raw)
+    typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
     models = config.track.models
     model = models.get(config.arm.name, models.get(config.objective.name))
     if model is not None and "model" not in typed:
-        config = to_config(hydra.compose("config", [*overrides, f"model={model}"]))
+        raw = _compose([*overrides, f"model={model}"], known)
+        config = to_config(raw)
+    if settings:
+        raw = deepcopy(raw)
+        for key, value in settings.items():
+            OmegaConf.update(raw, key, value)
+        config = to_config(raw)
     check_budget(config, typed)
     for name in list(config.model.training):
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
     return config
+
+
+def _compose(overrides: list[str], known: Composed) -> DictConfig:
+    key = tuple(overrides)
+    if key not in known:
+        known[key] = hydra.compose("config", overrides)
+    return known[key]
 
 
 def check_budget(config: Config, typed: set[str]) -> None:
@@ -181,7 +209,8 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     """Run one job; return the folder of what it made."""
     stage = HydraConfig.get().job.name
     refuse_launcher(stage)
-    asked = Job(compose(overrides, raw), overrides)
+    composed = {tuple(overrides): raw}
+    asked = Job(compose(overrides, composed), overrides, composed=composed)
     if not is_sweep():  # its callback does this once
         refuse_ignored(stage, [asked], compose)
     if asked.config.scale.minutes and stage not in UNTRAINED:
