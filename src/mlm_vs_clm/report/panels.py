@@ -372,7 +372,8 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
         text = enter(one, style.decimals(cells["value"])).text
         named = [one["line"]] if one["line"] not in ("", one["arm"]) else [one["arm"], str(one["named"])]
         place = " ".join(dict.fromkeys(named))
-        where = f"{name_axis(spec['x'])} {write(float(format(one['x'], '.3g')))}"
+        x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
+        where = f"{name_axis(spec['x'])} {write(x)}"
         clauses.append(f"{one['facet']} {text} ({place} at {where})".strip())
     return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
