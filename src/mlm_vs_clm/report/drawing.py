@@ -196,7 +196,8 @@ def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | 
 
     entries = {**looks, **(lines or {})}
     handles = [Line2D([], [], label=name, **look) for name, look in entries.items()]
-    columns = min(len(handles), max(3, int(figure.get_figwidth() / 1.75)))
+    width = max(1.75, 0.6 + 0.085 * max(map(len, entries)))  # inches of the longest entry
+    columns = max(1, min(len(handles), int(figure.get_figwidth() / width)))
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
 
 

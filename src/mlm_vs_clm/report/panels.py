@@ -90,6 +90,9 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     first = rows.iloc[:0] if rows.empty else rows
     cells["named"] = first.get("variant", cells["line"])
     cells["arm"] = first.get("base", cells["line"])
+    cells["full_name"] = [
+        " ".join(dict.fromkeys(pair)) for pair in zip(cells["arm"], cells["named"], strict=True)
+    ]
     cells["second"] = first["second"].str.partition(" ")[0] if "second" in first else ""
     cells["metric"] = first.get("metric", "")
     cells["reason"] = cells["pale"]  # a note in the table
@@ -185,6 +188,7 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
             yerr=interval_arms(part, "value"),
             xerr=interval_arms(part, "x"),
             fmt=look["marker"],
+            fillstyle=look.get("fillstyle", "full"),
             color=look["color"],
             elinewidth=0.8,
             alpha=alpha,
@@ -192,19 +196,32 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
 
 
 def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
-    """Return one figure: facets across, a point per arm, and the name of each that no arm with a smaller x reaches.
+    """Return one figure: facets across, a point per arm, the two ends of the frontier with their names.
 
-    Of distinct-n, which is better the higher it is, no arm with a larger one.
+    No arm with a smaller x reaches a point of the frontier; of distinct-n, which is better the higher it is, none with a
+    larger one.
     """
 
     def draw(axes: Axes, line: pd.DataFrame, look: dict) -> None:
         _draw_line(axes, line, look | {"linestyle": ":"})
-        for one in line[line["is_best"]].itertuples(index=False):
+        for one in line[line["end"] != ""].itertuples(index=False):
             axes.annotate(
-                one.named, (one.x, one.value), xytext=(4, 4), textcoords="offset points", fontsize=7
+                one.full_name, (one.x, one.value), (0, 5), textcoords="offset points", ha=one.end, fontsize=8
             )
 
-    return _draw_axes(spec, cells.assign(is_best=find_best(cells, spec["x"].startswith("distinct"))), draw)
+    best = find_best(cells, spec["x"].startswith("distinct"))
+    return _draw_axes(spec, cells.assign(end=find_ends(cells, best)), draw)
+
+
+def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
+    """Return how the name of a point is aligned: of the first and the last of `best` along x towards the middle, of others ""."""
+    ends = pd.Series("", index=cells.index, dtype="str")
+    for _, facet in cells.groupby("facet"):
+        low, high, found = facet["x"].min(), facet["x"].max(), facet.loc[best[facet.index], "x"]
+        middle = (low * high) ** 0.5 if is_wide(cells["x"]) else (low + high) / 2
+        for place in (found.idxmin(), found.idxmax()) if len(found) else ():
+            ends[place] = "right" if found[place] > middle else "left"
+    return ends
 
 
 def find_best(cells: pd.DataFrame, is_higher: bool = False) -> pd.Series:
@@ -218,7 +235,8 @@ def find_best(cells: pd.DataFrame, is_higher: bool = False) -> pd.Series:
 
 def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame, dict], None]) -> Drawing:
     facets, looks = [*dict.fromkeys(cells["facet"])], find_looks(cells, spec)
-    figure, axes = panels(1, len(facets), 3.2, sharey=True)
+    height = 2.8 + 0.11 * len(looks)  # of the legend
+    figure, axes = panels(1, len(facets), height, 4.4 * len(facets) + 0.4, sharey=do_overlap(cells))
     for axis, facet in zip(axes[0], facets, strict=True):
         shown = cells[cells["facet"] == facet]
         if is_wide(cells["x"]):
@@ -237,6 +255,12 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
     told = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
     caption = " ".join(filter(None, [spec["caption"], PALE if (cells["pale"] != "").any() else ""]))
     return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+
+
+def do_overlap(cells: pd.DataFrame) -> bool:
+    """Return whether the values of all facets overlap, so that they can share an axis."""
+    ranges = cells.groupby("facet")["value"].agg(["min", "max"])
+    return bool(ranges["min"].max() <= ranges["max"].min())
 
 
 def is_wide(values: pd.Series) -> bool:
@@ -370,11 +394,10 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
     for able in groups:
         one = able.loc[able["value"].idxmin() if is_loss else able["value"].idxmax()]
         text = enter(one, style.decimals(cells["value"])).text
-        named = [one["line"]] if one["line"] not in ("", one["arm"]) else [one["arm"], str(one["named"])]
-        place = " ".join(dict.fromkeys(named))
+        place = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
         x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
         where = f"{name_axis(spec['x'])} {write(x)}"
-        clauses.append(f"{one['facet']} {text} ({place} at {where})".strip())
+        clauses.append(": ".join(filter(None, [one["facet"], f"{text} ({place} at {where})"])))
     return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
 

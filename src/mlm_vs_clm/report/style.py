@@ -145,9 +145,19 @@ def looks(arms: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def series_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return matplotlib's colour and marker per series that is not an arm, in the order given."""
-    pairs = zip(names, cycle(SERIES), strict=False)
-    return {name: {"color": colour, "marker": marker} for name, (colour, marker) in pairs}
+    """Return matplotlib's colour and marker per series that is not an arm, in the order given.
+
+    Markers are hollow where a colour and marker come the second time.
+    """
+    pairs = zip(
+        names,
+        cycle([*((*pair, "full") for pair in SERIES), *((*pair, "none") for pair in SERIES)]),
+        strict=False,
+    )
+    return {
+        name: {"color": colour, "marker": marker, **({"fillstyle": fill} if fill == "none" else {})}
+        for name, (colour, marker, fill) in pairs
+    }
 
 
 def name_metric(metric: str) -> str:
