@@ -77,6 +77,7 @@ MEANINGS = {
     "level": ("of the setting", "its value for this variant"),
     "panel": ("", "figure and table that the sentence is about"),
     "title": ("", "title of the panel"),
+    "place": ("", "place of the panel on the page"),
     "findings.sentence": ("", "what the panel shows"),
     "oracle_value": ("of the metric", "score of the original text"),
     "arm_value": ("of the metric", "score of that arm"),

@@ -28,7 +28,7 @@ COLUMNS = {
         "claim condition corpus first second metric scope outcome effect low high margin p detectable runs n needs reason"
     ).split(),
     "sentences": "claim statement sentence".split(),
-    "findings": "panel title sentence".split(),
+    "findings": "place panel title sentence".split(),
     "sanity": (
         "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
         "above_unfilled outcome reason"
@@ -88,7 +88,8 @@ NUMBERS = (
     "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
-    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable effect margin"
+    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
+    "effect margin place"
 ).split()
 NOTES = ("pale", "reason", "model")  # columns of words that may be absent
 RARE = ("variants", "findings")  # tables without a file where they have no rows

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome
 from ..analysis.cells import group_by
-from ..analysis.tables import read_table, read_tables
+from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..fill.baselines import BASELINES
@@ -75,18 +75,20 @@ def publish(report: Path, results: str, name: str) -> None:
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
         if Path(results).resolve() == ROOT / "results" and (blocks := make_blocks(target)):
-            _write_pages(blocks, name)
+            _write_pages(blocks, {name, name_first(name)})
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
-    print_answers(read_table("sentences", target))
+    print_answers(read_tables(target))
     print(
         f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target / 'tables'}\nrows:    {target}/*.csv"
     )
 
 
-def print_answers(sentences: pd.DataFrame) -> None:
-    """Print the answer to each claim, one line per claim."""
-    for row in sentences.itertuples(index=False):
+def print_answers(tables: Tables) -> None:
+    """Print the finding of each panel of a study that has them, else the answer to each claim; one line each."""
+    for row in tables["findings"].itertuples(index=False):
+        print(f"{row.title}: {row.sentence}")
+    for row in tables["sentences"][: 0 if len(tables["findings"]) else None].itertuples(index=False):
         print(f"{row.claim}: {row.sentence}")
 
 
@@ -102,13 +104,13 @@ def _copy(source: Path, target: Path) -> None:
 Blocks = dict[str, str]
 
 
-def _write_pages(blocks: Blocks, optional: str) -> None:
-    """Write each block between its markers, in each of PAGES that has them; only the block `optional` may have none."""
+def _write_pages(blocks: Blocks, optional: Collection[str]) -> None:
+    """Write each block between its markers, in each of PAGES that has them; only blocks of `optional` may have none."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
     for name, text in blocks.items():
         marked = [page for page in PAGES if f"<!-- begin: {name} -->" in before[page]]
-        for page in marked or PAGES[: name != optional]:
+        for page in marked or PAGES[: name not in optional]:
             after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
         if text != before[page]:
@@ -257,14 +259,20 @@ def describe_seeds(tables: Tables) -> Blocks:
 
 
 def describe_panels(tables: Tables) -> Blocks:
-    """Return the block of a study with a question of its own, its folder the marker: figures and sentences."""
+    """Return the blocks of a study with a question of its own: figures and sentences, and the first sentence alone."""
     about, findings = tables["study"].iloc[0], tables["findings"]
     folder = name_folder(about["scale"], about["track"])
     parts = [
         f"![{one.title}](../results/{folder}/figures/{one.panel}.svg)\n\n**{one.title}**: {one.sentence}"
         for one in findings.itertuples(index=False)
     ]
-    return {folder: "\n\n".join(parts)} if parts else {}
+    first = [f"**{one.title}**: {one.sentence}" for one in findings[:1].itertuples(index=False)]
+    return {folder: "\n\n".join(parts), name_first(folder): first[0]} if parts else {}
+
+
+def name_first(folder: str) -> str:
+    """Return the name of the block that has the first sentence of a study alone."""
+    return f"{folder}-first"
 
 
 def show_grid(tables: Tables) -> str:

@@ -89,7 +89,7 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
         remove_old(part)
     specs = about.get("panels") or []
     shown = panel_section(specs, rows, study, folder / "figures")
-    rows["findings"] = list_findings(shown)
+    rows["findings"] = tidy.tidy("findings", list_findings(shown))
     written = {name: table for name, table in rows.items() if name not in tidy.RARE or len(table)}
     for name, table in written.items():
         write_csv(table, folder / f"{name}.csv")
@@ -131,12 +131,11 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder
 
 def list_findings(shown: Sequence[page.Section]) -> pd.DataFrame:
     """Return the table `findings`: the sentence of each panel, in the order of the page."""
-    rows = [
-        (one.name, one.title, sentence.removeprefix(f"{one.title}: "))
-        for section in shown
-        for one, sentence in zip(section.drawings, section.sentences, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=tidy.COLUMNS["findings"])
+    panels = [pair for section in shown for pair in zip(section.drawings, section.sentences, strict=True)]
+    return pd.DataFrame(
+        {"place": n, "panel": one.name, "title": one.title, "sentence": text.removeprefix(f"{one.title}: ")}
+        for n, (one, text) in enumerate(panels, 1)
+    )
 
 
 def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
