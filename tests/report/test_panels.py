@@ -93,7 +93,8 @@ def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     drawings, tables, sentences = show(LINES, FRONTIER, HEAT)
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
     assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
-    assert "highest exact match: masking ratio 0.5 0.320 [0.300, 0.340] (mlm temperature=0.3" in sentences[0]
+    best = "0.270 [0.250, 0.290] (clm temperature=0.3), 0.320 [0.300, 0.340] (mlm temperature=0.3)"
+    assert sentences[0] == f"A title: highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
 
 
 def test_lines_of_numbers_stand_in_their_order():

@@ -23,6 +23,7 @@ Shown = tuple[list[Drawing], list[Table], list[str]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
+FEW = 4  # lines of which each has its place in the sentence
 LOWER = ("loss", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
 NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
@@ -381,28 +382,30 @@ def count_certain(cells: pd.DataFrame) -> tuple[int, int]:
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the highest value of a panel (of LOWER the lowest of each line), and where it is, by facet.
+    """Return the highest value of each facet (of LOWER the lowest), of each line where there are FEW, and where it is.
 
     Of arms that are not competent nothing is told.
     """
-    clauses = []
     is_loss = any(words in name_value(spec, cells) for words in LOWER)
+    by = ["facet", "line"] if is_loss or cells["line"].nunique() <= FEW else ["facet"]
     able = cells[cells["pale"] == ""]
-    groups = [
-        part for facet in ordered(able["facet"]) for part in _divide(able[able["facet"] == facet], is_loss)
+    best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_loss else "idxmax")
+    clauses = [
+        ": ".join(
+            filter(None, [facet, ", ".join(_tell_place(spec, cells, able.loc[place]) for place in places)])
+        )
+        for facet, places in best.groupby("facet", sort=False)
     ]
-    for able in groups:
-        one = able.loc[able["value"].idxmin() if is_loss else able["value"].idxmax()]
-        text = enter(one, style.decimals(cells["value"])).text
-        place = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
-        x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
-        where = f"{name_axis(spec['x'])} {write(x)}"
-        clauses.append(": ".join(filter(None, [one["facet"], f"{text} ({place} at {where})"])))
     return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
 
-def _divide(cells: pd.DataFrame, by_line: bool) -> list[pd.DataFrame]:
-    return [cells[cells["line"] == line] for line in ordered(cells["line"])] if by_line else [cells]
+def _tell_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
+    """Return a value with its interval, its arm or line, and where along x it is unless that is in the name."""
+    name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
+    x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
+    where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
+    is_named = f"{spec['x'].rpartition('.')[2]}=" in name
+    return f"{enter(one, style.decimals(cells['value'])).text} ({name if is_named else f'{name}, {where}'})"
 
 
 KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {
