@@ -127,10 +127,6 @@ MEANINGS = {
     "step": ("count", "optimiser steps up to here"),
     "train_loss": ("nats per token", "mean loss of the training text since the row before"),
     "dev_loss": ("nats per token", "loss on the dev split"),
-    "nats_per_character": (
-        "nats per character",
-        "dev loss as a bound on the likelihood of the text, where the loss bounds it",
-    ),
     "tokens_per_second": ("tokens per s", "speed of training; differs by machine"),
 }
 

@@ -256,7 +256,10 @@ def _segments(text: str, spans: list, marks: dict[int, str]) -> list[list[str]]:
 
 
 def gather_training(inputs: dict[str, Path], varied: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the training curve of each language model, with a column per varied setting that a training has."""
+    """Return the training curve of each language model, with a column per varied setting that a training has.
+
+    Where settings vary, `nats_per_character` is the dev loss of objectives that bound the likelihood of the whole text.
+    """
     frames = []
     for path in dict.fromkeys(of_stage(inputs, "pretrain")):
         record, read = read_record(path), inputs_of(path)
@@ -270,7 +273,17 @@ def gather_training(inputs: dict[str, Path], varied: Iterable[str] = ()) -> pd.D
         }
         known = _flatten_training(record["settings"])
         about |= {key: known[key] for key in sorted(varied) if key in known}
-        frames.append(pd.read_csv(path / "curves.csv").assign(**about))
+        curve = pd.read_csv(path / "curves.csv").assign(**about)
+        if varied:
+            budgets = json.loads((path / "training.json").read_text())["budgets"]
+            bounds = {
+                (one["budget"], name): bound
+                for one in budgets
+                for name, bound in one.get("nats_per_character", {}).items()
+            }
+            places = zip(curve["budget"], curve["corpus"], strict=True)
+            curve["nats_per_character"] = [bounds.get(place) for place in places]
+        frames.append(curve)
     return pd.concat(frames) if frames else pd.DataFrame()
 
 

@@ -355,18 +355,17 @@ class Trainer:
     def write_totals(self) -> None:
         """Write `curves.csv` (one row per budget and corpus) and `training.json`."""
         curve, objective = self.state["curve"], self.batches.objective
+        rows = [
+            {name: value for name, value in point.items() if name not in ("dev_loss", "passes")}
+            | {"corpus": name, "dev_loss": loss, "passes": point["passes"][name]}
+            for point in curve
+            for name, loss in point["dev_loss"].items()
+        ]
+        pd.DataFrame(rows).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
         if OBJECTIVES[objective].bounds_text:
             curve = [
                 point | {"nats_per_character": self._per_character(point["dev_loss"])} for point in curve
             ]
-        rows = [
-            {name: value for name, value in point.items() if not isinstance(value, dict)}
-            | {"corpus": corpus}
-            | {name: value[corpus] for name, value in point.items() if isinstance(value, dict)}
-            for point in curve
-            for corpus in self.dev
-        ]
-        pd.DataFrame(rows).to_csv(self.folder / "curves.csv", index=False, float_format="%.7g")
         about = {
             "objective": objective,
             "noise": describe_noise(objective, self.batches.noise),
