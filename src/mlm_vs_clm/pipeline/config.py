@@ -189,8 +189,8 @@ class TrainingConfig:
 class CellConfig(MaskingConfig):
     """More arms at one masking, or without one at every masking of the grid, for every corpus.
 
-    `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their texts. `vary` has values of settings by Hydra key; every
-    combination of them is an arm of its own (see variants.py).
+    `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their
+    texts. `vary` has values of settings by Hydra key; every combination of them is an arm of its own (see variants.py).
     """
 
     strategy: str = ""

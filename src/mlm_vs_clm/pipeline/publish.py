@@ -86,10 +86,10 @@ def publish(report: Path, results: str, name: str) -> None:
 
 def print_answers(tables: Tables) -> None:
     """Print the finding of each panel of a study that has them, else the answer to each claim; one line each."""
-    for row in tables["findings"].itertuples(index=False):
-        print(f"{row.title}: {row.sentence}")
-    for row in tables["sentences"][: 0 if len(tables["findings"]) else None].itertuples(index=False):
-        print(f"{row.claim}: {row.sentence}")
+    findings, sentences = tables["findings"], tables["sentences"]
+    named = findings[["title", "sentence"]] if len(findings) else sentences[["claim", "sentence"]]
+    for name, sentence in named.itertuples(index=False):
+        print(f"{name}: {sentence}")
 
 
 def _copy(source: Path, target: Path) -> None:
