@@ -29,6 +29,8 @@ NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ra
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
+    "objective.masked_share": "share of masked batches",
+    "variant": "training",
 }
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the 95 % interval excludes 0; pale: an arm is not competent, so that the difference "
@@ -325,7 +327,7 @@ def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Ser
 
 def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     """Return the values of a panel with their intervals: of a heat map x across, else one row per point."""
-    digits = style.decimals(cells["value"])
+    digits = count_digits(spec, cells)
     rows: list[tuple[Entry, ...]]
     if spec["kind"] == "heat":
         columns, keys = ordered(cells["x"]), ["facet", "y"]
@@ -404,8 +406,13 @@ def _tell_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
     name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
     x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
     where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
-    is_named = f"{spec['x'].rpartition('.')[2]}=" in name
-    return f"{enter(one, style.decimals(cells['value'])).text} ({name if is_named else f'{name}, {where}'})"
+    is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
+    return f"{enter(one, count_digits(spec, cells)).text} ({name if is_named else f'{name}, {where}'})"
+
+
+def count_digits(spec: Spec, cells: pd.DataFrame) -> int:
+    """Return the decimals of the values of a panel: two of nats."""
+    return 2 if "nats" in name_value(spec, cells) else style.decimals(cells["value"])
 
 
 KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {
