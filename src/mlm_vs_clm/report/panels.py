@@ -23,7 +23,7 @@ Shown = tuple[list[Drawing], list[Table], list[str]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
-FEW = 4  # lines of which each has its place in the sentence
+FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
 LOWER = ("loss", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
 NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
@@ -199,7 +199,7 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
 
 
 def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
-    """Return one figure: facets across, a point per arm, the two ends of the frontier with their names.
+    """Return one figure: facets across, a point per arm, with the names of all where they are few, else of the frontier's ends.
 
     No arm with a smaller x reaches a point of the frontier; of distinct-n, which is better the higher it is, none with a
     larger one.
@@ -212,18 +212,21 @@ def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
                 one.full_name, (one.x, one.value), (0, 5), textcoords="offset points", ha=one.end, fontsize=8
             )
 
+    alone = cells.groupby(["facet", "line"])["x"].transform("size") == 1
+    cells = cells.assign(full_name=cells["line"].where(alone & (cells["line"] != ""), cells["full_name"]))
     best = find_best(cells, spec["x"].startswith("distinct"))
     return _draw_axes(spec, cells.assign(end=find_ends(cells, best)), draw)
 
 
 def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
-    """Return how the name of a point is aligned: of the first and the last of `best` along x towards the middle, of others ""."""
+    """Return how the name of a point is aligned, "" for one without: of FEW each has one, else the ends of `best`."""
     ends = pd.Series("", index=cells.index, dtype="str")
     for _, facet in cells.groupby("facet"):
         low, high, found = facet["x"].min(), facet["x"].max(), facet.loc[best[facet.index], "x"]
         middle = (low * high) ** 0.5 if is_wide(cells["x"]) else (low + high) / 2
-        for place in (found.idxmin(), found.idxmax()) if len(found) else ():
-            ends[place] = "right" if found[place] > middle else "left"
+        named = [found.idxmin(), found.idxmax()] if len(found) else []
+        for place in facet.index if len(facet) <= FEW else named:
+            ends[place] = "right" if facet["x"][place] > middle else "left"
     return ends
 
 
