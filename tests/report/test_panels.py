@@ -10,7 +10,7 @@ from mlm_vs_clm.analysis.variants import join_settings, pair_variants
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import style_context
-from mlm_vs_clm.report.panels import KINDS, find_best, show_panels
+from mlm_vs_clm.report.panels import FEW, KINDS, do_overlap, find_best, find_ends, show_panels
 
 TEMPERATURES = (0.3, 1.0)
 CELL = {"corpus": "plots", "strategy": "random", "seed": 0}
@@ -94,7 +94,9 @@ def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
     assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
     best = "0.270 [0.250, 0.290] (clm temperature=0.3), 0.320 [0.300, 0.340] (mlm temperature=0.3)"
-    assert sentences[0] == f"A title: highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
+    assert (
+        sentences[0] == f"A title: highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
+    )
 
 
 def test_lines_of_numbers_stand_in_their_order():
@@ -144,6 +146,19 @@ def test_a_frontier_names_what_nothing_cheaper_reaches():
     assert list(find_best(cells.assign(pale=["", "floor", "", ""]))) == [True, False, True, True]
 
 
+def test_names_are_written_towards_the_middle_of_all_points_or_of_the_ends_alone():
+    cells = pd.DataFrame({"x": range(1, FEW + 2), "value": 0.5, "facet": ""})
+    best = cells["x"].isin([2, 5, 8])
+    assert [*find_ends(cells, best)] == ["", "left", *[""] * (FEW - 3), "right", ""]
+    assert "" not in [*find_ends(cells[:FEW], best[:FEW])]
+
+
+def test_facets_share_an_axis_where_their_values_overlap():
+    cells = pd.DataFrame({"facet": ["a", "a", "b", "b"], "value": [0.1, 0.2, 0.3, 0.4]})
+    assert not do_overlap(cells)
+    assert do_overlap(cells.assign(value=[0.1, 0.3, 0.2, 0.4]))
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -168,6 +183,7 @@ def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_p
     assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
     assert (tmp_path / "tables" / "heat.md").is_file() and (tmp_path / "figures" / "lines.svg").is_file()
     assert len(tidy.read_table("variants", tmp_path)) == len(TABLES["variants"])
+    assert [*tidy.read_table("findings", tmp_path)["panel"]] == ["lines", "heat"]
 
 
 def test_variants_are_compared_at_equal_settings():
