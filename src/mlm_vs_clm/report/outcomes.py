@@ -108,7 +108,7 @@ def _mark_corpus(row: dict) -> str:
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms may speak, one row per corpus, arm with a model, masking and class of blanks."""
-    words = competence["arm"].str.partition(" ")[0].str.removesuffix("_sampled")
+    words = competence["arm"].str.split(" ").str[0].str.removesuffix("_sampled")
     competence = competence[~words.isin(BASELINES)]
     if competence.empty:
         return []
