@@ -375,6 +375,8 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
         f"of {len(able)} differences with both arms competent {one} is ahead in {first}, {other} in {second}, and "
         f"{len(able) - first - second} are undecided"
     )
+    if spec["kind"] == "lines" and 0 < len(able) <= FEW:
+        text += f": {', '.join(_tell_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
     if len(silent):
         above, below = count_certain(silent)
         text += f"; of {len(silent)} more, in which an arm is not competent, {above} are above 0 and {below} below"
