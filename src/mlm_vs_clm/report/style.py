@@ -149,15 +149,13 @@ def series_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
     Markers are hollow where a colour and marker come the second time.
     """
-    pairs = zip(
-        names,
-        cycle([*((*pair, "full") for pair in SERIES), *((*pair, "none") for pair in SERIES)]),
-        strict=False,
-    )
-    return {
-        name: {"color": colour, "marker": marker, **({"fillstyle": fill} if fill == "none" else {})}
-        for name, (colour, marker, fill) in pairs
-    }
+    looks = {}
+    for number, name in enumerate(names):
+        turn, place = divmod(number, len(SERIES))
+        looks[name] = dict(zip(("color", "marker"), SERIES[place], strict=True)) | (
+            {"fillstyle": "none"} if turn % 2 else {}
+        )
+    return looks
 
 
 def name_metric(metric: str) -> str:
