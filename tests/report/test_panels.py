@@ -10,7 +10,15 @@ from mlm_vs_clm.analysis.variants import join_settings, pair_variants
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import style_context
-from mlm_vs_clm.report.panels import FEW, KINDS, do_overlap, find_best, find_ends, show_panels
+from mlm_vs_clm.report.panels import (
+    FEW,
+    KINDS,
+    do_overlap,
+    find_best,
+    find_ends,
+    join_competence,
+    show_panels,
+)
 
 TEMPERATURES = (0.3, 1.0)
 CELL = {"corpus": "plots", "strategy": "random", "seed": 0}
@@ -120,8 +128,8 @@ def test_settings_and_costs_are_columns_of_the_scores():
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
     (drawing,), (table,), (sentence,) = show(HEAT)
     assert sentence == (
-        "A title: of 5 differences with both arms competent mlm is ahead in 2, clm in 1, and 2 are undecided; "
-        "of 1 more, in which an arm is not competent, 0 are above 0 and 1 below."
+        "A title: both arms are competent in 5 of 6 differences; mlm is ahead in 2, clm in 1, 2 undecided. "
+        "In the rest (1) an arm is not competent: 0 above 0, 1 below."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
     assert [entry.text for entry in table.rows[0]][1:] == [
@@ -151,6 +159,24 @@ def test_names_are_written_towards_the_middle_of_all_points_or_of_the_ends_alone
     best = cells["x"].isin([2, 5, 8])
     assert [*find_ends(cells, best)] == ["", "left", *[""] * (FEW - 3), "right", ""]
     assert "" not in [*find_ends(cells[:FEW], best[:FEW])]
+
+
+@pytest.mark.parametrize(("outcome", "is_unsure"), [("competent", False), ("not competent", True)])
+def test_a_difference_has_its_trainings_and_whether_content_words_bear_it(outcome, is_unsure):
+    place = {
+        "corpus": "plots",
+        "strategy": "random",
+        "ratio": 0.5,
+        "word_class": "all",
+        "outcome": "competent",
+    }
+    judged = [place | {"arm": "mlm", "runs": 3}, place | {"arm": "clm", "runs": 2}]
+    judged += [one | {"word_class": "content"} for one in judged]
+    judged[-1]["outcome"] = outcome
+    study = pd.DataFrame([{"main_strategy": "random", "main_ratio": 0.5}])
+    rows = pd.DataFrame([{"corpus": "plots", "first": "mlm", "second": "clm"}])
+    (one,) = join_competence(rows, {"competence": pd.DataFrame(judged), "study": study}).itertuples()
+    assert (one.trainings, one.is_unsure) == (2, is_unsure)
 
 
 def test_facets_share_an_axis_where_their_values_overlap():

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.tables import COLUMNS, sortable
+from ..analysis.answers import UNSURE
+from ..analysis.competence import NOT_COMPETENT
+from ..analysis.tables import COLUMNS, at_main_cell, sortable
 from ..analysis.variants import join_settings, over_runs
 from ..errors import StudyError
 from . import style
@@ -78,7 +80,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     for column, wanted in spec["where"].items():
         known = _column(rows, spec, column)
         rows = rows[known.isin(wanted if isinstance(wanted, list) else [wanted])]
-    rows = over_runs(spec["table"], rows)
+    rows = over_runs(spec["table"], join_competence(rows, tables))
     split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
     rows = rows.sort_values(split, key=sortable, kind="stable") if split else rows
     value = "value" if spec["kind"] == "heat" else spec["y"]
@@ -90,14 +92,14 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     parts |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
     parts |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
     cells = pd.DataFrame(parts | {"pale": rows["pale"].fillna("") if "pale" in rows else ""})
-    first = rows.iloc[:0] if rows.empty else rows
-    cells["named"] = first.get("variant", cells["line"])
-    cells["arm"] = first.get("base", cells["line"])
+    cells["named"] = rows.get("variant", cells["line"])
+    cells["arm"] = rows.get("base", cells["line"])
     cells["full_name"] = [
         " ".join(dict.fromkeys(pair)) for pair in zip(cells["arm"], cells["named"], strict=True)
     ]
-    cells["second"] = first["second"].str.partition(" ")[0] if "second" in first else ""
-    cells["metric"] = first.get("metric", "")
+    cells["second"] = rows["second"].str.partition(" ")[0] if "second" in rows else ""
+    cells["metric"] = rows.get("metric", "")
+    cells["trainings"], cells["is_unsure"] = rows.get("trainings", 1), rows.get("is_unsure", False)
     cells["reason"] = cells["pale"]  # a note in the table
     if spec["kind"] == "heat" and spec["x"] == "passes":
         cells["x"] = cells["x"].map(round_passes)
@@ -135,7 +137,27 @@ def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFra
         return rows
     judged = competence[competence["word_class"] == "all"].set_index(place)["outcome"]
     outcome = rows[place].join(judged, on=place)["outcome"]
-    return rows.assign(pale=outcome.where(outcome == "not competent", ""))
+    return rows.assign(pale=outcome.where(outcome == NOT_COMPETENT, ""))
+
+
+def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return differences with `trainings` behind them, and `is_unsure`: an arm is not competent on content words.
+
+    Both are those of the arms at the main cell; rows without two arms are returned as they are.
+    """
+    if not {"first", "second"} <= {*rows} or tables["competence"].empty:
+        return rows
+    main = tables["study"].iloc[0]
+    judged = at_main_cell(tables["competence"], (main["main_strategy"], main["main_ratio"])).set_index(
+        ["corpus", "arm", "word_class"]
+    )
+    places = zip(rows["corpus"], rows["first"], rows["second"], strict=True)
+    pairs = [((corpus, first), (corpus, second)) for corpus, first, second in places]
+    runs, outcome = judged["runs"].to_dict(), judged["outcome"].to_dict()
+    return rows.assign(
+        trainings=[min(runs.get((*side, "all"), 1) for side in pair) for pair in pairs],
+        is_unsure=[any(outcome.get((*side, "content")) == NOT_COMPETENT for side in pair) for pair in pairs],
+    )
 
 
 def round_passes(passes: float) -> float:
@@ -372,14 +394,18 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
     one, other = name_sides(cells)
     first, second = count_certain(able)
     text = (
-        f"of {len(able)} differences with both arms competent {one} is ahead in {first}, {other} in {second}, and "
-        f"{len(able) - first - second} are undecided"
+        f"both arms are competent in {len(able)} of {len(cells)} differences; {one} is ahead in {first}, {other} in "
+        f"{second}, {len(able) - first - second} undecided"
     )
+    if able["is_unsure"].any():
+        text += f" ({UNSURE})"
     if spec["kind"] == "lines" and 0 < len(able) <= FEW:
-        text += f": {', '.join(_tell_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
+        text += (
+            f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
+        )
     if len(silent):
         above, below = count_certain(silent)
-        text += f"; of {len(silent)} more, in which an arm is not competent, {above} are above 0 and {below} below"
+        text += f". In the rest ({len(silent)}) an arm is not competent: {above} above 0, {below} below"
     return f"{text}."
 
 
@@ -391,7 +417,7 @@ def count_certain(cells: pd.DataFrame) -> tuple[int, int]:
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
     """Return the highest value of each facet (of LOWER the lowest), of each line where there are FEW, and where it is.
 
-    Of arms that are not competent nothing is told.
+    Arms that are not competent are left out.
     """
     is_loss = any(words in name_value(spec, cells) for words in LOWER)
     by = ["facet", "line"] if is_loss or cells["line"].nunique() <= FEW else ["facet"]
@@ -399,20 +425,23 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
     best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_loss else "idxmax")
     clauses = [
         ": ".join(
-            filter(None, [facet, ", ".join(_tell_place(spec, cells, able.loc[place]) for place in places)])
+            filter(None, [facet, ", ".join(_write_place(spec, cells, able.loc[place]) for place in places)])
         )
         for facet, places in best.groupby("facet", sort=False)
     ]
     return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
 
-def _tell_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
+def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
     """Return a value with its interval, its arm or line, and where along x it is unless that is in the name."""
     name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
     x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
     where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
     is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
-    return f"{enter(one, count_digits(spec, cells)).text} ({name if is_named else f'{name}, {where}'})"
+    words = [name, "" if is_named else where]
+    if is_signed(spec):
+        words.append(f"{one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}")
+    return f"{enter(one, count_digits(spec, cells)).text} ({', '.join(filter(None, words))})"
 
 
 def count_digits(spec: Spec, cells: pd.DataFrame) -> int:
