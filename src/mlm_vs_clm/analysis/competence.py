@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import pandas as pd
 
@@ -81,10 +82,14 @@ def _judge(
 
 
 def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
-    """Return the cells of a floor: of the variant with the settings of the arm, where there is one."""
+    """Return the cells of a floor: of its variant that shares most settings with the arm, and has no others."""
     corpus, arm, strategy, ratio = place
-    varied = f"{floor} {arm.partition(' ')[2]}"
-    return found.get((corpus, varied, strategy, ratio)) or found.get((corpus, floor, strategy, ratio), {})
+    settings = arm.split()[1:]
+    shared = [
+        [floor, *chosen] for size in range(len(settings), -1, -1) for chosen in combinations(settings, size)
+    ]
+    places = [(corpus, " ".join(words), strategy, ratio) for words in shared]
+    return next((found[one] for one in places if one in found), {})
 
 
 def _decide(least: PairedDifference) -> str:

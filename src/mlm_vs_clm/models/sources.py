@@ -70,10 +70,11 @@ def start_from_checkpoint(
     return model.eval(), tokenizer, StartInfo(kind, bool(new), getattr(model.config, "_commit_hash", None))
 
 
-def start_from_encoder(folder: Path | str, seed: int) -> BertForMaskedLM:
+def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> BertForMaskedLM:
     """Return a BERT-class encoder with a new language-modelling head tied to its embeddings.
 
-    The head is drawn from `seed`; dropout is off, as every example is seen about once.
+    The head is drawn from `seed`, and where `is_new` all weights, in the shape of the encoder; dropout is off, as every
+    example is seen about once.
     """
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     if config.model_type != "bert":
@@ -82,6 +83,8 @@ def start_from_encoder(folder: Path | str, seed: int) -> BertForMaskedLM:
         )
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
     torch.manual_seed(seed)
+    if is_new:
+        return BertForMaskedLM(config)
     return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
 
 

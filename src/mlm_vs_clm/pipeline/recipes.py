@@ -121,7 +121,14 @@ def start(config: Config) -> Recipe:
     model = config.model
     if model.start not in STARTS:
         raise StudyError(f"model.start={model.start} is unknown: choose one of {', '.join(STARTS)}")
-    named = name_source(model.source, config.data_dir) if model.start != "scratch" else {}
+    # Without a source, the shape and the vocabulary are the settings' own.
+    is_new = model.start == "scratch" and model.source is None
+    named = {} if is_new else name_source(model.source, config.data_dir)
+    for key in ("shape", "vocabulary"):
+        if not is_new and getattr(model, key):
+            raise StudyError(
+                f"model.{key} has no effect beside model.source={model.source}: remove one of them"
+            )
     if model.start == "checkpoint":
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
@@ -131,7 +138,7 @@ def start(config: Config) -> Recipe:
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
-    return _recipe("start", settings, _training_corpora(config) if model.start == "scratch" else {})
+    return _recipe("start", settings, _training_corpora(config) if is_new else {})
 
 
 def name_source(source: str | None, data_dir: str) -> dict:

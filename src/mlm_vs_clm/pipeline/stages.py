@@ -58,9 +58,10 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
     _silence_libraries()
     if settings["start"] == "checkpoint":
         return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
-    if settings["start"] == "encoder":
+    if settings["encoder"]:
         encoder = locate(settings["encoder"], Path(runtime.data_dir))
-        tokenizer, model = load_tokenizer(encoder), start_from_encoder(encoder, settings["seed"])
+        tokenizer = load_tokenizer(encoder)
+        model = start_from_encoder(encoder, settings["seed"], settings["start"] == "scratch")
     else:
         texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
         tokenizer = train_tokenizer(texts, settings["vocabulary"])
