@@ -28,7 +28,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 MB)
-	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained,$(TRACK)),--also pretrained)
+	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(STUDY) $(ARGS)
