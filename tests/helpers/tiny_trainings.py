@@ -30,7 +30,7 @@ def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noi
     folder.mkdir(exist_ok=True)
     learned = {"a": documents[:3], "b": documents[3:]}
     texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
-    return prepare(model, tokenizer, texts, name, noise, training, 0, folder, "cpu").train(False)
+    return prepare(model, tokenizer, texts, name, noise, training, folder).train(False)
 
 
 class Killed(Exception):

@@ -367,7 +367,7 @@ def test_a_causal_start_that_sees_both_sides_can_be_a_hybrid(networks, texts, tm
 def test_a_corpus_without_dev_documents_is_refused(start, tokenizer, documents, tmp_path):
     texts = TrainingTexts({"a": documents}, {"a": []})
     with pytest.raises(StudyError, match="corpus a has no document to measure the dev loss on"):
-        prepare(start, tokenizer, texts, "mlm", NOISE, TRAINING, 0, tmp_path, "cpu")
+        prepare(start, tokenizer, texts, "mlm", NOISE, TRAINING, tmp_path)
 
 
 def test_full_memory_is_one_line_with_the_setting_to_lower():

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -190,8 +191,8 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
     ours, theirs, apart = [], [], 0.0
     for number in range(rounds):
         one, other = deepcopy(start).train(), deepcopy(start).train()
-        about = (tokenizer, texts, "mlm", NOISE, training, number, Path(tempfile.gettempdir()), "cpu")
-        trainer = prepare(one, *about)
+        of_round = replace(training, seed=number)
+        trainer = prepare(one, tokenizer, texts, "mlm", NOISE, of_round, Path(tempfile.gettempdir()))
         seconds, losses = timed(learn_by_loop, other, trainer.batches, training)
         trainer.advance(len(trainer.batches))
         theirs.append(trainer.state["tokens_seen"] / seconds)

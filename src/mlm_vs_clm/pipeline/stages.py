@@ -5,7 +5,7 @@ import time
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..blanks import BlankedText, Corruption
 from ..corpora import SOURCES, Sizes, build, load_split, packages, save
@@ -28,6 +28,9 @@ from ..masking import mask_words, tag_entities
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, read_record
 from .recipes import UNIT_TOKENS
+
+if TYPE_CHECKING:
+    from ..models.training.loop import Trainer
 
 WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
 TAGGER = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
@@ -84,25 +87,20 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
-    from ..models.training.loop import prepare
-
-    given = _prepare_training(settings, inputs, folder, runtime)
-    training = given["training"]
-    advice = advise_smaller_steps(training.micro_batch_documents or training.batch_documents)
-    with training_threads(given["device"], runtime.threads), explain_out_of_memory("training", advice):
-        return prepare(**given).train(runtime.show_progress, runtime.line)
+    advice = advise_smaller_steps(runtime.micro_batch_documents or settings["training"]["batch_documents"])
+    threads = training_threads(choose_device(runtime.device), runtime.threads)
+    with threads, explain_out_of_memory("training", advice):
+        return _prepare_training(settings, inputs, folder, runtime).train(runtime.show_progress, runtime.line)
 
 
-def _prepare_training(
-    settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime
-) -> dict[str, Any]:
-    """Return the arguments of models.training.loop.prepare."""
+def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> "Trainer":
+    """Return a training with the settings, before its first step."""
     from ..models.checkpoints import load_tokenizer
     from ..models.objectives import OBJECTIVES, Noise, TokenizedDocument
     from ..models.sources import load_start, read_start_info
     from ..models.starts import set_output_bias
     from ..models.training.batches import choose_unique, tokenize
-    from ..models.training.loop import Training, TrainingTexts
+    from ..models.training.loop import Training, TrainingTexts, prepare
 
     _silence_libraries()
     objective = dict(settings["objective"])
@@ -115,6 +113,8 @@ def _prepare_training(
         **settings["training"],
         micro_batch_documents=runtime.micro_batch_documents,
         checkpoint_seconds=runtime.checkpoint_seconds,
+        seed=settings["seed"],
+        device=choose_device(runtime.device),
     )
     each = training.dev_documents // len(corpora)
 
@@ -136,11 +136,7 @@ def _prepare_training(
     info = read_start_info(inputs["start"])
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
-    return {
-        **{"model": model, "tokenizer": tokenizer, "texts": texts, "objective_name": objective_name},
-        **{"noise": Noise(**objective), "training": training, "seed": settings["seed"]},
-        **{"folder": folder, "device": choose_device(runtime.device)},
-    }
+    return prepare(model, tokenizer, texts, objective_name, Noise(**objective), training, folder)
 
 
 def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -172,10 +168,8 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 def _time_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> float:
     """Return the tokens per second of a training on one thread, as in the processes of a study; the first steps warm up."""
-    from ..models.training.loop import prepare
-
     short = settings | {"training": settings["training"] | {"token_budget": TIMED_TOKENS}}
-    trainer = prepare(**_prepare_training(short, inputs, folder, runtime))
+    trainer = _prepare_training(short, inputs, folder, runtime)
     with training_threads(str(trainer.device), 1):
         trainer.advance(min(2, len(trainer.batches) - 1))
         seconds, tokens = trainer.state["seconds"], trainer.state["tokens_seen"]

@@ -54,7 +54,7 @@ class Training:
     `warmup_share` of the whole budget and falls over the last `decay_share` of each. `patience` stops after so many
     budgets that lowered the dev loss of no corpus; 0 never stops. At most `unique_tokens` of each corpus are read, again and
     again (0: all). `dropout` is the rate of every dropout layer in training. `micro_batch_documents` go through the model at once
-    (0: a whole batch): less memory for the same step.
+    (0: a whole batch): less memory for the same step. `seed` draws the order of the documents and what is masked.
     """
 
     token_budget: int
@@ -74,6 +74,8 @@ class Training:
     unique_tokens: int = 0
     dropout: float = 0.0
     micro_batch_documents: int = 0
+    seed: int = 0
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ def prepare(
     objective_name: str,
     noise: Noise,
     training: Training,
-    seed: int,
     folder: Path,
-    device: str,
 ) -> "Trainer":
     """Return a training of `model` (in place) before its first step; its files go into `folder`.
 
@@ -115,9 +115,8 @@ def prepare(
         )
     documents = [one for of_corpus in texts.learned.values() for one in of_corpus]
     corpora = [name for name, of_corpus in texts.learned.items() for _ in of_corpus]
-    order = order_batches(
-        [len(one.ids) for one in documents], corpora, training.token_budget, training.batch_documents, seed
-    )
+    lengths, seed = [len(one.ids) for one in documents], training.seed
+    order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
     about = (noise, tokens, tokenizer.pad_token_id or 0)
     dev = {
         name: {
@@ -127,7 +126,7 @@ def prepare(
         for name, some in texts.dev.items()
     }
     batches = Batches(documents, order, objective_name, *about, seed)
-    return Trainer(model, tokenizer, batches, corpora, dev, training, folder, device)
+    return Trainer(model, tokenizer, batches, corpora, dev, training, folder)
 
 
 def _in_order(n_documents: int) -> list[list[int]]:
@@ -147,11 +146,10 @@ class Trainer:
         dev: dict[str, dict[str, Batches]],
         training: Training,
         folder: Path,
-        device: str,
     ):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.model, self.tokenizer = model, tokenizer
-        self.device, self.sizes = torch.device(device), count_parameters(model)
+        self.device, self.sizes = torch.device(training.device), count_parameters(model)
         torch.manual_seed(batches.seed)
         judges_pairs = OBJECTIVES[batches.objective].reads_pairs
         self.learner = PredictedLoss(model, judges_pairs).to(self.device)
