@@ -7,6 +7,7 @@ from made_cells import FILLS, MAIN, scored
 
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell
 from mlm_vs_clm.analysis.competence import Competence, judge_competence, mark_pale
+from mlm_vs_clm.fill.baselines import FLOORS
 
 CONTENT = ("fills", "exact_match_content")
 PLACE = ("plots", "mlm", *MAIN)
@@ -68,6 +69,17 @@ def test_an_arm_that_draws_is_judged_by_drawn_floors():
         [cell("mlm_sampled", 0.06, context="both", temperature=1.0), *drawn, *floors()]
     ).values()
     assert (row["floor"], row["outcome"]) == ("bigram_both_sampled", "competent")
+
+
+def test_a_variant_is_judged_by_the_floors_that_share_most_of_its_settings():
+    few, many = (
+        [cell(f"{arm} unique_tokens={n}", rate) for arm in FLOORS["both"]] for n, rate in ((8, 0.1), (9, 0.5))
+    )
+    arm = cell("mlm unique_tokens=8 dropout=0.1", 0.3, context="both")
+    (row, *_) = judge([arm, *few, *many]).values()
+    assert (row["outcome"], row["reason"]) == ("competent", "")
+    (row, *_) = judge([arm, *many, *floors(bigram=0.4)]).values()
+    assert row["outcome"] == "not competent" and row["floor_value"] == pytest.approx(0.4, abs=0.05)
 
 
 def test_an_arm_that_writes_anew_must_beat_the_unfilled_text():

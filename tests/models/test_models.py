@@ -273,3 +273,18 @@ def test_dropout_is_off_whatever_a_checkpoint_came_with(name, folders, texts, tm
     batch |= {"decoder_input_ids": batch["input_ids"]} if kind == "seq2seq" else {}
     with torch.no_grad():
         assert torch.equal(model.eval()(**batch).logits, model.train()(**batch).logits)
+
+
+def test_random_weights_take_shape_and_tokenizer_of_an_encoder_and_only_those(folders, tmp_path):
+    made = {}
+    for name, start in (("new", "scratch"), ("again", "scratch"), ("pretrained", "encoder")):
+        folder = tmp_path / name
+        make_start({"start": start, "encoder": str(folders["bert"]), "seed": 1}, {}, folder, Runtime())
+        made[name] = load_model(folder, "masked").state_dict()
+    layer = "bert.encoder.layer.0.output.dense.weight"
+    assert {key: one.shape for key, one in made["new"].items()} == {
+        key: one.shape for key, one in made["pretrained"].items()
+    }
+    assert torch.equal(made["new"][layer], made["again"][layer])
+    assert not torch.equal(made["new"][layer], made["pretrained"][layer])
+    assert load_tokenizer(tmp_path / "new").get_vocab() == load_tokenizer(folders["bert"]).get_vocab()

@@ -185,6 +185,11 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["model=checkpoint", "model.source=./nowhere"], "nowhere does not exist"),
         (["model.revision=main"], "model.revision needs model.start=checkpoint"),
         (["model=tiny", "model.opening=x"], "model.opening needs model.start=checkpoint"),
+        (
+            ["model=minilm", "model.vocabulary=9"],
+            "model.vocabulary has no effect beside model.source=package:minilm",
+        ),
+        (["model=minilm_scratch", "+model.shape.layers=2"], "model.shape has no effect beside"),
         (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),
         (["scale.training.patience=-1"], "patience=-1: give 0"),
     ],

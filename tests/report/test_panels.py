@@ -17,6 +17,7 @@ from mlm_vs_clm.report.panels import (
     find_best,
     find_ends,
     join_competence,
+    select_cells,
     show_panels,
 )
 
@@ -116,6 +117,19 @@ def test_lines_of_numbers_stand_in_their_order():
         "temperature 40",
         "temperature 300",
     ]
+
+
+def test_arms_that_do_not_vary_a_setting_have_a_name_of_their_own_and_can_be_chosen():
+    variants = TABLES["variants"][TABLES["variants"]["level"] != "1.0"]
+    for where, lines in (({}, ["temperature 0.3", "defaults"]), ({"arm.temperature": None}, [""])):
+        spec = LINES | {
+            "x": "passes",
+            "line": "arm.temperature",
+            "facet": "",
+            "where": {"ratio": 0.5, **where},
+        }
+        cells = select_cells(spec, TABLES | {"variants": variants})
+        assert {*cells["line"]} == {*lines}
 
 
 def test_settings_and_costs_are_columns_of_the_scores():

@@ -228,8 +228,8 @@ class PanelConfig:
     """A figure of a study, with its table: `kind` is one of report.panels.KINDS; columns are those of its table.
 
     Beside them a table of arms has the columns that analysis.variants.join_settings adds. `where` keeps rows by a value
-    of a column, or by a list of values; `line` (of one or several columns, by a space) and `facet` split them. A heat map
-    has its second axis in `y`.
+    of a column, or by a list of values (null: rows without one); `line` (of one or several columns, by a space) and
+    `facet` split them. A heat map has its second axis in `y`.
     """
 
     name: str = MISSING

@@ -38,6 +38,7 @@ MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the 95 % interval excludes 0; pale: an arm is not competent, so that the difference "
     "decides nothing."
 )
+DEFAULT = "defaults"  # of settings that only some arms of a panel vary
 PALE = "Pale: the arm is not competent."
 
 
@@ -79,7 +80,8 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         return rows
     for column, wanted in spec["where"].items():
         known = _column(rows, spec, column)
-        rows = rows[known.isin(wanted if isinstance(wanted, list) else [wanted])]
+        chosen = wanted if isinstance(wanted, list) else [wanted]
+        rows = rows[known.isin(chosen) | (known.isna() & (None in chosen))]
     rows = over_runs(spec["table"], join_competence(rows, tables))
     split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
     rows = rows.sort_values(split, key=sortable, kind="stable") if split else rows
@@ -120,14 +122,15 @@ def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
 
 
 def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
-    """Return the line or the facet of each row in words, "" where the panel names none."""
+    """Return the line or the facet of each row in words, DEFAULT where it has none of its own, "" where no row has."""
     words = pd.Series("", index=rows.index, dtype="str")
     for column in spec[part].split():
         known = _column(rows, spec, column)
         name = name_axis(column) if pd.api.types.is_numeric_dtype(known) else ""
         told = known.map(lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else "")
         words += told.astype("str")
-    return words.str.split().str.join(" ")
+    words = words.str.split().str.join(" ")
+    return words.mask(words == "", DEFAULT if words.any() else "")
 
 
 def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
