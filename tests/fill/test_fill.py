@@ -15,6 +15,7 @@ from mlm_vs_clm.fill import (
     fill_causal,
     fill_masked,
     fill_seq2seq,
+    sampling,
 )
 from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.fill.orders import PLANS
@@ -200,6 +201,17 @@ def test_sampling_follows_the_distribution():
     assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
     assert set(Sampling(1.0, top_k=2)(logits[:200], [("d", i) for i in range(200)])) == {0, 1}
     assert set(Sampling(1.0, top_p=0.45)(logits[:200], [("d", i) for i in range(200)])) == {0}
+
+
+@pytest.mark.parametrize("n_ranked", [3, 20, 60])
+@pytest.mark.parametrize("ways", [{}, {"top_p": 0.9}, {"top_k": 4}, {"top_k": 30, "top_p": 0.5}])
+def test_a_draw_is_the_same_however_many_tokens_are_ranked(n_ranked, ways, monkeypatch):
+    logits = 3 * torch.randn(500, 60, generator=torch.Generator().manual_seed(1))
+    logits[:250] = logits[:250].round()  # equally likely tokens
+    keys = [("d", i) for i in range(500)]
+    whole = Sampling(1.0, seed=2, **ways)(logits, keys)
+    monkeypatch.setattr(sampling, "RANKED", n_ranked)
+    assert Sampling(1.0, seed=2, **ways)(logits, keys) == whole
 
 
 def test_alignment_by_hand():

@@ -11,6 +11,7 @@ from ..errors import StudyError
 if TYPE_CHECKING:
     import torch
 
+RANKED = 4096  # tokens: at temperature 1 they hold nearly all probability
 Key = tuple[str | int, ...]  # document id, slot and, after the first time, which time it is
 
 
@@ -38,19 +39,49 @@ class Sampling:
         return self._draw(logits.double() / self.temperature, keys)
 
     def _draw(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
-        """Draw by the inverse of the cumulative distribution, in float64, most likely tokens first."""
+        """Draw by the inverse of the cumulative distribution, in float64, most likely tokens first.
+
+        Only the likeliest tokens are ranked, as ranking takes most of the time; where others could change the draw, all.
+        """
         import torch
 
-        ranked, ids = logits.sort(dim=-1, descending=True, stable=True)
-        if self.top_k:
-            ranked[:, self.top_k :] = float("-inf")
-        probabilities = ranked.softmax(-1)
-        before = probabilities.cumsum(-1) - probabilities
-        total = probabilities.masked_fill(before >= self.top_p, 0.0).cumsum(-1)
         draws = torch.tensor([keyed_uniform(self.seed, "sample", *key) for key in keys], dtype=torch.float64)
-        target = draws.to(total.device)[:, None] * total[:, -1:]
-        places = (total <= target).sum(-1, keepdim=True).clamp(max=total.shape[-1] - 1)
-        return ids.gather(-1, places).squeeze(-1).tolist()
+        draws, n_ranked = draws.to(logits.device)[:, None], max(RANKED, self.top_k + 1)
+        if n_ranked >= logits.shape[-1]:
+            return self._choose(logits, draws)[0].tolist()
+        ids = logits.topk(n_ranked, sorted=False).indices.sort(-1).values
+        places, is_certain = self._choose(logits, draws, ids)
+        tokens = ids.gather(-1, places[:, None])[:, 0]
+        if not is_certain.all():
+            tokens[~is_certain] = self._choose(logits[~is_certain], draws[~is_certain])[0]
+        return tokens.tolist()
+
+    def _choose(
+        self, logits: torch.Tensor, draws: torch.Tensor, ids: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the place of the drawn token of each row among `ids` (all), and whether no other token could be drawn.
+
+        Of equally likely tokens the first comes first.
+        """
+        import torch
+
+        some, probabilities = logits, logits.softmax(-1)
+        if ids is not None:
+            some, probabilities = logits.gather(-1, ids), probabilities.gather(-1, ids)
+        ranked, order = some.sort(dim=-1, descending=True, stable=True)
+        probabilities = probabilities.gather(-1, order)
+        if self.top_k:
+            probabilities[:, self.top_k :] = 0.0
+            probabilities /= probabilities.sum(-1, keepdim=True)
+        reached = probabilities.cumsum(-1)
+        kept = probabilities.masked_fill(reached - probabilities >= self.top_p, 0.0).cumsum(-1)
+        is_closed = reached[:, -1:] >= self.top_p  # no token beyond is kept
+        mass = torch.where(is_closed, kept[:, -1:], 1.0)
+        target = draws * mass
+        places = (kept <= target).sum(-1, keepdim=True).clamp(max=kept.shape[-1] - 1)
+        is_certain = (is_closed | (self.top_p == 1)) & (kept[:, -1:] > target)
+        is_certain &= ranked.gather(-1, places) > ranked[:, -1:]  # a tie with the last may leave one out
+        return order.gather(-1, places)[:, 0], is_certain[:, 0]
 
 
 GREEDY = Sampling()
