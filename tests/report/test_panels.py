@@ -142,8 +142,8 @@ def test_settings_and_costs_are_columns_of_the_scores():
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
     (drawing,), (table,), (sentence,) = show(HEAT)
     assert sentence == (
-        "A title: both arms are competent in 5 of 6 differences; mlm is ahead in 2, clm in 1, 2 undecided. "
-        "In the rest (1) an arm is not competent: 0 above 0, 1 below."
+        "A title: mlm is ahead in 2 of 6 differences, clm in 1, 2 undecided. "
+        "In 1 an arm is not competent: 0 above 0, 1 below."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
     assert [entry.text for entry in table.rows[0]][1:] == [

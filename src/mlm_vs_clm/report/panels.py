@@ -396,10 +396,9 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
     able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
     one, other = name_sides(cells)
     first, second = count_certain(able)
-    text = (
-        f"both arms are competent in {len(able)} of {len(cells)} differences; {one} is ahead in {first}, {other} in "
-        f"{second}, {len(able) - first - second} undecided"
-    )
+    text = f"{one} is ahead in {first or 'none'} of {len(cells)} differences, {other} in {second or 'none'}"
+    if undecided := len(able) - first - second:
+        text += f", {undecided} undecided"
     if able["is_unsure"].any():
         text += f" ({UNSURE})"
     if spec["kind"] == "lines" and 0 < len(able) <= FEW:
@@ -408,7 +407,7 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
         )
     if len(silent):
         above, below = count_certain(silent)
-        text += f". In the rest ({len(silent)}) an arm is not competent: {above} above 0, {below} below"
+        text += f". In {len(silent)} an arm is not competent: {above} above 0, {below} below"
     return f"{text}."
 
 
