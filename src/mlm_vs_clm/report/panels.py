@@ -13,6 +13,7 @@ from ..analysis.tables import COLUMNS, at_main_cell, sortable
 from ..analysis.variants import join_settings, over_runs
 from ..errors import StudyError
 from . import style
+from .cost import GIGA
 from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, enter_number, order_lines
@@ -26,8 +27,8 @@ AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
-LOWER = ("loss", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
-NAMES = {"passes": "passes", "flops": "FLOPs per document", "ratio": "masking ratio", "base": "arm"}
+LOWER = ("loss", "FLOPs", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
+NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
@@ -111,7 +112,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
     """Return a column; a metric that was not measured, and a setting that does not vary, have no value."""
     if column in rows:
-        return rows[column]
+        return rows[column] / GIGA if column == "flops" else rows[column]
     if column in style.METRICS or "." in column:
         return pd.Series(float("nan"), index=rows.index)
     known = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
