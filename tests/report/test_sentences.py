@@ -55,7 +55,10 @@ def test_a_baseline_or_a_difference_that_is_missing_is_not_guessed():
     assert "paired difference missing." in summary.sentences[0]
     tables["scores"] = tables["scores"][tables["scores"]["arm"] != "unigram"]
     (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert summary.sentences[0] == "Exact match of the fills: missing for unigram."
+    assert summary.sentences[0].endswith("paired difference missing.")
+    tables["scores"] = tables["scores"][tables["scores"]["arm"] != "clm"]
+    (summary,) = sentences.summarise_corpora(tables, STUDY)
+    assert summary.sentences[0] == "Exact match of the fills: missing for clm."
     assert summary.sentences[2] == "Utility as training data: missing."
 
 

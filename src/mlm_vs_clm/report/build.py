@@ -97,7 +97,8 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
     sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     if specs:  # a study of its own question shows what it has
         sections = [replace(one, missing="") for one in sections if one.drawings or one.tables]
-        rows["sentences"] = outcomes.keep_asked(rows["sentences"], rows["answers"])
+    asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
+    others = rows["sentences"].drop(asked.index)
     sections += speed_section(tables.get("bench", pd.DataFrame()))
     for table in [*told, *answers, *(table for section in [*shown, *sections] for table in section.tables)]:
         write_table(table, folder / "tables")
@@ -106,7 +107,8 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
         panels=shown,
         sections=sections,
         answers=answers,
-        claims=outcomes.list_claims(rows["sentences"], rows["answers"]),
+        claims=outcomes.list_claims(asked, rows["answers"]),
+        not_asked=[] if specs else list(others["claim"]),
         lead=find_lead(sections),
         summaries=[] if specs else sentences.summarise_corpora(rows, study),
         setting=sentences.describe_main_cell(rows["scores"], study),

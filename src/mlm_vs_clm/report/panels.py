@@ -27,7 +27,12 @@ AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 SIGNED = ("gap", "curve")  # tables whose values are differences
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
-LOWER = ("loss", "FLOPs", "lower is better", "0.5 is best")  # in the names of values of which the lowest is told
+LOWER = (
+    "loss",
+    "FLOPs",
+    "lower is better",
+    "0.5 is best",
+)  # in the names of values of which the lowest is told
 NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",

@@ -127,17 +127,16 @@ def find_pair(rows: pd.DataFrame, metric: str) -> Any:
 
 
 def describe_fills(scores: pd.DataFrame, gap: pd.DataFrame) -> str:
-    """Return the exact match of PAIR, their paired difference, and that of words drawn by frequency."""
+    """Return the exact match of PAIR, their paired difference, and that of words drawn by frequency, if run."""
     cells = cells_by(scores[(scores["scope"] == "fills") & (scores["metric"] == "exact_match")])
-    absent = [arm for arm in (*PAIR, BY_FREQUENCY) if arm not in cells]
-    if absent:
+    if absent := [arm for arm in PAIR if arm not in cells]:
         return f"Exact match of the fills: missing for {', '.join(absent)}."
     values = ", ".join(f"{arm} {enter(cells[arm], 3).text}" for arm in PAIR)
     paired = describe_paired(find_pair(gap, "exact_match"), 3)
-    return (
-        f"Exact match of the fills: {values}; paired difference {paired}. "
-        f"Words drawn by frequency ({BY_FREQUENCY}): {enter(cells[BY_FREQUENCY], 3).text}."
-    )
+    told = f"Exact match of the fills: {values}; paired difference {paired}."
+    if drawn := cells.get(BY_FREQUENCY):
+        told += f" Words drawn by frequency ({BY_FREQUENCY}): {enter(drawn, 3).text}."
+    return told
 
 
 def describe_documents(scores: pd.DataFrame) -> str:
