@@ -52,8 +52,8 @@ BENCH = (
 
 
 def answer_tables(rows: Mapping[str, pd.DataFrame], study: Study) -> list[Table]:
-    """Return the answers and which arms may speak, where there are any."""
-    return [*condition_table(rows["answers"], study), *competence_table(rows["competence"], study)]
+    """Return which arms may speak, and the answers, where there are any."""
+    return [*competence_table(rows["competence"], study), *condition_table(rows["answers"], study)]
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,11 @@ def enter_outcome(row: Any) -> Entry:
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one row per condition and corpus."""
+    """Return one row per condition and corpus, those that were not run last."""
     if answers.empty:
         return []
-    body = [enter_answer(row) for row in answers.itertuples(index=False)]
+    ranked = answers.sort_values("outcome", key=lambda outcomes: outcomes == NOT_RUN, kind="stable")
+    body = [enter_answer(row) for row in ranked.itertuples(index=False)]
     return [
         Table(
             "answers", "Answer per condition", ANSWERS, ANSWER_COLUMNS, body, command_for_report(study.scale)
