@@ -84,7 +84,7 @@ def test_fills_are_marked_right_or_wrong_and_text_is_escaped(page):
     assert "&amp; &lt;stops&gt;." in page and "<stops>" not in page
 
 
-def test_answers_stand_first_then_competence(make_report, no_figures, tmp_path):
+def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, no_figures, tmp_path):
     judged = {
         "corpus": "abstracts",
         "arm": "mlm",
@@ -105,7 +105,7 @@ def test_answers_stand_first_then_competence(make_report, no_figures, tmp_path):
     tables |= {name: fake_tables(("abstracts",))[name] for name in ("answers", "sentences")}
     page = (make_report(tables, tmp_path) / "report.html").read_text()
     places = [
-        page.index(text) for text in ("mlm better: abstracts", 'id="table-answers"', 'id="table-competence"')
+        page.index(text) for text in ("mlm better: abstracts", 'id="table-competence"', 'id="table-answers"')
     ]
     assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
     assert "2 [1, 3]" in page.replace("\u00a0", " ") and "Over 5 runs" not in page
