@@ -69,3 +69,11 @@ def test_a_token_budget_that_is_typed_wins_over_the_minutes_of_the_scale(ask):
 def test_both_or_neither_is_one_line(ask, overrides, told):
     with pytest.raises(StudyError, match=told):
         ask(*overrides)
+
+
+def test_more_unique_tokens_than_any_corpus_has_are_refused(ask):
+    typed = ask("scale.training.token_budget=700", "scale.training.unique_tokens=900000")
+    with pytest.raises(
+        StudyError, match="unique_tokens=900000: no corpus has more than .* give fewer, or 0 for all"
+    ):
+        typed.store.ensure(trained(typed))

@@ -124,15 +124,21 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
             texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
         )
 
-    def learn(name: str, path: Path) -> list[TokenizedDocument]:
-        found = read(path, "pretrain")
-        lengths = [len(one.ids) for one in found]
-        return [found[i] for i in choose_unique(lengths, training.unique_tokens, settings["seed"], name)]
-
-    texts = TrainingTexts(
-        {name: learn(name, path) for name, path in corpora.items()},
-        {name: read(path, "dev", each) for name, path in corpora.items()},
-    )
+    found = {name: read(path, "pretrain") for name, path in corpora.items()}
+    lengths = {name: [len(one.ids) for one in documents] for name, documents in found.items()}
+    most = max(map(sum, lengths.values()))
+    if training.unique_tokens > most:
+        raise StudyError(
+            f"scale.training.unique_tokens={training.unique_tokens}: no corpus has more than {most} tokens to train on: "
+            "give fewer, or 0 for all"
+        )
+    learned = {
+        name: [
+            documents[i] for i in choose_unique(lengths[name], training.unique_tokens, training.seed, name)
+        ]
+        for name, documents in found.items()
+    }
+    texts = TrainingTexts(learned, {name: read(path, "dev", each) for name, path in corpora.items()})
     info = read_start_info(inputs["start"])
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])

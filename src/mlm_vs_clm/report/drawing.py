@@ -268,12 +268,12 @@ def name_marks(cell: Any) -> tuple[str | None, str | None]:
     return (None, None) if mark is None else (f"point-{mark}", f"part-{mark}")
 
 
-def mark_decades(side: Axis, unit: float) -> None:
-    """Write plain numbers of `unit` at 1, 2 and 5 of each decade of a logarithmic axis, and none between them."""
+def mark_decades(side: Axis, unit: float, at: Sequence[int] = (1, 2, 5)) -> None:
+    """Write plain numbers of `unit` at 1, 2 and 5 of each decade of a logarithmic axis (or `at` others), and none between them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    side.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:g}"))
+    side.set_major_locator(LogLocator(subs=at))
+    side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:,.7g}"))
     side.set_minor_locator(NullLocator())
 
 

@@ -25,6 +25,8 @@ Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
 Shown = tuple[list[Drawing], list[Table], list[str]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
+DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
+ACROSS = 2  # facets of lines beside each other
 SIGNED = ("gap", "curve")  # tables whose values are differences
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
 LOWER = (
@@ -90,7 +92,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         rows = rows[known.isin(chosen) | (known.isna() & (None in chosen))]
     rows = over_runs(spec["table"], join_competence(rows, tables))
     split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
-    rows = rows.sort_values(split, key=sortable, kind="stable") if split else rows
+    rows = rows.sort_values(split, key=sortable, kind="stable", na_position="first") if split else rows
     value = "value" if spec["kind"] == "heat" else spec["y"]
     prefix = "" if value == "value" else f"{value}_"
     absent = pd.Series(float("nan"), index=rows.index)
@@ -273,12 +275,16 @@ def find_best(cells: pd.DataFrame, is_higher: bool = False) -> pd.Series:
 def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame, dict], None]) -> Drawing:
     facets, looks = [*dict.fromkeys(cells["facet"])], find_looks(cells, spec)
     height = 2.8 + 0.11 * len(looks)  # of the legend
-    figure, axes = panels(1, len(facets), height, 4.4 * len(facets) + 0.4, sharey=do_overlap(cells))
-    for axis, facet in zip(axes[0], facets, strict=True):
+    across = min(ACROSS, len(facets))
+    down = -(-len(facets) // across)
+    figure, axes = panels(down, across, height, 4.4 * across + 0.4, sharey=do_overlap(cells))
+    for rest in axes.flat[len(facets) :]:
+        rest.set_visible(False)
+    for axis, facet in zip(axes.flat, facets, strict=False):
         shown = cells[cells["facet"] == facet]
         if is_wide(cells["x"]):
             axis.set_xscale("log")
-            mark_decades(axis.xaxis, 1)
+            mark_decades(axis.xaxis, 1, (1, 3) if is_wide(cells["x"], DECADES) else (1, 2, 5))
         for line, look in looks.items():
             if len(part := shown[shown["line"] == line]):
                 draw(axis, part, look)
@@ -286,7 +292,8 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
         axis.set_xlabel(name_axis(spec["x"]))
         if is_signed(spec):
             axis.axhline(0, color="black", linewidth=0.8)
-    axes[0, 0].set_ylabel(name_value(spec, cells))
+    for axis in axes[:, 0]:
+        axis.set_ylabel(name_value(spec, cells))
     if [*looks] != [""]:
         add_legend(figure, looks)
     told = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
@@ -300,26 +307,28 @@ def do_overlap(cells: pd.DataFrame) -> bool:
     return bool(ranges["min"].max() <= ranges["max"].min())
 
 
-def is_wide(values: pd.Series) -> bool:
-    """Return whether numbers are shown on a logarithmic axis."""
-    return bool(values.min() > 0 and values.max() >= WIDE * values.min())
+def is_wide(values: pd.Series, times: float = WIDE) -> bool:
+    """Return whether the largest of positive numbers is so many times the smallest, by default as for a logarithmic axis."""
+    return bool(values.min() > 0 and values.max() >= times * values.min())
 
 
 def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
-    """Return one figure: facets across, x and y as categories, the value in each cell by colour and as a number."""
-    facets, columns, lines = [*dict.fromkeys(cells["facet"])], ordered(cells["x"]), ordered(cells["y"])
-    height = 0.42 * len(lines) + 0.8
-    figure, axes = panels(1, len(facets), height, 0.85 * len(columns) + 1.6, sharey=True)
-    for axis, facet in zip(axes[0], facets, strict=True):
+    """Return one figure: facets below each other, x and y as categories, values in the cells by colour and as numbers."""
+    facets, columns = [*dict.fromkeys(cells["facet"])], ordered(cells["x"])
+    lines_of = {facet: ordered(cells.loc[cells["facet"] == facet, "y"]) for facet in facets}
+    heights = [0.42 * len(lines) + 0.8 for lines in lines_of.values()]
+    width, sizes = 0.85 * len(columns) + 1.6, {"height_ratios": heights, "sharex": True}
+    figure, axes = panels(len(facets), 1, sum(heights) / len(facets), width, **sizes)
+    for axis, (facet, lines) in zip(axes[:, 0], lines_of.items(), strict=True):
         for cell in cells[cells["facet"] == facet].itertuples(index=False):
             _draw_cell(axis, cell, columns.index(cell.x), lines.index(cell.y), spec, cells["value"])
         axis.set_xticks(range(len(columns)), [write(one) for one in columns])
         axis.set_yticks(range(len(lines)), [write(one) for one in lines])
         axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(-0.5, len(lines) - 0.5))
         axis.set_title(facet or name_value(spec, cells))
-        axis.set_xlabel(name_axis(spec["x"]))
+        axis.set_ylabel(name_axis(spec["y"]))
         axis.grid(visible=False)
-    axes[0, 0].set_ylabel(name_axis(spec["y"]))
+    axes[-1, 0].set_xlabel(name_axis(spec["x"]))
     told = describe_values(cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec))
     marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else PALE
     caption = f"{spec['caption']} {marked}".strip()
