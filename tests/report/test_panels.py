@@ -143,7 +143,7 @@ def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
     (drawing,), (table,), (sentence,) = show(HEAT)
     assert sentence == (
         "A title: mlm is ahead in 2 of 6 differences, clm in 1, 2 undecided. "
-        "In 1 an arm is not competent: 0 above 0, 1 below."
+        "In 1 an arm is not competent: none above 0, 1 below 0."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
     assert [entry.text for entry in table.rows[0]][1:] == [

@@ -416,13 +416,20 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
         text += f", {undecided} undecided"
     if able["is_unsure"].any():
         text += f" ({UNSURE})"
-    if spec["kind"] == "lines" and 0 < len(able) <= FEW:
+    is_listed = spec["kind"] == "lines" and len(cells) <= 2 * FEW
+    if is_listed and len(able):
         text += (
             f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
         )
     if len(silent):
-        above, below = count_certain(silent)
-        text += f". In {len(silent)} an arm is not competent: {above} above 0, {below} below"
+        above, below = silent[silent["low"] > 0], silent[silent["high"] < 0]
+        sides = [
+            f"{len(part) or 'none'} {side} 0"
+            + f" ({'; '.join(_name_place(spec, one) for _, one in part.iterrows())})"
+            * (is_listed and len(part) > 0)
+            for side, part in (("above", above), ("below", below))
+        ]
+        text += f". In {len(silent)} an arm is not competent: {', '.join(sides)}"
     return f"{text}."
 
 
@@ -450,15 +457,21 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
 
 
 def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
-    """Return a value with its interval, its arm or line, and where along x it is unless that is in the name."""
+    """Return a value with its interval, and what it is of."""
+    value, words = enter(one, count_digits(spec, cells)).text, _name_place(spec, one)
+    if is_signed(spec):
+        value = "+" * (one["value"] > 0) + value
+        words += f", {one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}"
+    return f"{value} ({words})"
+
+
+def _name_place(spec: Spec, one: pd.Series) -> str:
+    """Return the arm or line of a value, and where along x it is unless that is in the name."""
     name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
     x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
     where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
     is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
-    words = [name, "" if is_named else where]
-    if is_signed(spec):
-        words.append(f"{one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}")
-    return f"{enter(one, count_digits(spec, cells)).text} ({', '.join(filter(None, words))})"
+    return ", ".join(filter(None, [name, "" if is_named else where]))
 
 
 def count_digits(spec: Spec, cells: pd.DataFrame) -> int:
