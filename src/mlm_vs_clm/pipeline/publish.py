@@ -31,7 +31,7 @@ from ..report.sentences import (
     describe_utility_gap,
     summarise_corpora,
 )
-from ..report.tables import Entry, markdown_row
+from ..report.tables import markdown_row
 from ..report.utility import headline_table
 from .artifacts import RECORD
 from .config import PanelConfig
@@ -253,20 +253,19 @@ def describe_seeds(tables: Tables) -> Blocks:
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), "C1")[0]
     conditions = [
         f"{condition.text.capitalize()}, {sides.text} ({measure.text}): "
-        f"{'; '.join(map(_name_column, grid.header[3:], outcomes))}."
+        + "; ".join(
+            f"{corpus} {outcome.text}" for corpus, outcome in zip(grid.header[3:], outcomes, strict=True)
+        )
+        + "."
         for condition, sides, measure, *outcomes in grid.rows
     ]
-    title = f"The same, each arm trained {answers['runs'].max():.0f} times"
+    title = f"The same comparison, each arm trained {answers['runs'].max():.0f} times"
     how = f"95 % intervals over the trainings; †: {UNSURE}"
     return {
         "settled": f"**{title}** ({how}). {' '.join(conditions)} {utility}",
         "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
-
-
-def _name_column(name: str, entry: Entry) -> str:
-    return f"{name} {entry.text}"
 
 
 def describe_panels(tables: Tables) -> Blocks:

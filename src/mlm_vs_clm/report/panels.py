@@ -424,13 +424,17 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
     if len(silent):
         above, below = silent[silent["low"] > 0], silent[silent["high"] < 0]
         sides = [
-            f"{len(part) or 'none'} {side} 0"
-            + f" ({'; '.join(_name_place(spec, one) for _, one in part.iterrows())})"
-            * (is_listed and len(part) > 0)
+            f"{len(part) or 'none'} {side} 0{_list_places(spec, part) if is_listed else ''}"
             for side, part in (("above", above), ("below", below))
         ]
         text += f". In {len(silent)} an arm is not competent: {', '.join(sides)}"
     return f"{text}."
+
+
+def _list_places(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return the places of a panel's differences in brackets, nothing where there are none."""
+    places = "; ".join(_name_place(spec, one) for _, one in cells.iterrows())
+    return f" ({places})" if places else ""
 
 
 def count_certain(cells: pd.DataFrame) -> tuple[int, int]:
