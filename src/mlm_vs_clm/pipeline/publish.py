@@ -249,23 +249,44 @@ def describe_pretrained(tables: Tables) -> Blocks:
 
 def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: the answer, also in short, and every seed."""
-    utility, answers = describe_utility_gap(tables["utility_gap"]), tables["answers"]
-    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), "C1")[0]
-    conditions = [
-        f"{condition.text.capitalize()}, {sides.text} ({measure.text}): "
-        + "; ".join(
-            f"{corpus} {outcome.text}" for corpus, outcome in zip(grid.header[3:], outcomes, strict=True)
-        )
-        + "."
-        for condition, sides, measure, *outcomes in grid.rows
-    ]
-    title = f"The same comparison, each arm trained {answers['runs'].max():.0f} times"
+    utility = describe_utility_gap(tables["utility_gap"])
+    title = f"The same comparison, each arm trained {tables['answers']['runs'].max():.0f} times"
     how = f"95 % intervals over the trainings; †: {UNSURE}"
     return {
-        "settled": f"**{title}** ({how}). {' '.join(conditions)} {utility}",
+        "settled": f"**{title}** ({how}). {write_grid(tables)} {utility}",
         "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
+
+
+def describe_start(tables: Tables) -> Blocks:
+    """Return the blocks on a causal checkpoint as the start of both objectives: the answer in words, and its tables."""
+    how = f"one training each, 95 % intervals over documents; †: {UNSURE}"
+    tabled = [describe_setting(tables), tabulate_competence(tables), "\n".join(show_tables("gap", tables))]
+    return {
+        "start": f"**The same comparison from a causal checkpoint** ({how}). {write_grid(tables)}",
+        "start-tables": "\n\n".join([f"- {describe_along(tables['curve'])}", *tabled]),
+    }
+
+
+def describe_domains(tables: Tables) -> Blocks:
+    """Return the blocks on the domain of training: the answer to claim C4 in words, and its tables."""
+    return {
+        "domains": f"{describe_claims(tables['sentences'], ['C4'])} {write_grid(tables, 'C4')}",
+        "domains-tables": f"{describe_setting(tables)}\n\n{tabulate_competence(tables)}",
+    }
+
+
+def write_grid(tables: Tables, claim: str = "C1") -> str:
+    """Return the answers to a claim in words: a sentence per condition that was run, with each corpus's outcome."""
+    answers = tables["answers"]
+    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
+    return " ".join(
+        f"{condition.text[0].upper()}{condition.text[1:]}, {sides.text} ({measure.text}): "
+        + "; ".join(f"{corpus} {entry.text}" for corpus, entry in zip(grid.header[3:], entries, strict=True))
+        + "."
+        for condition, sides, measure, *entries in grid.rows
+    )
 
 
 def describe_panels(tables: Tables) -> Blocks:
@@ -294,6 +315,8 @@ BLOCKS = {  # by folder of results
     "laptop": describe_matched,
     "laptop-runs": describe_seeds,
     "laptop-pretrained": describe_pretrained,
+    "laptop-causal_start": describe_start,
+    "laptop-domains": describe_domains,
 }
 
 
