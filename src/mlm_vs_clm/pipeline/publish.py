@@ -264,7 +264,7 @@ def describe_start(tables: Tables) -> Blocks:
     how = f"one training each, 95 % intervals over documents; †: {UNSURE}"
     tabled = [describe_setting(tables), tabulate_competence(tables), "\n".join(show_tables("gap", tables))]
     return {
-        "start": f"**The same comparison from a causal checkpoint** ({how}). {write_grid(tables)}",
+        "start": f"**The same comparison from a causal checkpoint** ({how}). {write_grid(tables)} {describe_utility_gap(tables['utility_gap'])}",
         "start-tables": "\n\n".join([f"- {describe_along(tables['curve'])}", *tabled]),
     }
 
