@@ -99,20 +99,18 @@ def show(*specs):
 
 def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     assert {one["kind"] for one in (LINES, FRONTIER, HEAT)} == set(KINDS)
-    drawings, tables, sentences = show(LINES, FRONTIER, HEAT)
+    drawings, tables = show(LINES, FRONTIER, HEAT)
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
     assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
     best = "0.270 [0.250, 0.290] (clm temperature=0.3), 0.320 [0.300, 0.340] (mlm temperature=0.3)"
-    assert (
-        sentences[0] == f"A title: highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
-    )
+    assert drawings[0].finding == f"Highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
 
 
 def test_lines_of_numbers_stand_in_their_order():
     levels = TABLES["variants"].assign(level=TABLES["variants"]["level"].map({"0.3": "40", "1.0": "300"}))
     spec = LINES | {"x": "passes", "line": "arm.temperature", "facet": ""}
     with style_context():
-        ((drawing,), _, _) = show_panels([spec], TABLES | {"variants": levels}, read_study(TABLES))
+        ((drawing,), _) = show_panels([spec], TABLES | {"variants": levels}, read_study(TABLES))
     assert [text.get_text() for text in drawing.figure.legends[0].texts] == [
         "temperature 40",
         "temperature 300",
@@ -140,9 +138,9 @@ def test_settings_and_costs_are_columns_of_the_scores():
 
 
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
-    (drawing,), (table,), (sentence,) = show(HEAT)
-    assert sentence == (
-        "A title: mlm is ahead in 2 of 6 differences, clm in 1, 2 undecided. "
+    (drawing,), (table,) = show(HEAT)
+    assert drawing.finding == (
+        "mlm is ahead in 2 of 6 differences, clm in 1, 2 undecided. "
         "In 1 an arm is not competent: none above 0, 1 below 0."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
@@ -218,7 +216,14 @@ def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_p
     build(TABLES, [], [], about, tmp_path)
     page = (tmp_path / "report.html").read_text()
     places = [
-        page.index(words) for words in ("<h1>Hot or cold", "Which is better?", "figure-lines", "figure-heat")
+        page.index(words)
+        for words in (
+            "<h1>Hot or cold",
+            "Which is better?",
+            "figure-lines",
+            "Highest exact match",
+            "figure-heat",
+        )
     ]
     assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
     assert (tmp_path / "tables" / "heat.md").is_file() and (tmp_path / "figures" / "lines.svg").is_file()

@@ -125,18 +125,18 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder
     if not specs:
         return []
     with drawing.style_context():
-        drawings, made, words = panels.show_panels(specs, rows, study)
+        drawings, made = panels.show_panels(specs, rows, study)
         for one in drawings:
             drawing.save(one, folder)
-    return [page.Section("panels", "Findings", drawings, made, sentences=words)]
+    return [page.Section("panels", "Findings", drawings, made)]
 
 
 def list_findings(shown: Sequence[page.Section]) -> pd.DataFrame:
     """Return the table `findings`: the sentence of each panel, in the order of the page."""
-    panels = [pair for section in shown for pair in zip(section.drawings, section.sentences, strict=True)]
+    drawings = [one for section in shown for one in section.drawings]
     return pd.DataFrame(
-        {"place": n, "panel": one.name, "title": one.title, "sentence": text.removeprefix(f"{one.title}: ")}
-        for n, (one, text) in enumerate(panels, 1)
+        {"place": n, "panel": one.name, "title": one.title, "sentence": one.finding}
+        for n, one in enumerate(drawings, 1)
     )
 
 

@@ -62,7 +62,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its title, how to read it, and its content in words for screen readers.
+    """A figure with its title, how to read it, its content in words for screen readers, and what it shows if told.
 
     Where it has `panels`, the page shows these, with a choice of the series in `looks`. `marks` has the series and the
     numbers in words of each value: point-<i> is its id in the SVG, part-<i> that of its bar or line.
@@ -76,6 +76,7 @@ class Drawing:
     panels: Sequence[Panel] = ()
     looks: Mapping[str, dict] = field(default_factory=dict)
     marks: Sequence[tuple[str, str]] = ()
+    finding: str = ""
 
 
 def save(drawing: Drawing, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
-Shown = tuple[list[Drawing], list[Table], list[str]]
+Shown = tuple[list[Drawing], list[Table]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
@@ -51,22 +52,20 @@ PALE = "Pale: the arm is not competent."
 
 
 def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study: Study) -> Shown:
-    """Return the figures, the tables and the sentences of a study's panels; one without rows has none.
+    """Return the figures, each with its finding, and the tables of a study's panels; one without rows has none.
 
     Raises StudyError for a panel of an unknown kind, table or column.
     """
     drawings: list[Drawing] = []
     made: list[Table] = []
-    sentences: list[str] = []
     for spec in specs:
         check_panel(spec)
         cells = select_cells(spec, tables)
         if len(cells):
             describe = count_ahead if is_signed(spec) else find_highest
-            drawings.append(KINDS[spec["kind"]](spec, cells))
+            drawings.append(replace(KINDS[spec["kind"]](spec, cells), finding=describe(spec, cells)))
             made.append(panel_table(spec, cells, study))
-            sentences.append(f"{spec['title']}: {describe(spec, cells)}")
-    return drawings, made, sentences
+    return drawings, made
 
 
 def check_panel(spec: Spec) -> None:
@@ -457,7 +456,7 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
         )
         for facet, places in best.groupby("facet", sort=False)
     ]
-    return f"{'lowest' if is_loss else 'highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
+    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
 
 def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
