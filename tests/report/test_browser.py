@@ -121,9 +121,5 @@ def test_a_committed_page_shows_its_answers(page, tmp_path):
     rows = pd.read_csv(findings if findings.is_file() else page.with_name("sentences.csv"))
     if "claim" in rows:
         rows = keep_asked(rows, pd.read_csv(page.with_name("answers.csv")))
-    told = (
-        rows["title"] + ": " + rows["sentence"]
-        if "title" in rows
-        else rows["claim"] + " " + rows["statement"]
-    )
+    told = rows["claim"] + " " + rows["statement"] if "claim" in rows else rows["sentence"]
     assert len(told) and all(one in seen["text"] for one in told)
