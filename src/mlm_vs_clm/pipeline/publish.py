@@ -269,18 +269,10 @@ def describe_start(tables: Tables) -> Blocks:
     }
 
 
-def describe_domains(tables: Tables) -> Blocks:
-    """Return the blocks on the domain of training: the answer to claim C4 in words, and its tables."""
-    return {
-        "domains": f"{describe_claims(tables['sentences'], ['C4'])} {write_grid(tables, 'C4')}",
-        "domains-tables": f"{describe_setting(tables)}\n\n{tabulate_competence(tables)}",
-    }
-
-
-def write_grid(tables: Tables, claim: str = "C1") -> str:
-    """Return the answers to a claim in words: a sentence per condition that was run, with each corpus's outcome."""
+def write_grid(tables: Tables) -> str:
+    """Return the answers to claim C1 in words: a sentence per condition that was run, with each corpus's outcome."""
     answers = tables["answers"]
-    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
+    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), "C1")[0]
     return " ".join(
         f"{condition.text[0].upper()}{condition.text[1:]}, {sides.text} ({measure.text}): "
         + "; ".join(f"{corpus} {entry.text}" for corpus, entry in zip(grid.header[3:], entries, strict=True))
@@ -316,7 +308,6 @@ BLOCKS = {  # by folder of results
     "laptop-runs": describe_seeds,
     "laptop-pretrained": describe_pretrained,
     "laptop-causal_start": describe_start,
-    "laptop-domains": describe_domains,
 }
 
 
