@@ -5,16 +5,8 @@ import os
 import pytest
 from tiny_texts import TEXTS
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks a hub, whatever the Makefile exports for the studies
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Keep the tests of a file in one process, and all that read the finished study, so that fixtures are made once."""
-    for item in items:
-        group = "study" if {"toy", "finished"} & set(item.fixturenames) else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
