@@ -251,9 +251,8 @@ def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: the answer, also in short, and every seed."""
     utility = describe_utility_gap(tables["utility_gap"])
     title = f"The same comparison, each arm trained {tables['answers']['runs'].max():.0f} times"
-    how = f"95 % intervals over the trainings; †: {UNSURE}"
     return {
-        "settled": f"**{title}** ({how}). {write_grid(tables)} {utility}",
+        "settled": describe_comparison(title, tables),
         "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
         "runs": "\n".join([show_grid(tables), *show_tables("runs", tables)]),
     }
@@ -261,24 +260,29 @@ def describe_seeds(tables: Tables) -> Blocks:
 
 def describe_start(tables: Tables) -> Blocks:
     """Return the blocks on a causal checkpoint as the start of both objectives: the answer in words, and its tables."""
-    how = f"one training each, 95 % intervals over documents; †: {UNSURE}"
     tabled = [describe_setting(tables), tabulate_competence(tables), "\n".join(show_tables("gap", tables))]
     return {
-        "start": f"**The same comparison from a causal checkpoint** ({how}). {write_grid(tables)} {describe_utility_gap(tables['utility_gap'])}",
+        "start": describe_comparison("The same comparison from a causal checkpoint", tables),
         "start-tables": "\n\n".join([f"- {describe_along(tables['curve'])}", *tabled]),
     }
 
 
-def write_grid(tables: Tables) -> str:
-    """Return the answers to claim C1 in words: a sentence per condition that was run, with each corpus's outcome."""
+def describe_comparison(title: str, tables: Tables) -> str:
+    """Return the answers to claim C1 in words, a sentence per condition that was run, and those on the text as training data."""
     answers = tables["answers"]
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), "C1")[0]
-    return " ".join(
+    sentences = [
         f"{condition.text[0].upper()}{condition.text[1:]}, {sides.text} ({measure.text}): "
         + "; ".join(f"{corpus} {entry.text}" for corpus, entry in zip(grid.header[3:], entries, strict=True))
         + "."
         for condition, sides, measure, *entries in grid.rows
+    ]
+    several = answers["runs"].max() > 1
+    how = (
+        "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
+    utility = describe_utility_gap(tables["utility_gap"])
+    return f"**{title}** ({how}; †: {UNSURE}). {' '.join(sentences)} {utility}"
 
 
 def describe_panels(tables: Tables) -> Blocks:
