@@ -302,7 +302,11 @@ def _describe_start(folder: Path) -> str:
         return f"bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
     if model["start"] == "checkpoint":
         head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
-        kind = "causal model that now sees both sides" if model.get("bidirectional") else f"{model['kind']} model"
+        kind = (
+            "causal model that now sees both sides"
+            if model.get("bidirectional")
+            else f"{model['kind']} model"
+        )
         return f"{model['name']}, a pretrained {kind}{head}"
     return "random weights"
 
