@@ -5,6 +5,8 @@ import json
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 
@@ -165,8 +167,6 @@ class Here:
 
     def __exit__(self, *args): ...
     def submit(self, call, *args):
-        from concurrent.futures import Future
-
         future = Future()
         future.set_result(call(*args))
         return future
@@ -177,19 +177,46 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, ca
     monkeypatch.setattr(study, "ProcessPoolExecutor", Here)
     monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
     bad, good = recipe("bad corpus"), recipe("good corpus")
-    waves = [
-        {"corpus/a": bad, "corpus/b": good},
-        {"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
-        {"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
-    ]
-    failed = study.run_in_pool(store, waves, 1)
+    needed = {
+        **{"corpus/a": bad, "corpus/b": good},
+        **{"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
+        **{"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
+    }
+    failed = study.run_in_pool(store, needed, 1)
     assert list(failed) == ["corpus/a", "downstream/b"]
     assert failed["corpus/a"] == "bad corpus cannot be made"
     assert "KeyError" in failed["downstream/b"] and "a word of the corpus" not in failed["downstream/b"]
-    assert store.has(waves[1]["score/b"]) and not store.has(waves[1]["score/a"])
+    assert store.has(needed["score/b"]) and not store.has(needed["score/a"])
     with pytest.raises(StudyError, match="2 cells failed; no report was written"):
         study._raise_failures(failed)
     assert capsys.readouterr().err.startswith("KeyError") is False
+
+
+def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
+    """With two workers: the cell of the first model is made while the second is still trained."""
+    store = Store(tmp_path, {"stage": make_or_fail}, Runtime(show_progress=False))
+    fast, slow = recipe("fast model"), recipe("slow model")
+    needed = {"fast": fast, "slow": slow, "a": recipe("a", model=slow), "b": recipe("b", model=fast)}
+    names, unfinished = {one.id: name for name, one in needed.items()}, []
+    submitted = []
+
+    class Overlapping(Here):
+        def submit(self, call, *args):
+            submitted.append(names[args[-1][0].id])
+            if submitted[-1] == "slow":
+                unfinished.append(Future())
+                threading.Timer(
+                    10, lambda: unfinished and unfinished.pop().set_result({slow.id: None})
+                ).start()
+                return unfinished[0]
+            if submitted[-1] == "b":
+                unfinished.pop().set_result({slow.id: None})
+            return super().submit(call, *args)
+
+    monkeypatch.setattr(study, "ProcessPoolExecutor", Overlapping)
+    monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
+    assert study.run_in_pool(store, needed, 2) == {}
+    assert submitted == ["fast", "slow", "b", "a"]
 
 
 def test_a_text_that_fails_is_tried_once_for_all_that_read_it(tmp_path, monkeypatch):

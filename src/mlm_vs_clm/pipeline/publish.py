@@ -15,10 +15,9 @@ from ..analysis.cells import group_by
 from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
-from ..fill.baselines import BASELINES
 from ..report import style
 from ..report.build import read_study, show_tables
-from ..report.outcomes import competence_table, grid_table
+from ..report.outcomes import competence_table, grid_table, keep_trained
 from ..report.panels import check_panel
 from ..report.rendering import to_lines, to_markdown, write_between_markers
 from ..report.sentences import (
@@ -216,7 +215,7 @@ def _list_conditions(rows: list[dict], counts: pd.Series) -> str:
 def tabulate_competence(tables: Tables) -> str:
     """Return a table of the trained arms at the main cell: score, floor, and whether the arm is competent, by corpus."""
     study, competence = read_study(tables), tables["competence"]
-    rows = study.at_main(competence[~competence["arm"].isin(BASELINES)])
+    rows = study.at_main(keep_trained(competence))
     found = {(row.arm, row.corpus, row.word_class): row for row in rows.itertuples(index=False)}
     corpora = style.ordered(rows["corpus"])
     lines = [["arm", *corpora], ["---"] * (1 + len(corpora))]
@@ -267,10 +266,19 @@ def describe_start(tables: Tables) -> Blocks:
     }
 
 
-def describe_comparison(title: str, tables: Tables) -> str:
-    """Return the answers to claim C1 in words, a sentence per condition that was run, and those on the text as training data."""
+def describe_domains(tables: Tables) -> Blocks:
+    """Return the blocks on training on the domain against elsewhere: the answer in words, and its tables."""
+    tabled = [describe_setting(tables), tabulate_competence(tables), show_grid(tables, "C4")]
+    return {
+        "domains": describe_comparison("Trained on the domain, or on the other two", tables, "C4"),
+        "domains-tables": "\n\n".join(tabled),
+    }
+
+
+def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
+    """Return the answers to a claim in words, a sentence per condition that was run, and those on the text as training data."""
     answers = tables["answers"]
-    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), "C1")[0]
+    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
     sentences = [
         f"{condition.text[0].upper()}{condition.text[1:]}, {sides.text} ({measure.text}): "
         + "; ".join(f"{corpus} {entry.text}" for corpus, entry in zip(grid.header[3:], entries, strict=True))
@@ -282,7 +290,7 @@ def describe_comparison(title: str, tables: Tables) -> str:
         "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
     utility = describe_utility_gap(tables["utility_gap"])
-    return f"**{title}** ({how}; †: {UNSURE}). {' '.join(sentences)} {utility}"
+    return f"**{title}** ({how}; †: {UNSURE}). {' '.join([*sentences, utility]).rstrip()}"
 
 
 def describe_panels(tables: Tables) -> Blocks:
@@ -302,9 +310,9 @@ def name_first(folder: str) -> str:
     return f"{folder}-first"
 
 
-def show_grid(tables: Tables) -> str:
-    """Return the answers to claim C1 in Markdown, condition by corpus."""
-    return to_markdown(grid_table(tables["answers"], read_study(tables), "C1")[0])
+def show_grid(tables: Tables, claim: str = "C1") -> str:
+    """Return the answers to a claim in Markdown, condition by corpus."""
+    return to_markdown(grid_table(tables["answers"], read_study(tables), claim)[0])
 
 
 BLOCKS = {  # by folder of results
@@ -312,6 +320,7 @@ BLOCKS = {  # by folder of results
     "laptop-runs": describe_seeds,
     "laptop-pretrained": describe_pretrained,
     "laptop-causal_start": describe_start,
+    "laptop-domains": describe_domains,
 }
 
 

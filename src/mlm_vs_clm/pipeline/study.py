@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
@@ -24,12 +24,10 @@ Choose = Callable[..., Config]
 
 
 def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
-    """Return every result that the report reads, by name; `choose(corpus=..., arm=...)` composes the settings."""
-    return {name: recipe for wave in waves(config, choose) for name, recipe in wave.items()}
+    """Return every result that the report reads, by name; `choose(corpus=..., arm=...)` composes the settings.
 
-
-def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
-    """Yield results that can be made side by side: corpora; models and the bounds of the gain; the rest."""
+    What others depend on comes first: corpora; then models and the bounds of the gain; then the rest.
+    """
     grid, main = config.scale.grid, config.scale.main
     variants = list_arms(grid)
     arms = {name: choose(**one.choices) for name, one in variants.items()}
@@ -62,7 +60,7 @@ def waves(config: Config, choose: Choose) -> Iterator[dict[str, Recipe]]:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
             if base in grid.curve and is_main:
                 rest |= _list_curve(full, cell_name)
-    yield from (first, second, rest)
+    return first | second | rest
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:
@@ -116,11 +114,10 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
     if config.workers < 1:
         raise StudyError(f"workers={config.workers}: give 1 or more processes")
     check_main(config)
-    whole = list(waves(config, choose))
-    needed = [_missing(store, wave) for wave in whole]
-    if any(needed):
+    whole = cells(config, choose)
+    if needed := _list_missing(store, whole):
         _raise_failures(run_in_pool(store, needed, config.workers))
-    return {name: recipe for wave in whole for name, recipe in wave.items()}
+    return whole
 
 
 def check_main(config: Config) -> None:
@@ -154,61 +151,71 @@ def shown_corpora(config: Config, choose: Choose) -> list[str]:
     return [name for name in config.scale.grid.corpora if choose(corpus=name).corpus.show_examples]
 
 
-def _missing(store: Store, wave: dict[str, Recipe]) -> dict[str, Recipe]:
-    once = {recipe.id: name for name, recipe in reversed(wave.items()) if not store.has(recipe)}
-    return {name: recipe for name, recipe in wave.items() if once.get(recipe.id) == name}
+def _list_missing(store: Store, named: dict[str, Recipe]) -> dict[str, Recipe]:
+    """Return the results that are not stored, each once, by its first name."""
+    once = {recipe.id: name for name, recipe in reversed(named.items()) if not store.has(recipe)}
+    return {name: recipe for name, recipe in named.items() if once.get(recipe.id) == name}
 
 
-def run_in_pool(store: Store, needed: list[dict[str, Recipe]], workers: int) -> dict[str, str]:
-    """Make the results, wave after wave, in processes of one thread each, with one bar over all of them.
+def run_in_pool(store: Store, needed: dict[str, Recipe], workers: int) -> dict[str, str]:
+    """Make results in processes of one thread each, the first first, with one bar over all of them.
 
-    Returns the reason of every failed result by its name; what depends on one is not tried, and has no reason.
+    A result waits until those that it depends on are made. Returns the reason of every failed one by its name; what
+    depends on one is not tried, and has no reason.
     """
-    bar = tqdm(
-        total=sum(map(len, needed)), desc="cells", unit="cell", disable=not store.runtime.show_progress
-    )
+    bar = tqdm(total=len(needed), desc="cells", unit="cell", disable=not store.runtime.show_progress)
     pool = ProcessPoolExecutor(
         workers,
         mp_context=get_context("spawn"),
         initializer=init_worker,
         initargs=(store.runtime.device, os.getpid()),
     )
-    failed: dict[str, str] = {}
     with pool, bar:
-        for wave in needed:
-            ready = [recipe for recipe in wave.values() if not _depends_on(recipe, failed)]
-            failed |= _run_wave(pool, store, ready, workers, bar)
-    return {name: failed[r.id] for wave in needed for name, r in wave.items() if r.id in failed}
+        try:
+            failed = _run(pool, store, list(needed.values()), workers, bar)
+        except BrokenProcessPool as error:
+            raise StudyError(
+                "a worker process was killed, probably out of memory: set workers=1 and run again; "
+                "finished results are kept"
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {name: failed[recipe.id] for name, recipe in needed.items() if recipe.id in failed}
 
 
-def _run_wave(
-    pool: ProcessPoolExecutor, store: Store, wave: list[Recipe], workers: int, bar: tqdm
+def _run(
+    pool: ProcessPoolExecutor, store: Store, needed: list[Recipe], workers: int, bar: tqdm
 ) -> dict[str, str]:
-    """Make results side by side; return the ids of those that failed, and why."""
+    """Make results, `workers` texts at a time; return the ids of those that failed, and why."""
     failed: dict[str, str] = {}
-    futures = [
-        pool.submit(_ensure, store.root, _runtime_of(store, group, 1 + place % workers), group)
-        for place, group in enumerate(_group_by_text(wave))
-    ]
-    try:
-        for future in as_completed(futures):
+    not_made = {recipe.id for recipe in needed}
+    left = [(group, _list_needs(group) & not_made) for group in _group_by_text(needed)]
+    running: dict[Future, int] = {}  # and the line of its bar
+    while True:
+        left = [(group, needs) for group, needs in left if not needs & failed.keys()]
+        ready = [(group, needs) for group, needs in left if not needs & not_made]
+        lines = [line for line in range(1, workers + 1) if line not in running.values()]
+        for (group, needs), line in zip(ready, lines, strict=False):
+            left.remove((group, needs))
+            running[pool.submit(_ensure, store.root, _runtime_of(store, group, line), group)] = line
+        if not running:
+            return failed
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            del running[future]
             reasons = future.result()
+            not_made -= reasons.keys()
             failed |= {id: reason for id, reason in reasons.items() if reason}
             bar.update(len(reasons))
-    except BrokenProcessPool as error:
-        raise StudyError(
-            "a worker process was killed, probably out of memory: set workers=1 and run again; "
-            "finished results are kept"
-        ) from error
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    return failed
 
 
-def _depends_on(recipe: Recipe, ids: Collection[str]) -> bool:
-    """Return whether a result needs one of the given, directly or through others."""
-    return any(needed.id in ids or _depends_on(needed, ids) for needed in recipe.inputs.values())
+def _list_needs(group: list[Recipe]) -> set[str]:
+    """Return the ids of what a group depends on, directly or through others, but for those that it makes itself."""
+
+    def below(recipe: Recipe) -> set[str]:
+        return {recipe.id}.union(*map(below, recipe.inputs.values()))
+
+    return set().union(*map(below, group)) - {recipe.id for recipe in group}
 
 
 def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
@@ -217,10 +224,10 @@ def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
     return replace(store.runtime, threads=1, show_progress=is_long, line=line)
 
 
-def _group_by_text(wave: list[Recipe]) -> list[list[Recipe]]:
+def _group_by_text(needed: list[Recipe]) -> list[list[Recipe]]:
     """Put results that read the same text together, or one process would wait while another makes it."""
     groups: dict[str, list[Recipe]] = {}
-    for recipe in wave:
+    for recipe in needed:
         groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
     return list(groups.values())
 

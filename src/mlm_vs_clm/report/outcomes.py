@@ -106,10 +106,15 @@ def _mark_corpus(row: dict) -> str:
     return row["corpus"] + ("†" if UNSURE in str(row["reason"]) else "")
 
 
+def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of arms with a model."""
+    words = competence["arm"].str.split(" ").str[0].str.removesuffix("_sampled")
+    return competence[~words.isin(BASELINES)]
+
+
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms may speak, one row per corpus, arm with a model, masking and class of blanks."""
-    words = competence["arm"].str.split(" ").str[0].str.removesuffix("_sampled")
-    competence = competence[~words.isin(BASELINES)]
+    competence = keep_trained(competence)
     if competence.empty:
         return []
     keys = order_lines(competence, ["corpus", "strategy", "ratio", "arm", "word_class"])
