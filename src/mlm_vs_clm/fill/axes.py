@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import StudyError
-from .baselines import BASELINES
+from .baselines import BASELINES, COUNTING
 from .orders import ORDERS, PLANS, SCHEDULES, Pace, check_order
 from .sampling import Sampling
 
@@ -43,6 +43,7 @@ MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_
 LOOKAHEAD, PRODUCT = ("lookahead",), ("product",)
 BIGRAMS = ("bigram_left", "bigram_both")
 BY_TOKEN = (*BY_SLOT, *PRODUCT)
+TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents
 AXIS: dict[str, Axis] = {
     "context": Axis(
@@ -71,7 +72,9 @@ AXIS: dict[str, Axis] = {
     "top_k": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
     "top_p": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
     "training": Axis(
-        dict.fromkeys(ALL, ("domain", "only", "elsewhere", "general")), "model", default="domain"
+        dict.fromkeys(ALL, (*TRAINED_ON, "general")) | dict.fromkeys(COUNTING, TRAINED_ON),
+        "model",
+        default="domain",
     ),
     "budget": Axis(dict.fromkeys(ALL, ()), "model", default=0),
 }
