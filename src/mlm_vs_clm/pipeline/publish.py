@@ -258,21 +258,22 @@ def describe_seeds(tables: Tables) -> Blocks:
 
 
 def describe_start(tables: Tables) -> Blocks:
-    """Return the blocks on a causal checkpoint as the start of both objectives: the answer in words, and its tables."""
-    tabled = [describe_setting(tables), tabulate_competence(tables), "\n".join(show_tables("gap", tables))]
-    return {
-        "start": describe_comparison("The same comparison from a causal checkpoint", tables),
-        "start-tables": "\n\n".join([f"- {describe_along(tables['curve'])}", *tabled]),
-    }
+    """Return the blocks on a causal checkpoint as the start of both objectives."""
+    title = "The same comparison from a causal checkpoint"
+    along = f"- {describe_along(tables['curve'])}"
+    return {"start": describe_comparison(title, tables), "start-tables": f"{along}\n\n{tabulate(tables)}"}
 
 
 def describe_domains(tables: Tables) -> Blocks:
-    """Return the blocks on training on the domain against elsewhere: the answer in words, and its tables."""
-    tabled = [describe_setting(tables), tabulate_competence(tables), show_grid(tables, "C4")]
-    return {
-        "domains": describe_comparison("Trained on the domain, or on the other two", tables, "C4"),
-        "domains-tables": "\n\n".join(tabled),
-    }
+    """Return the blocks on training on the corpus that is filled, or on the other two."""
+    title = "Trained on the domain, or on the other two"
+    return {"domains": describe_comparison(title, tables, "C4"), "domains-tables": tabulate(tables)}
+
+
+def tabulate(tables: Tables) -> str:
+    """Return the size of a study, which arms are competent, and the differences between arms."""
+    gap = "\n".join(show_tables("gap", tables))
+    return "\n\n".join([describe_setting(tables), tabulate_competence(tables), gap])
 
 
 def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
@@ -310,9 +311,9 @@ def name_first(folder: str) -> str:
     return f"{folder}-first"
 
 
-def show_grid(tables: Tables, claim: str = "C1") -> str:
-    """Return the answers to a claim in Markdown, condition by corpus."""
-    return to_markdown(grid_table(tables["answers"], read_study(tables), claim)[0])
+def show_grid(tables: Tables) -> str:
+    """Return the answers to claim C1 in Markdown, condition by corpus."""
+    return to_markdown(grid_table(tables["answers"], read_study(tables), "C1")[0])
 
 
 BLOCKS = {  # by folder of results
