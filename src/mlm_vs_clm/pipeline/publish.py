@@ -235,9 +235,14 @@ def _word_competence(whole: Any, content: Any) -> str:
 
 def describe_setting(tables: Tables) -> str:
     """Return the size of a study: the main cell, and on how much each objective was trained."""
-    rows = tables["training"].groupby("objective")[["tokens_seen", "passes"]].max()
-    clauses = [f"{row.Index} {row.tokens_seen:,.0f} ({row.passes:.1f} passes)" for row in rows.itertuples()]
-    return f"{describe_main_cell(tables['scores'], read_study(tables))} Tokens seen in training: {', '.join(clauses)}."
+    training = tables["training"]
+    seen = training.groupby("objective")["tokens_seen"].max()
+    passes = training.groupby(["artifact", "corpus"])["passes"].max()
+    tokens = ", ".join(f"{objective} {n:,.0f}" for objective, n in seen.items())
+    return (
+        f"{describe_main_cell(tables['scores'], read_study(tables))} Tokens seen in training: {tokens}; "
+        f"{passes.min():.2g} to {passes.max():.2g} passes over a corpus."
+    )
 
 
 def describe_pretrained(tables: Tables) -> Blocks:
