@@ -189,7 +189,8 @@ def tabulate_claims(tables: Tables) -> str:
 def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> str:
     """Return the outcomes of a claim by the first measure of each condition, what is decided first.
 
-    Each has its conditions, and in how many of their comparisons; an outcome that all share stands alone.
+    Each has its conditions, and in how many of their comparisons; an outcome that all share stands alone, "not run" with
+    what it needs.
     """
     answers = tables["answers"]
     rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
@@ -197,7 +198,8 @@ def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> st
     last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
     found = group_by(rows.loc[last.sort_values(kind="stable").index].to_dict("records"), name)
     if len(found) < 2:
-        return f"**{next(iter(found), NOT_RUN)}**"
+        needs = "; ".join(dict.fromkeys(str(row["needs"]) for row in found.get(NOT_RUN, [])))
+        return f"**{next(iter(found), NOT_RUN)}**{needs and f', needs {needs}'}"
     counts = rows["condition"].value_counts()
     return "; ".join(f"**{outcome}** {_list_conditions(some, counts)}" for outcome, some in found.items())
 
