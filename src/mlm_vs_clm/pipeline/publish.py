@@ -248,9 +248,14 @@ def describe_setting(tables: Tables) -> str:
 
 
 def describe_pretrained(tables: Tables) -> Blocks:
-    """Return the block on pretrained checkpoints: its answer, the claim on training, all arms."""
-    text = f"{show_grid(tables)}\n{describe_claims(tables['sentences'], ['C4'])}"
-    return {"pretrained": f"{text}\n\n{to_markdown(headline_table(tables, read_study(tables)))}"}
+    """Return the blocks on pretrained checkpoints: between objectives, with training on the domain and without."""
+    title = "Pretrained checkpoints, each kind with its own"
+    general = "Trained on the domain, or a checkpoint as it comes"
+    return {
+        "pretrained": describe_comparison(title, tables),
+        "general": describe_comparison(general, tables, "C4"),
+        "pretrained-tables": tabulate(tables),
+    }
 
 
 def describe_seeds(tables: Tables) -> Blocks:
@@ -284,7 +289,7 @@ def tabulate(tables: Tables) -> str:
 
 
 def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
-    """Return the answers to a claim in words, a sentence per condition that was run, and those on the text as training data."""
+    """Return the answers to a claim in words, a sentence per condition that was run; to C1, also on the text as training data."""
     answers = tables["answers"]
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
     sentences = [
@@ -297,7 +302,7 @@ def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     how = (
         "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
-    utility = describe_utility_gap(tables["utility_gap"])
+    utility = describe_utility_gap(tables["utility_gap"]) if claim == "C1" else ""
     return f"**{title}** ({how}; †: {UNSURE}). {' '.join([*sentences, utility]).rstrip()}"
 
 
