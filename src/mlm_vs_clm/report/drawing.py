@@ -85,10 +85,18 @@ def save(drawing: Drawing, folder: Path) -> None:
 
 
 def to_svg(figure: Figure) -> str:
-    """Return a figure as SVG, without a date or a program version in it."""
+    """Return a figure as SVG, without a date or a program version in it.
+
+    Clips are numbered: matplotlib names them by their place, whose last bits may differ from run to run.
+    """
     made = StringIO()
+    clips: dict[str, str] = {}
     figure.savefig(made, format="svg", metadata={"Date": None, "Creator": None})
-    return made.getvalue()
+    return re.sub(
+        r'(?<=["#])p[0-9a-f]{10}(?=[")])',
+        lambda one: clips.setdefault(one[0], f"clip{len(clips)}"),
+        made.getvalue(),
+    )
 
 
 def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "figure") -> Markup:
