@@ -28,7 +28,7 @@ def make_answers(*outcomes):
         "claim": "C1",
         "first": "mlm at random 0.5",
         "second": "clm at random 0.5",
-        **{"metric": "bleu", "scope": "document", "effect": float("nan"), "reason": ""},
+        **{"metric": "bleu", "scope": "document", "effect": float("nan"), "reason": "", "needs": "both arms"},
     }
     rows = [
         row | {"condition": "known length", "corpus": f"corpus {i}", "outcome": outcome}
@@ -42,7 +42,7 @@ def make_answers(*outcomes):
 @pytest.mark.parametrize(
     ("outcomes", "row", "entry"),
     [
-        (["not run", "not run"], "not run | not run |", "**not run** |"),
+        (["not run", "not run"], "not run | not run |", "**not run**, needs both arms |"),
         (
             ["arm not competent", "second better", "second better"],
             "arm not competent | clm better | clm better |",
