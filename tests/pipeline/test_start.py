@@ -6,7 +6,7 @@ import sys
 import pytest
 from tiny_studies import ROOT, write_corpus
 
-HEAVY = {"torch", "transformers", "matplotlib", "statsmodels", "spacy"}
+HEAVY = {"torch", "transformers", "matplotlib", "statsmodels", "spacy", "pandas"}
 
 
 @pytest.fixture(scope="module")
@@ -49,4 +49,4 @@ def test_help_and_mistakes_load_no_large_library(script, overrides, code, told):
 def test_the_check_of_a_corpus_and_its_blanks_load_no_large_library(script, more, own):
     found, said, modules = imported(f"experiments/{script}.py", *own, *more)
     assert found == 0 and ("documents" if script == "corpus" else "corrupt: ") in said
-    assert not modules & HEAVY
+    assert not modules & (HEAVY if script == "corpus" else HEAVY - {"pandas"})

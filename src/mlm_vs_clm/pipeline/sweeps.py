@@ -18,7 +18,6 @@ from ..files import write_atomically
 from .cluster import watch_queue_without_accounts
 from .command import AT_STOP, MISTAKES, Job, compose, one_line
 from .effects import RUNTIME, refuse_ignored
-from .tabulate import STAGES, name_folder, publish, tabulate_sweep
 from .workers import init_worker
 
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
@@ -82,6 +81,8 @@ class Outcomes(Callback):
 
     def tabulate(self, config: DictConfig, outcomes: dict[int, dict]) -> None:
         """Write and print the table of a sweep, unless no job of it came to an end with a result."""
+        from .tabulate import STAGES, name_folder, publish, tabulate_sweep  # pandas takes a second of every start
+
         AT_STOP.clear()
         stage = config.hydra.job.name
         if stage in STAGES and any("folder" in outcome for outcome in outcomes.values()):
