@@ -254,7 +254,7 @@ def describe_pretrained(tables: Tables) -> Blocks:
     return {
         "pretrained": describe_comparison(title, tables),
         "general": describe_comparison(general, tables, "C4"),
-        "pretrained-tables": tabulate(tables),
+        "pretrained-tables": tabulate_study(tables),
     }
 
 
@@ -273,16 +273,19 @@ def describe_start(tables: Tables) -> Blocks:
     """Return the blocks on a causal checkpoint as the start of both objectives."""
     title = "The same comparison from a causal checkpoint"
     along = f"- {describe_along(tables['curve'])}"
-    return {"start": describe_comparison(title, tables), "start-tables": f"{along}\n\n{tabulate(tables)}"}
+    return {
+        "start": describe_comparison(title, tables),
+        "start-tables": f"{along}\n\n{tabulate_study(tables)}",
+    }
 
 
 def describe_domains(tables: Tables) -> Blocks:
     """Return the blocks on training on the corpus that is filled, or on the other two."""
     title = "Trained on the domain, or on the other two"
-    return {"domains": describe_comparison(title, tables, "C4"), "domains-tables": tabulate(tables)}
+    return {"domains": describe_comparison(title, tables, "C4"), "domains-tables": tabulate_study(tables)}
 
 
-def tabulate(tables: Tables) -> str:
+def tabulate_study(tables: Tables) -> str:
     """Return the size of a study, which arms are competent, and the differences between arms."""
     gap = "\n".join(show_tables("gap", tables))
     return "\n\n".join([describe_setting(tables), tabulate_competence(tables), gap])

@@ -81,12 +81,8 @@ class Outcomes(Callback):
 
     def tabulate(self, config: DictConfig, outcomes: dict[int, dict]) -> None:
         """Write and print the table of a sweep, unless no job of it came to an end with a result."""
-        from .tabulate import (
-            STAGES,
-            name_folder,
-            publish,
-            tabulate_sweep,
-        )  # pandas takes a second of every start
+        # Here, as it loads pandas, a second that no other start needs.
+        from .tabulate import STAGES, name_folder, publish, tabulate_sweep
 
         AT_STOP.clear()
         stage = config.hydra.job.name
