@@ -16,7 +16,7 @@ export TOKENIZERS_PARALLELISM := false
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
-	@echo "  SCALE=smoke|laptop|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
+	@echo "  SCALE=smoke|laptop|desk|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
 
 install: $(READY) ## make the virtual environment with the exact versions of constraints.txt
 
@@ -37,7 +37,7 @@ own: data ## compare two models on your own texts: make own CORPUS=<folder or fi
 	@test -n "$(CORPUS)" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
 	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=$(CORPUS)" $(ARGS)
 
-smoke: data ## the same path on a few documents, into outputs/smoke
+smoke: data ## try every stage on a few documents, into outputs/smoke
 	@$(PY) experiments/report.py scale=smoke track=$(TRACK) results=outputs/smoke $(ARGS)
 
 test: $(READY) ## run the fast tests (no network, no GPU); the slow ones: ARGS='-m slow'

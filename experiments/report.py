@@ -13,7 +13,7 @@ def main(job: command.Job) -> None:
     )  # loads the report
 
     folder = name_folder(job.config.scale.name, job.config.track.name)
-    check_writable(job.config.results, folder)
+    check_writable(job.config.results, folder, job.overrides)
     check_panels(job.config.track.panels)
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)

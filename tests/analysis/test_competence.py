@@ -1,4 +1,4 @@
-"""An arm may speak where it restores more words than every floor of what it sees."""
+"""An arm is competent where it restores more words than every floor of what it sees."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def judge(cells):
 
 
 @pytest.mark.parametrize(
-    ("context", "floor"), [("both", "bigram_both"), ("leaky", "bigram_both"), ("left", "bigram_left")]
+    ("context", "floor"), [("both", "bigram_both"), ("leaky", "bigram_leaky"), ("left", "bigram_left")]
 )
 def test_an_arm_is_judged_by_the_hardest_floor_of_its_context(context, floor):
     rows = judge([cell("mlm", 0.3, context=context), *floors()])

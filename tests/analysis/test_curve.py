@@ -1,5 +1,7 @@
 """Differences along the training curve: which trainings are matched, and what a difference is there."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,29 @@ def test_a_difference_is_pale_at_the_budgets_at_which_an_arm_is_not_above_its_fl
     rows = curve.set_index(["matching", "budget"])["pale"]
     assert "mlm is not above" in rows["tokens seen", 1000] and "clm is not above" in rows["tokens seen", 1000]
     assert rows["tokens seen", 4000] == "" and rows["tokens predicted", 2000].startswith("clm is not above")
+
+
+def test_the_floors_of_a_budget_have_read_as_much_as_the_arms():
+    final = [cell(arm, 0, 35, 0) for arm in ("bigram_both", "bigram_left", "constant")]
+    early = [replace(cell(arm, 1000, 5, 0), place={}) for arm in ("bigram_both", "bigram_left", "constant")]
+    learning = list_learning([*CELLS, *early], 200)
+    assert set(learning["arm"]) == {"mlm", "clm"}
+    curve = compare_along([*CELLS, *early], COMPARISONS, 200)
+    marked, _ = mark_pale_along(learning, curve, [*CELLS, *early], final, 200)
+    arms = marked.set_index(["arm", "budget"])["pale"]
+    assert (
+        arms["clm", 1000] == ""
+        and "clm is not above"
+        in mark_pale_along(learning, curve, CELLS, final, 200)[0].set_index(["arm", "budget"])["pale"][
+            "clm", 1000
+        ]
+    )
+
+
+def test_a_training_that_stopped_early_has_no_later_budget():
+    stopped = replace(cell("clm", 8000, 45, 4000), place=cell("clm", 4000, 45, 4000).place)
+    assert list_learning([*CELLS, stopped], 200)["budget"].max() == 4000
+    assert (
+        compare_along([*CELLS, cell("mlm", 8000, 60, 4000), stopped], COMPARISONS, 200)["budget_second"].max()
+        == 4000
+    )

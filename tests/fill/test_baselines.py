@@ -5,6 +5,7 @@ import pytest
 
 from mlm_vs_clm.blanks import BlankedText
 from mlm_vs_clm.documents import find_words
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.fill import BASELINES, Sampling, WordCounts
 from mlm_vs_clm.fill.baselines import EDGE, FLOORS, SAMPLED_FLOORS
 
@@ -66,6 +67,17 @@ def test_bigrams_read_a_filled_neighbour_and_the_right_one_where_it_is_kept(coun
     assert fills("bigram_both", "unseen x pills", [1], counts) == ["two"]
 
 
+def test_the_leaky_bigram_reads_the_originals_that_are_still_to_be_replaced(counts):
+    text = BlankedText("d", "take two pills", find_words("take two pills"), [0, 1, 2])
+    at_once, one_by_one = (
+        BASELINES["bigram_leaky"](text, counts, Sampling(), per_pass=n).fills for n in (3, 1)
+    )
+    assert one_by_one == ["take", "two", "pills"]
+    both, left = (BASELINES[name](text, counts, Sampling()).fills for name in ("bigram_both", "bigram_left"))
+    assert both == left == ["take", "one", "dose"]
+    assert at_once[1] == counts.words[1 + int(counts.bigrams.frequency[1:].argmax())]
+
+
 def test_sampled_bigrams_follow_their_probabilities(counts):
     for baseline in ("bigram_left", "bigram_both"):
         drawn = [fills(baseline, "take x", [1], counts, 1.0, id=str(n))[0] for n in range(2000)]
@@ -81,6 +93,8 @@ def test_sampled_bigrams_follow_their_probabilities(counts):
 def test_every_context_of_an_arm_has_floors():
     assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "both", "leaky"}
     assert set(sum(FLOORS.values(), ())) <= set(BASELINES)
+    for arms in (*FLOORS.values(), *SAMPLED_FLOORS.values()):
+        assert all((ROOT / "conf" / "arm" / f"{arm}.yaml").is_file() for arm in arms)
 
 
 def test_neighbours_are_looked_up_in_lower_case(counts):

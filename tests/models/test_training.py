@@ -204,11 +204,14 @@ def test_the_budget_that_fills_a_corpus_has_its_lowest_dev_loss(tmp_path):
         {"budget": 10, "dev_loss": {"a": 2.0, "b": 3.0}},
         {"budget": 20, "dev_loss": {"a": 1.5, "b": 3.5}},
     ]
-    (tmp_path / "training.json").write_text(json.dumps({"budgets": curve}))
+    about = {"budgets": curve, "stopped_early": False}
+    (tmp_path / "training.json").write_text(json.dumps(about))
     for corpus, asked, budget in (("a", 0, 20), ("b", 0, 10), ("c", 0, 20), ("b", 20, 20)):
         assert choose_budget(tmp_path, corpus, asked) == (tmp_path / str(budget), curve[budget // 10 - 1])
     with pytest.raises(StudyError, match="arm.budget=15: no model was kept there; choose one of 10, 20"):
         choose_budget(tmp_path, "a", 15)
+    (tmp_path / "training.json").write_text(json.dumps(about | {"stopped_early": True}))
+    assert choose_budget(tmp_path, "a", 40) == (tmp_path / "20", curve[1])
 
 
 def test_early_stopping_ends_the_curve(tokenizer, documents, tmp_path):

@@ -106,6 +106,24 @@ def test_failed_stage_leaves_no_result_and_no_leftovers_in_the_next(tmp_path):
     assert not (folder / "half").exists()
 
 
+def test_what_was_made_before_a_checkpoint_is_kept_with_it(tmp_path):
+    def write(settings, inputs, folder, runtime):
+        resumes = (folder / "checkpoint").is_dir()
+        for name in ("checkpoint", "checkpoint-old", *([] if resumes else ["60000"])):
+            (folder / name).mkdir(exist_ok=not name.endswith("old"))
+        if not resumes:
+            (folder / "60000" / "model").write_text("kept")
+            raise StudyError("killed")
+        (folder / "checkpoint-old").rmdir()
+
+    stored = Store(tmp_path, {"write": write})
+    with pytest.raises(StudyError, match="killed"):
+        stored.ensure(LEAF)
+    folder = stored.ensure(LEAF)
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == ["60000"]
+    assert (folder / "60000" / "model").read_text() == "kept"
+
+
 SCRIPT = textwrap.dedent("""
     import os, sys, time
     from pathlib import Path

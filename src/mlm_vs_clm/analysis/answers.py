@@ -25,7 +25,7 @@ WORDS = {
     "slope_at_same_masking": {FIRST: "rises with quality", SECOND: "reversed", EQUAL: "no slope"},
     "cost": {FIRST: "first costs more", SECOND: "second costs more", NOT_SETTLED: "depends on the masking"},
 }
-UNSURE = "mostly function words and punctuation"
+UNSURE = "an arm is competent mostly by function words and punctuation"
 ONE_TRAINING = "for this one training"
 
 

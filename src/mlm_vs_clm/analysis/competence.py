@@ -1,4 +1,4 @@
-"""Which arms may speak: those that restore more words than floors without a network, given what each arm sees."""
+"""Which arms are competent: those that restore more words than floors without a network, given what each arm sees."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -133,7 +133,7 @@ class Competence:
 
 
 def mark_pale(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
-    """Return differences at the main cell with the column `pale`: why a row decides nothing, "" for one that may speak."""
+    """Return differences at the main cell with the column `pale`: why a row decides nothing, "" for one that counts."""
     known = Competence(competence)
     sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
     reasons = [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]

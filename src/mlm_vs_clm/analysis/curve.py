@@ -29,7 +29,7 @@ def list_learning(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
         | {"scope": scope, "metric": metric}
         | _place(one)
         | _score(one, (scope, metric), resamples)
-        for one in cells
+        for one in keep_reached(cells)
         for scope, metric in one.statistics
         if (scope, metric) in MEASURES
     ]
@@ -62,7 +62,7 @@ def compare_along(
         | {"scope": scope, "metric": metric, "matching": matching}
         | _describe_pair(pairs[0])
         | _compare(pairs, (scope, metric), one.arms, resamples)
-        for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
+        for corpus, made in group_by(keep_reached(cells), lambda one: one.cell.corpus).items()
         for one in comparisons
         for matching in MATCHINGS
         for pairs in _match(made, one, matching)
@@ -81,13 +81,14 @@ def mark_pale_along(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return both tables with the column `pale`: which arm is not competent with the model of that budget, and why.
 
-    `along` has the cells of the curve, `final` those of the study, which have the floors.
+    `along` has the cells of the curve, and with them floors that counted as much text as the arms had read; `final`
+    those of the study, with the floors that are the same at every budget.
     """
-    floors = [one for one in final if one.cell.arm.partition(" ")[0] in BASELINES]
+    floors = {_name(one): one for one in final if one.cell.arm.partition(" ")[0] in BASELINES}
     known = {
         budget: Competence(
             judge_competence(
-                [*(replace(one, cell=replace(one.cell, budget=0)) for one in cells), *floors], resamples
+                (floors | {_name(one): _without_budget(one) for one in cells}).values(), resamples
             )
         )
         for budget, cells in group_by(along, lambda one: one.cell.budget).items()
@@ -102,6 +103,19 @@ def mark_pale_along(
     return learning.assign(pale=explain(learning, "arm", "budget")), curve.assign(
         pale=join_sides(sides, curve.index)
     )
+
+
+def _name(one: ScoredCell) -> tuple[str, str, int]:
+    return one.cell.corpus, one.cell.arm, one.cell.seed
+
+
+def _without_budget(one: ScoredCell) -> ScoredCell:
+    return replace(one, cell=replace(one.cell, budget=0))
+
+
+def keep_reached(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
+    """Return the cells of arms whose training got as far as their budget; floors, which are not trained, are left out."""
+    return [one for one in cells if one.place.get("budget") == one.cell.budget]
 
 
 Pair = tuple[ScoredCell, ScoredCell]

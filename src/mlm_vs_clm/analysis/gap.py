@@ -20,6 +20,7 @@ from .paired import by_seed, compare_cells
 from .tables import COLUMNS
 
 MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
+BY_CLASS = tuple(("fills", f"exact_match_{name}") for name in ("content", "stopword", "punctuation"))
 C = TypeVar("C", ScoredCell, TrainedCell)
 UNIT_NAMES = ("task_seed", "id", "cluster")
 
@@ -38,7 +39,7 @@ def compare_text(
         | _compare_text(one, made, (scope, metric), resamples)
         for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
         for one in comparisons
-        for scope, metric in MEASURES
+        for scope, metric in (*MEASURES, *BY_CLASS)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["gap"])
 

@@ -8,11 +8,13 @@ import pandas as pd
 from ..stats import average_runs
 from ..tasks import TASKS
 from .cells import TrainedCell, group_by
+from .competence import join_sides
 from .gap import score_answers
 from .power import smallest_detectable_effect
 from .tables import COLUMNS
 
 REAL, FLOOR = "real", "unfilled"
+NO_ROOM = "no room"
 CONTROLS = (REAL, "shuffled", "majority")
 
 
@@ -67,7 +69,7 @@ def _share(
         told = (
             f"{headroom.difference:.3f}, and {detectable:.3f} is the smallest difference that would be found"
         )
-        return values | {"reason": f"no room: real text is above unfilled text by {told}"}
+        return values | {"reason": f"{NO_ROOM}: real text is above unfilled text by {told}"}
     made = average_runs(_linearise(above, room), n)
     return values | {"value": made.difference, "low": made.low, "high": made.high, "reason": ""}
 
@@ -77,3 +79,14 @@ def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:
     whole = room[:, 0].mean()
     ratio = above[:, 0].mean() / whole
     return ratio + (above - ratio * room) / whole
+
+
+def mark_no_room(differences: pd.DataFrame, headroom: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return differences as training data at the main cell; `pale` also says where the task has no room."""
+    rows = headroom[
+        (headroom["room"] == "no") & (headroom["strategy"] == main[0]) & (headroom["ratio"] == main[1])
+    ]
+    reasons = dict(zip(zip(rows["corpus"], rows["task"], strict=True), rows["reason"], strict=True))
+    places = zip(differences["corpus"], differences["task"], strict=True)
+    sides = [differences["pale"], [reasons.get(place, "") for place in places]]
+    return differences.assign(pale=join_sides(sides, differences.index))

@@ -217,5 +217,5 @@ def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
     changed = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]
     alone = len(first.index.union(second.index)) - len(both)
-    found = f"{len(changed) or 'no'} of {len(both)} outcomes changed, {alone} on one side"
+    found = f"{len(changed)} of {len(both)} outcomes changed, {alone} on one side"
     return ": ".join([found, *(["; ".join(changed)] if changed else [])])

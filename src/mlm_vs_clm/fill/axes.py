@@ -41,7 +41,8 @@ class Axis:
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
 LOOKAHEAD, PRODUCT = ("lookahead",), ("product",)
-BIGRAMS = ("bigram_left", "bigram_both")
+BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
+LEAKY = ("bigram_leaky",)
 BY_TOKEN = (*BY_SLOT, *PRODUCT)
 TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents
@@ -49,7 +50,7 @@ AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product", "bigram_both"), ("both",))
-        | {"bigram_left": ("left",), "kept": ("kept",)}
+        | {"bigram_left": ("left",), "bigram_leaky": ("leaky",), "kept": ("kept",)}
     ),
     "length": Axis(
         dict.fromkeys(BY_SLOT, ("known", "one", "free"))
@@ -61,8 +62,13 @@ AXIS: dict[str, Axis] = {
     "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis(dict.fromkeys(("seq2seq", "kept"), ())),
-    "order": Axis(dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",)) | {"masked": ORDERS}, "pace"),
-    "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
+    "order": Axis(
+        dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",))
+        | {"masked": ORDERS}
+        | dict.fromkeys(LEAKY, ("spread",)),
+        "pace",
+    ),
+    "per_pass": Axis(dict.fromkeys((*MASKED, *LEAKY), ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),
     "threshold": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "entropy_bound": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
@@ -76,7 +82,7 @@ AXIS: dict[str, Axis] = {
         "model",
         default="domain",
     ),
-    "budget": Axis(dict.fromkeys(ALL, ()), "model", default=0),
+    "budget": Axis(dict.fromkeys((*ALL, *COUNTING), ()), "model", default=0),
 }
 PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
 SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..blanks import BlankedText, FilledText, assemble_text, leave_unfilled
 from ..documents import split_words
-from ..draws import keyed_uniform
+from ..draws import keyed_rng, keyed_uniform
+from .orders import PLANS, Pace
 from .sampling import Sampling
 
 EDGE = ""  # the neighbour of a text's first and last word
@@ -93,19 +94,38 @@ def constant(text: BlankedText, counts: WordCounts, sampling: Sampling) -> Fille
     return assemble_text(text, [counts.words[1 + int(counts.counts[1:].argmax())]] * len(text.blanks))
 
 
-def bigram(text: BlankedText, counts: WordCounts, sampling: Sampling, sees_right: bool) -> FilledText:
-    """Fill from left to right with the likeliest word w by P(w | left neighbour), or draw one at a temperature.
+def bigram(
+    text: BlankedText, counts: WordCounts, sampling: Sampling, context: str, per_pass: int = 1
+) -> FilledText:
+    """Fill with the likeliest word w by P(w | left neighbour), or draw one at a temperature.
 
-    Neighbours are looked up in lower case, and so are the texts that are counted: exact match compares words so. The left neighbour may be a filled blank. `sees_right`: times P(right neighbour | w), where that one is kept.
+    Neighbours are looked up in lower case, and so are the texts that are counted: exact match compares words so. Blanks
+    are filled from left to right, so the left neighbour may be a filled one. context `both`: times P(right neighbour | w),
+    where that one is kept. `leaky`: the same for `per_pass` words at a time, spread over the text, while the originals
+    still to be replaced are read as neighbours, as by the arm `mlm_leaky`.
     """
-    bigrams, blanks = counts.bigrams, {*text.blanks}
-    words = [text.text[slice(*span)].lower() for span in text.words]
-    for blank, at in enumerate(text.blanks):
-        weights = bigrams.after(counts.number.get(words[at - 1] if at else EDGE))
-        if sees_right and at + 1 not in blanks:
-            weights *= bigrams.before(counts.number.get(words[at + 1] if at + 1 < len(words) else EDGE))
-        weights[0] = 0
-        words[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
+    bigrams, words = counts.bigrams, [text.text[slice(*span)].lower() for span in text.words]
+    is_leaky, n = context == "leaky", len(text.blanks)
+    plan = PLANS["spread"](n, Pace(per_pass), keyed_rng()) if is_leaky else [[blank] for blank in range(n)]
+    hidden = set() if is_leaky else {*text.blanks}
+
+    def number(at: int) -> int | None:
+        inside = 0 <= at < len(words)
+        return None if at in hidden else counts.number.get(words[at] if inside else EDGE)
+
+    for blanks in plan:
+        hidden |= {text.blanks[blank] for blank in blanks}
+        chosen = {}
+        for blank in blanks:
+            at = text.blanks[blank]
+            weights = bigrams.after(number(at - 1))
+            if context != "left" and at + 1 not in hidden:
+                weights *= bigrams.before(number(at + 1))
+            weights[0] = 0
+            chosen[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
+        for at, word in chosen.items():
+            words[at] = word
+        hidden -= chosen.keys()
     return assemble_text(text, [words[at] for at in text.blanks])
 
 
@@ -124,24 +144,23 @@ def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledT
     return assemble_text(text, text.originals())
 
 
-BASELINES: dict[str, Callable[[BlankedText, WordCounts, Sampling], FilledText]] = {
+BASELINES: dict[
+    str, Callable[..., FilledText]
+] = {  # of a text, word counts and sampling; and of `per_pass` where leaky
     "unfilled": unfilled,
     "constant": constant,
-    "bigram_left": partial(bigram, sees_right=False),
-    "bigram_both": partial(bigram, sees_right=True),
+    "bigram_left": partial(bigram, context="left"),
+    "bigram_both": partial(bigram, context="both"),
+    "bigram_leaky": partial(bigram, context="leaky"),
     "unigram": unigram,
     "uniform": uniform,
     "oracle": oracle,
 }
-COUNTING = (
-    "constant",
-    "bigram_left",
-    "bigram_both",
-)  # those that count the text which the arms were trained on
+# Those that count the text which the arms were trained on.
+COUNTING = ("constant", "bigram_left", "bigram_both", "bigram_leaky")
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
-FLOORS = {"left": ("bigram_left", "constant"), "both": ("bigram_both", "constant")}
-FLOORS["leaky"] = FLOORS["both"]
+FLOORS = {context: (f"bigram_{context}", "constant") for context in ("left", "both", "leaky")}
 SAMPLED_FLOORS = {context: (f"{bigram}_sampled", "unigram") for context, (bigram, _) in FLOORS.items()}
 
 

@@ -1,6 +1,6 @@
 """Proxies of coherence and grammar, lower is better: what a word list, a language model and a grammar tagger say of a text.
 
-They stand beside the judgement of readers and are not it: fluent text that says nothing pleases all of them.
+They do not replace the judgement of readers: fluent text without content scores well on all of them.
 """
 
 from collections.abc import Callable, Iterable

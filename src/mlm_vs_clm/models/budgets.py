@@ -15,12 +15,16 @@ def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dic
     """Return the folder of the model that a training kept, and where it stands on the training's curve.
 
     `budget` 0 is the model with the lowest dev loss on the corpus, or, for a corpus that it was not trained on, the last
-    one. A folder without training.json is a checkpoint as it came: it is returned, with no place on a curve. Raises
-    StudyError for a budget at which no model was kept.
+    one. A training that ran out of patience has its last model at every later budget. A folder without training.json is
+    a checkpoint as it came: it is returned, with no place on a curve. Raises StudyError for a budget at which no model
+    was kept.
     """
     if not (folder / "training.json").is_file():
         return folder, {}
-    curve = json.loads((folder / "training.json").read_text())["budgets"]
+    about = json.loads((folder / "training.json").read_text())
+    curve = about["budgets"]
+    if about["stopped_early"] and budget > curve[-1]["budget"]:
+        return folder / str(curve[-1]["budget"]), curve[-1]
     point = next((one for one in curve if one["budget"] == budget), None)
     if budget and point is None:
         known = ", ".join(str(one["budget"]) for one in curve)

@@ -8,7 +8,7 @@ from typing import Any
 from ..blanks import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 from ..corpora import load_split
 from ..fill.api import fill_skipping_failures, fill_with
-from ..fill.axes import MODEL_KINDS, SAMPLING, arguments_of
+from ..fill.axes import LEAKY, MODEL_KINDS, SAMPLING, arguments_of
 from ..fill.baselines import BASELINES, BOUNDS, COUNTING, WordCounts
 from ..fill.ledger import Ledger
 from ..fill.likelihood import Likelihood, measure_likelihood, measure_weights
@@ -82,7 +82,8 @@ def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path
     elif arm["writer"] not in BOUNDS:
         counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    filled = [BASELINES[arm["writer"]](text, counts, sampling) for text in blanked]
+    pace = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
+    filled = [BASELINES[arm["writer"]](text, counts, sampling, **pace) for text in blanked]
     if arm["writer"] in COUNTING:
         recase = _recaser(inputs["corpus"])
         filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]

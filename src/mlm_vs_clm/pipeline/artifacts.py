@@ -155,13 +155,14 @@ class Store:
 
 
 def _clear_unfinished(partial: Path) -> None:
-    """Empty the folder of a killed run, except for the checkpoint from which a stage may resume."""
+    """Empty the folder of a killed run; where a stage may resume from a checkpoint, keep it and what it has made so far."""
     partial.mkdir(parents=True, exist_ok=True)
+    can_resume = (partial / CHECKPOINT).is_dir()
     for path in partial.iterdir():
-        if path.is_dir() and path.name != CHECKPOINT:
-            shutil.rmtree(path)
-        elif path.is_file():
+        if path.is_file():
             path.unlink()
+        elif not can_resume or path.name.startswith(f"{CHECKPOINT}-"):
+            shutil.rmtree(path)
 
 
 def damaged_files(folder: Path) -> list[str]:

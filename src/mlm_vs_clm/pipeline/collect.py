@@ -19,7 +19,7 @@ from ..analysis.correlation import compare_at_same_masking, correlate_tables
 from ..analysis.curve import compare_along, list_learning, mark_pale_along
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
-from ..analysis.headroom import share_headroom
+from ..analysis.headroom import mark_no_room, share_headroom
 from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
 from ..analysis.tables import COLUMNS
@@ -112,6 +112,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
     for name in ("gap", "utility_gap", "runs", "equal_compute"):
         tables[name] = mark_pale(tables[name], tables["competence"], to_main(settings))
+    tables["utility_gap"] = mark_no_room(tables["utility_gap"], tables["headroom"], to_main(settings))
     sources = tables["scores"], tables["downstream"], tables["competence"]
     slopes = compare_at_same_masking(*sources, resamples)
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
@@ -317,9 +318,7 @@ def compare_rules(rules: list[dict], inputs: dict[str, Path]) -> str:
     made = {read_record(path)["measured"].get("rules", "unknown") for path in of_stage(inputs, "score")}
     if made == {used}:
         return f"Rules {used}, the same as when the cells were scored."
-    return (
-        f"Rules {used}; the cells were scored under {', '.join(sorted(made))}: the rules have changed since."
-    )
+    return f"Rules {used}; those when the cells were scored: {', '.join(sorted(made))}. Rules judge scores and do not change them."
 
 
 def describe_budget(settings: dict) -> str:

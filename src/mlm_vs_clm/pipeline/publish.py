@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome
+from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
 from ..report import style
 from ..report.build import read_study, show_tables
-from ..report.outcomes import competence_table, grid_table, keep_trained
+from ..report.outcomes import at_first_measure, competence_table, decided_first, grid_table, keep_trained
 from ..report.panels import check_panel
 from ..report.rendering import to_lines, to_markdown, write_between_markers
 from ..report.sentences import (
@@ -34,8 +34,9 @@ from ..report.tables import markdown_row
 from ..report.utility import headline_table
 from .artifacts import RECORD
 from .config import PanelConfig
+from .effects import RUNTIME
+from .verify import MANIFEST
 
-UNDECIDED = (NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "paper", "data-cards")))
 
 
@@ -44,9 +45,20 @@ def name_folder(scale: str, track: str) -> str:
     return scale if track == "matched" else f"{scale}-{track}"
 
 
-def check_writable(results: str, name: str) -> None:
-    """Raise StudyError, before any work, where the folder of a study's results cannot be written."""
+def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> None:
+    """Raise StudyError, before any work, where the results cannot be written, or would replace those of another study.
+
+    A committed folder takes its own study alone: that of its scale and track, with no override that changes a result.
+    """
     target = Path(results) / name
+    keys = [override.lstrip("+~").partition("=")[0] for override in overrides]
+    others = [key for key in keys if key not in {*RUNTIME, "scale", "track"}]
+    committed = ROOT / "results" / MANIFEST
+    if others and target.resolve().parent == committed.parent and f"  {name}/" in committed.read_text():
+        raise StudyError(
+            f"results/{name} is a committed study, and this one differs in {', '.join(others)}: give it another folder, "
+            "such as results=outputs/results"
+        )
     try:
         target.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=target):
@@ -132,7 +144,7 @@ def describe_matched(tables: Tables) -> Blocks:
         "answer": describe_answer(tables),
         "claims": tabulate_claims(tables),
         "grid": show_grid(tables),
-        "utility": describe_utility_gap(tables["utility_gap"]),
+        "utility": describe_training_data(tables),
         "answers": describe_claims(tables["sentences"]),
         "competence": "\n".join(map(to_markdown, competence_table(tables["competence"], study))),
         "competent": tabulate_competence(tables),
@@ -166,10 +178,15 @@ def describe_answer(tables: Tables) -> str:
             ),
             "",
             *([f"- {along}"] if along else []),
-            f"- {describe_utility_gap(tables['utility_gap']) or '**As training data**: not run.'}",
+            f"- {describe_training_data(tables) or '**As training data**: not run.'}",
             f"- **Does it cost more?** {cost}.",
         ]
     )
+
+
+def describe_training_data(tables: Tables) -> str:
+    """Return whose text is the better training data, and what both are worth."""
+    return describe_utility_gap(tables["utility_gap"], tables["headroom"], read_study(tables))
 
 
 def tabulate_claims(tables: Tables) -> str:
@@ -193,10 +210,8 @@ def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> st
     what it needs.
     """
     answers = tables["answers"]
-    rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
-    rows = rows[rows["metric"] == rows.groupby("condition")["metric"].transform("first")]
-    last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
-    found = group_by(rows.loc[last.sort_values(kind="stable").index].to_dict("records"), name)
+    rows = at_first_measure(answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)])
+    found = group_by(decided_first(rows).to_dict("records"), name)
     if len(found) < 2:
         needs = "; ".join(dict.fromkeys(str(row["needs"]) for row in found.get(NOT_RUN, [])))
         return f"**{next(iter(found), NOT_RUN)}**{needs and f', needs {needs}'}"
@@ -260,7 +275,7 @@ def describe_pretrained(tables: Tables) -> Blocks:
 
 def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: the answer, also in short, and every seed."""
-    utility = describe_utility_gap(tables["utility_gap"])
+    utility = describe_training_data(tables)
     title = f"The same comparison, each arm trained {tables['answers']['runs'].max():.0f} times"
     return {
         "settled": describe_comparison(title, tables),
@@ -305,7 +320,7 @@ def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     how = (
         "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
-    utility = describe_utility_gap(tables["utility_gap"]) if claim == "C1" else ""
+    utility = describe_training_data(tables) if claim == "C1" else ""
     return f"**{title}** ({how}; †: {UNSURE}). {' '.join([*sentences, utility]).rstrip()}"
 
 

@@ -240,6 +240,7 @@ def generate(config: Config) -> Recipe:
     if arm.writer in COUNTING:
         inputs |= {"start": start(config)} | _training_corpora(config)
         training = _training(config)
+        training = replace(training, token_budget=arm.budget or training.token_budget)
         settings["read"] = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
         settings["read"] |= {"unique_tokens": training.unique_tokens} if training.unique_tokens else {}
     return _recipe("generate", settings, inputs)

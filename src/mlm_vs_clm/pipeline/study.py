@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..errors import StudyError, describe_error, print_traceback
-from ..fill.baselines import BOUNDS
+from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import MEMORY
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
@@ -58,7 +58,7 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-            if base in grid.curve and is_main:
+            if is_main and (base in grid.curve or grid.curve and base in COUNTING):
                 rest |= _list_curve(full, cell_name)
     return first | second | rest
 

@@ -1,4 +1,4 @@
-"""Which arms may speak, the answers to the claims, and the speed of filling where it was measured."""
+"""Which arms are competent, the answers to the claims, and the speed of filling where it was measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
+from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from ..fill.baselines import BASELINES
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
 
+UNDECIDED = (NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
     "Second edition of the rules, written after the results of the first were seen; the first edition's verdicts are in "
@@ -20,8 +21,8 @@ SENTENCES = (
 )
 ANSWERS = (
     "Effect is first minus second in the unit of its measure, with its 95 % interval: over trainings where there are several, "
-    "else over documents, for this one training. A difference smaller than the margin, a share of (original - unfilled), is one "
-    "that nobody would notice. p is Holm-corrected over the claim; detectable is the smallest effect found with 80 % power; "
+    "else over documents, for this one training. A difference smaller than the margin, a share of (original - unfilled), counts as "
+    "equal. p is Holm-corrected over the claim; detectable is the smallest effect found with 80 % power; "
     "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
 )
 GRID = (
@@ -52,7 +53,7 @@ BENCH = (
 
 
 def answer_tables(rows: Mapping[str, pd.DataFrame], study: Study) -> list[Table]:
-    """Return which arms may speak, and the answers, where there are any."""
+    """Return which arms are competent, and the answers, where there are any."""
     return [*competence_table(rows["competence"], study), *condition_table(rows["answers"], study)]
 
 
@@ -72,9 +73,9 @@ def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
     for told in sentences.itertuples(index=False):
         rows = by_corpus[by_corpus["claim"] == told.claim]
         named = style.ordered(rows["condition"], style.COMPARISONS)
-        parts = {name: at_first_measure(rows[rows["condition"] == name]) for name in named}
-        counts = _count_outcomes(pd.concat(parts.values())) if parts else told.sentence
-        lines = [(name, _describe_outcomes(part)) for name, part in parts.items()]
+        rows = at_first_measure(rows)
+        counts = _count_outcomes(rows) if named else told.sentence
+        lines = [(name, _describe_outcomes(rows[rows["condition"] == name])) for name in named]
         claims.append(Claim(told.claim, told.statement, counts, lines))
     return claims
 
@@ -85,13 +86,21 @@ def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a condition by its first measure."""
-    return rows[rows["metric"] == rows["metric"].iloc[0]]
+    """Return the rows of each condition by the first measure of its rule: of the whole document before the fills."""
+    first = rows.sort_values("scope", kind="stable").drop_duplicates("condition")
+    return rows[rows["metric"] == rows["condition"].map(first.set_index("condition")["metric"])]
 
 
 def _count_outcomes(rows: pd.DataFrame) -> str:
-    counts = rows["outcome"].value_counts(sort=False)
-    return "; ".join(f"{outcome} {counts[outcome]} of {len(rows)}" for outcome in counts.index)
+    """Return each outcome in words and how often it was found, what is decided first."""
+    named = group_by(decided_first(rows).to_dict("records"), lambda row: word_outcome(row, False)[0])
+    return "; ".join(f"{words}: {len(part)} of {len(rows)}" for words, part in named.items())
+
+
+def decided_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of answers, those that decide something first, else in their order."""
+    last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
+    return rows.loc[last.sort_values(kind="stable").index]
 
 
 def _describe_outcomes(rows: pd.DataFrame) -> str:
@@ -113,7 +122,7 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
-    """Return which arms may speak, one row per corpus, arm with a model, masking and class of blanks."""
+    """Return which arms are competent, one row per corpus, arm with a model, masking and class of blanks."""
     competence = keep_trained(competence)
     if competence.empty:
         return []
@@ -122,7 +131,7 @@ def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
         competence.set_index(["corpus", "strategy", "ratio", "arm", "word_class"]).loc[keys].reset_index()
     )
     body = [enter_competence(row) for row in ranked.itertuples(index=False)]
-    title = "Competence: which arms may speak"
+    title = "Which arms are competent"
     return [Table("competence", title, COMPETENCE, COMPETENCE_COLUMNS, body, command_for_report(study.scale))]
 
 
@@ -182,8 +191,13 @@ def _name_side(side: Any) -> str:
 
 
 def enter_outcome(row: Any) -> Entry:
-    """Return an outcome with its effect and interval."""
+    """Return an outcome, or which arms are not competent, with its effect and interval."""
     words, digits = word_outcome(row._asdict(), False)[0], 1 if row.metric == "bleu" else 3
+    if row.outcome == NOT_COMPETENT:
+        reasons = str(row.reason).split("; ")
+        named = [_name_side(side) for side in (row.first, row.second)]
+        names = [name for name in named if any(reason.startswith(f"{name} ") for reason in reasons)]
+        words = f"undecided ({' and '.join(names) or 'arm'} not competent)"
     words += "†" if UNSURE in str(row.reason) else ""
     if pd.notna(row.effect):
         words += f": {row.effect:+.{digits}f}"

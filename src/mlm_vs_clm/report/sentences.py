@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..analysis.curve import MATCHINGS
 from ..analysis.equal_compute import BASES
+from ..analysis.headroom import NO_ROOM
 from ..analysis.tables import OVERALL, find_utility, over_seeds
 from ..fill.baselines import BASELINES
 from . import style
@@ -21,13 +22,14 @@ SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
 OUTCOMES = ("masked better", "causal better", "no difference shown")
-UNDECIDED = "decides nothing, as an arm is not competent"
+UNDECIDED = "undecided: an arm is not competent"
+NOT_TOLD_APART = "undecided: no room between unfilled and real text"
 
 
 def outcome_of(row: Any) -> str:
-    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES; UNDECIDED for a pale one."""
+    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES, or why a pale one is undecided."""
     if is_pale(row):
-        return UNDECIDED
+        return NOT_TOLD_APART if row.pale.startswith(NO_ROOM) else UNDECIDED
     return OUTCOMES[0] if row.low > 0 else OUTCOMES[1] if row.high < 0 else OUTCOMES[2]
 
 
@@ -41,15 +43,31 @@ def format_difference(row: Any, digits: int) -> str:
     return f"{row.value:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
 
 
-def describe_utility_gap(utility_gap: pd.DataFrame) -> str:
-    """Return whose text is the better training data at the same lengths, task by task."""
+def describe_utility_gap(utility_gap: pd.DataFrame, headroom: pd.DataFrame, study: Study) -> str:
+    """Return whose text is the better training data at the same lengths, task by task, and what both are worth."""
     rows = list(utility_gap[utility_gap["comparison"] == SAME_LENGTHS].itertuples(index=False))
     if not rows:
         return ""
     clauses = "; ".join(
         f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
     )
-    return f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
+    told = f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
+    return " ".join(filter(None, [told, describe_shares(study.at_main(headroom))]))
+
+
+def describe_shares(headroom: pd.DataFrame) -> str:
+    """Return what the texts of PAIR are worth as training data, and that of the best floor, where there is room."""
+    rows = headroom[headroom["value"].notna()].sort_values("value", ascending=False)
+    clauses = []
+    for corpus in ordered(rows["corpus"]):
+        of_corpus = rows[rows["corpus"] == corpus]
+        floor = of_corpus[of_corpus["trained_on"].isin(BASELINES)]["trained_on"].head(1)
+        shown = of_corpus[of_corpus["trained_on"].isin([*PAIR, *floor])].itertuples(index=False)
+        values = ", ".join(f"{row.trained_on} {format_difference(row, 2)}" for row in shown)
+        clauses.append(f"{corpus} {values}")
+    if not clauses:
+        return ""
+    return f"On a scale from 0 (the text without its masked words) to 1 (real text): {'; '.join(clauses)}."
 
 
 def describe_along(curve: pd.DataFrame) -> str:
