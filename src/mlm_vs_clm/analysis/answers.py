@@ -9,8 +9,8 @@ import pandas as pd
 from ..stats import ALPHA, FEWEST_UNITS, equivalence, holm
 from .cells import group_by
 from .competence import Competence, Place
-from .measuring import Asked, Study, ask_all, name_place
-from .power import SETTLED_RUNS, describe_needs, smallest_detectable_effect
+from .measuring import QUALITY, Asked, Study, ask_all, name_place
+from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
 from .tables import COLUMNS
 
 ALL = "all"  # the row of a condition over all corpora
@@ -72,7 +72,7 @@ def judge(asked: Asked, p: float) -> str:
 
 def _explain_gate(asked: Asked, competence: Competence) -> str:
     """Return which arm may not speak, and why; nothing where all may, or where nothing was measured."""
-    gate, main = asked.claim["gate"], tuple(asked.claim["main"].values())
+    gate, main = asked.condition.get("gate", asked.claim["gate"]), tuple(asked.claim["main"].values())
     if asked.made.reason or (gate == "none" and "comparison" not in asked.condition):
         return ""
     places = [asked.first] if gate == "first" else [asked.first, asked.second]
@@ -89,7 +89,7 @@ def _to_row(asked: Asked, gate: str, p: float, competence: Competence) -> dict:
         **{"metric": metric, "scope": scope, "margin": asked.margin},
     }
     if made.reason:
-        hint = asked.claim.get("absent", "")
+        hint = asked.condition.get("absent", asked.claim.get("absent", ""))
         return about | {
             "outcome": NOT_RUN,
             "reason": made.reason,
@@ -123,7 +123,7 @@ def _reword(outcome: str, words: Mapping[str, str]) -> str:
 
 
 def _describe_runs(asked: Asked) -> str:
-    if asked.claim["kind"] in ("cost", "correlation", "ratings"):
+    if asked.claim["kind"] in ("cost", "ratings"):
         return ""
     return ONE_TRAINING if asked.made.runs == 1 else ""
 
@@ -168,7 +168,11 @@ def _count_cells(asked: Asked) -> str:
     if not distance > 0:
         return "nothing: the estimate lies on the bound"
     times = (max(made.high - made.difference, made.difference - made.low) / distance) ** 2
-    return f"about {max(times, 1.1):.1f} times as many cells"
+    return (
+        f"about {max(times, 1.1):.1f} times as many cells"
+        if times <= MOST
+        else f"more than {MOST} times as many cells"
+    )
 
 
 def _pool(rows: list[dict]) -> list[dict]:
@@ -233,7 +237,14 @@ def _describe_claim(rows: list[dict]) -> str:
 
 
 def _describe_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
-    """Return what the first metric of a condition found: each outcome with its arms and corpora."""
+    """Return what a condition found: each outcome with its arms and corpora, by its first metric; a correlation by each."""
+    metrics = dict.fromkeys(row["metric"] for row in rows)
+    if len(metrics) > 1 and str(rows[0]["first"]).startswith(QUALITY):
+        parts = [[row for row in rows if row["metric"] == metric] for metric in metrics]
+        return ". ".join(
+            _describe_condition(f"{name}, by {metric}", part, corpora)
+            for metric, part in zip(metrics, parts, strict=True)
+        )
     rows = [row for row in rows if row["metric"] == rows[0]["metric"] and row["outcome"] != NOT_RUN]
     pairs = list(dict.fromkeys(map(_read_pair, rows)))
     title = f"{name} ({pairs[0][0]} against {pairs[0][1]})" if len(pairs) == 1 and all(pairs[0][:2]) else name
@@ -253,7 +264,7 @@ def _join(names: Sequence[str]) -> str:
 def _read_pair(row: dict) -> tuple[str, str, str, str]:
     """Return the names of both sides and, where these are equal, their maskings: "mlm at random 0.5" is of mlm."""
     (first, at), (second, other) = (str(row[side]).partition(" at ")[::2] for side in ("first", "second"))
-    if first == "quality":
+    if first == QUALITY:
         return "", "", "", ""
     return (first, second, at, other) if first == second else (first, second, "", "")
 

@@ -15,6 +15,7 @@ import pandas as pd
 from ..fill.baselines import BOUNDS
 from ..stats import (
     ALPHA,
+    CORRELATIONS,
     FEWEST_CELLS,
     Estimate,
     correlations,
@@ -37,7 +38,9 @@ DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undef
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
 SAME_MASKING = "slope_at_same_masking"
-FEWEST_ARMS = 3  # below, a slope between arms is a difference of two
+FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
+FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
+SPLINE = ("spline_aic_gain", "spline_p")
 
 
 def correlate_tables(
@@ -152,12 +155,25 @@ def _centre_within(values: np.ndarray, weights: np.ndarray, within: np.ndarray) 
 
 def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: float) -> list[dict]:
     """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
+    if len(cells) and count_levels(cells) < FEWEST_LEVELS:
+        return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
     clusters = list(cells["cluster"])
     reason = _explain_left_out(n_paired, len(cells))
     found = correlations(quality, utility, share, resamples, clusters=clusters)
     rows = [_decide(name, one, bound, reason) for name, one in found.items()]
     return [*rows, *describe_curve(average_seeds(cells))]
+
+
+def count_levels(cells: pd.DataFrame) -> int:
+    """Return at how many maskings there are cells."""
+    return len(cells[["strategy", "ratio"]].drop_duplicates())
+
+
+def _list_undefined(cells: pd.DataFrame, statistics: list[str]) -> list[dict]:
+    """Return rows without values: a correlation over levels of corruption needs two of them."""
+    nothing = undefined(len(cells), "one masking: there are no levels of corruption to compare")
+    return [_row(name, nothing, MISSING) for name in statistics]
 
 
 def _explain_left_out(n_paired: int, n_complete: int) -> str:
@@ -220,7 +236,7 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
     quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     if reason := reason_not_fitted(quality, utility):
         nothing = undefined(len(quality), reason)
-        return [_row(name, nothing, MISSING) for name in ("spline_aic_gain", "spline_p")]
+        return [_row(name, nothing, MISSING) for name in SPLINE]
     line, (curve, _) = fit_line(quality, utility), fit_curve(quality, utility)
     found = {"spline_aic_gain": float(line.aic - curve.aic), "spline_p": float(curve.compare_f_test(line)[1])}
     return [_row(name, Estimate(value, n=len(quality))) for name, value in found.items()]
@@ -236,6 +252,9 @@ def correct_curves(rows: list[dict]) -> list[dict]:
 
 def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: float) -> list[dict]:
     """Return the rows of all corpora together: pooled, with each corpus left out, and of the mixed models."""
+    whole = pd.concat(cells.values())
+    if len(whole) and count_levels(whole) < FEWEST_LEVELS:
+        return _list_undefined(whole, [*MEASURES, *(f"{LEFT_OUT}{corpus}" for corpus in cells), *FORMULAS])
     found = {name: pool(measure, cells, resamples, 0) for name, measure in MEASURES.items()}
     found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples, 0).items()}
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}

@@ -16,6 +16,7 @@ from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
 from .paired import GAIN, BySeed, compare_cells, score_cells
 
+QUALITY = "quality"  # names the sides of a correlation in place of an arm
 REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
 INTERVAL_IN_ERRORS = 2 * 1.959964  # the width of a 95 % interval in standard errors
 
@@ -92,6 +93,12 @@ class Study:
         return compare_cells(
             self.read(first, measure), self.read(second, measure), measure, self.resamples, names
         )
+
+    def count_runs(self, corpus: str) -> int:
+        """Return how often the arm that was trained most often was trained; 1 where none was."""
+        of_corpus = [cells for place, cells in self.scored.items() if place[0] == corpus]
+        trained = [{one.training for one in cells.values() if one.training} for cells in of_corpus]
+        return max(1, *map(len, trained), 1)
 
     def find_range(self, place: Place, measure: tuple[str, str]) -> float:
         """Return oracle minus unfilled of a measure at a place's masking; 1 for a gain, NaN where one was not run."""
@@ -191,8 +198,18 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         if not made.reason:
             made = replace(made, runs=max(1, min(len(trainings), max(map(len, sides)))))
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
+        made = replace(made, p=find_p(made, bound)) if bound else made
         about = (corpus, first, second, ("utility", metric), made, claim["margin"] * worth)
         yield Asked(claim, condition, *about, at_least=bound)
+
+
+def find_p(made: PairedDifference, bound: float) -> float:
+    """Return the two-sided p of a difference that is not `bound`; as it is where there is no bound or no error."""
+    from scipy.special import stdtr
+
+    if math.isnan(bound) or not made.standard_error > 0:
+        return made.p
+    return float(2 * stdtr(made.degrees, -abs(made.difference - bound) / made.standard_error))
 
 
 def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -204,11 +221,11 @@ def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> 
             "statistic": condition["statistic"],
         }
         rows = study.rows("correlation", corpus, **asked)
-        place = (corpus, "quality", "", 0.0), (corpus, "utility", "", 0.0)
+        place = (corpus, QUALITY, "", 0.0), (corpus, "utility", "", 0.0)
         made, bound = PairedDifference(reason="not run: no such correlation was computed"), math.nan
         if len(rows):
             row = rows.iloc[0]
-            made = _read_interval(row, int(row["n_cells"]))
+            made = replace(_read_interval(row, int(row["n_cells"])), runs=study.count_runs(corpus))
             bound = float(row["bound"])
         margin = claim["margin"] * study.find_worth(corpus) if math.isnan(bound) else bound
         yield Asked(claim, condition, corpus, *place, measure, made, margin)

@@ -4,8 +4,9 @@ import math
 
 from ..stats import ALPHA, PairedDifference
 
+UNITS = "documents (authors where they repeat)"
 SETTLED_RUNS = 5  # a statement about objectives needs as many trainings
-MOST_RUNS = 100
+MOST = 100  # runs, or times as many documents or cells: more is not counted
 
 
 def smallest_detectable_effect(standard_error: float, degrees: float, power: float = 0.8) -> float:
@@ -31,13 +32,14 @@ def describe_needs(made: PairedDifference, margin: float, tests: float = 1.0) ->
     if math.isnan(made.run_deviation):
         reach = distance / float(stdtrit(max(made.n - 1, 1), quantile))
         documents = math.ceil(made.n * max(1.0, (made.standard_error / reach) ** 2))
-        more = f" of about {documents:,} documents" if documents > made.n else ""
+        more = f" of about {documents:,} {UNITS}" if documents > made.n else ""
+        more = f" of more than {MOST} times as many {UNITS}" if documents > MOST * made.n else more
         return f"{SETTLED_RUNS} runs{more} (training noise is unknown with one run)"
     shared = max(0.0, made.standard_error**2 - made.run_deviation**2 / made.runs)
-    for runs in range(max(made.runs + 1, SETTLED_RUNS), MOST_RUNS + 1):
+    for runs in range(max(made.runs + 1, SETTLED_RUNS), MOST + 1):
         reach = (distance / float(stdtrit(runs - 1, quantile))) ** 2 - made.run_deviation**2 / runs
         if reach > shared:
             return f"about {runs} runs"
         if reach > 0 and runs >= 2 * SETTLED_RUNS:
-            return f"about {runs} runs of about {math.ceil(made.n * shared / reach):,} documents"
-    return f"more than {MOST_RUNS} runs"
+            return f"about {runs} runs of about {math.ceil(made.n * shared / reach):,} {UNITS}"
+    return f"more than {MOST} runs"

@@ -28,6 +28,7 @@ from ..report.sentences import (
     describe_decisions,
     describe_main_cell,
     describe_utility_gap,
+    describe_word_classes,
     summarise_corpora,
 )
 from ..report.tables import markdown_row
@@ -166,7 +167,7 @@ def describe_answer(tables: Tables) -> str:
     cost = list_outcomes(
         tables, "C8", lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
     )
-    along = describe_along(tables["curve"])
+    told = [describe_along(tables["curve"]), describe_word_classes(tables["gap"])]
     return "\n".join(
         [
             f"**Is the text better?** First arm minus second, {sure}, with 95 % intervals (†: {UNSURE}):",
@@ -177,9 +178,9 @@ def describe_answer(tables: Tables) -> str:
                 for line in to_lines(table)
             ),
             "",
-            *([f"- {along}"] if along else []),
+            *(f"- {one}" for one in told if one),
             f"- {describe_training_data(tables) or '**As training data**: not run.'}",
-            f"- **Does it cost more?** {cost}.",
+            f"- **Does it cost more?** {cost}. {describe_costs(tables['ledger'], tables['equal_compute'], read_study(tables))[0]}",
         ]
     )
 
@@ -320,7 +321,9 @@ def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     how = (
         "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
-    utility = describe_training_data(tables) if claim == "C1" else ""
+    utility = (
+        f"{describe_word_classes(tables['gap'])} {describe_training_data(tables)}" if claim == "C1" else ""
+    )
     return f"**{title}** ({how}; †: {UNSURE}). {' '.join([*sentences, utility]).rstrip()}"
 
 

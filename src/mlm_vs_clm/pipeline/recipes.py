@@ -34,8 +34,8 @@ VERSIONS = {
     "generate": 7,
     "score": 5,
     "downstream": 9,
-    "correlate": 7,
-    "report": 36,
+    "correlate": 8,
+    "report": 37,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

@@ -164,23 +164,20 @@ def sentence_table(sentences: pd.DataFrame, study: Study) -> list[Table]:
 
 
 def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
-    """Return a claim's answers at a glance: one row per condition, corpora across, by the first measure of each."""
+    """Return a claim's answers at a glance: one row per condition and measure, corpora across."""
     rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
     if rows.empty:
         return []
     corpora, lines = style.ordered(rows["corpus"]), []
     for condition in style.ordered(rows["condition"], style.COMPARISONS):
-        part = at_first_measure(rows[rows["condition"] == condition])
-        some = part.iloc[0]
-        found = {row.corpus: row for row in part.itertuples(index=False)}
-        named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
-        measure = style.name_measure(some["scope"], some["metric"])
-        lines.append(
-            (
-                *(Entry(str(condition)), Entry(named), Entry(measure)),
-                *(enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora),
-            )
-        )
+        of_condition = rows[rows["condition"] == condition].sort_values("scope", kind="stable")
+        for (scope, metric), part in of_condition.groupby(["scope", "metric"], sort=False):
+            some = part.iloc[0]
+            found = {row.corpus: row for row in part.itertuples(index=False)}
+            named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
+            words = (str(condition), named, style.name_measure(scope, metric))
+            cells = [enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora]
+            lines.append((*map(Entry, words), *cells))
     header = ("condition", "difference", "measure", *corpora)
     return [Table("grid", f"{claim} by condition", GRID, header, lines, command_for_report(study.scale))]
 

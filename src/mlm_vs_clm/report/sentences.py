@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..analysis.curve import MATCHINGS
 from ..analysis.equal_compute import BASES
+from ..analysis.gap import BY_CLASS
 from ..analysis.headroom import NO_ROOM
 from ..analysis.tables import OVERALL, find_utility, over_seeds
 from ..fill.baselines import BASELINES
@@ -71,25 +72,42 @@ def describe_shares(headroom: pd.DataFrame) -> str:
 
 
 def describe_along(curve: pd.DataFrame) -> str:
-    """Return how the difference in BLEU of PAIR moves from the first to the last budget, and where both are competent."""
-    rows = curve[(curve["comparison"] == SAME_LENGTHS) & (curve["metric"] == "bleu")]
-    rows = rows[(rows["matching"] == MATCHINGS[0]) & rows["value"].notna()]
-    if rows.empty:
-        return ""
+    """Return how the difference in BLEU of PAIR moves from the first to the last budget, matched in either way."""
+    rows = curve[(curve["comparison"] == SAME_LENGTHS) & (curve["metric"] == "bleu") & curve["value"].notna()]
+    told = [_describe_matching(rows[rows["matching"] == matching], matching) for matching in MATCHINGS]
+    return f"**Along the training**, {' minus '.join(PAIR)} in BLEU. {' '.join(told)}" if len(rows) else ""
+
+
+def _describe_matching(rows: pd.DataFrame, matching: str) -> str:
+    """Return the first and the last difference of each corpus, where its sign is certain, and where both are competent."""
     clauses = []
     for corpus in ordered(rows["corpus"]):
         line = list(rows[rows["corpus"] == corpus].sort_values("budget").itertuples(index=False))
-        first, last = line[0], line[-1]
-        turns = ", a change of sign" if first.high < 0 < last.low or last.high < 0 < first.low else ""
-        able = [f"{row.budget:,.0f}" for row in line if not is_pale(row)]
+        first, last, able = line[0], line[-1], [row for row in line if not is_pale(row)]
+        signs = {row.low > 0 for row in able if row.low > 0 or row.high < 0}
+        turns = ", a change of sign between competent arms" if len(signs) > 1 else ""
+        where = ", ".join(f"{row.budget:,.0f}" for row in able) or "none of the budgets"
         clauses.append(
-            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turns}; "
-            f"both arms competent at {', '.join(able) or 'none of the budgets'}"
+            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turns} (both competent at {where})"
         )
+    if not clauses:
+        return f"At equal {matching}: no budgets match."
     budgets = f"{rows['budget'].min():,.0f} to {rows['budget'].max():,.0f}"
-    return (
-        f"**Along the training**, {' minus '.join(PAIR)} in BLEU from {budgets} tokens: {'. '.join(clauses)}."
-    )
+    return f"At equal {matching}, from budget {budgets}: {'; '.join(clauses)}."
+
+
+def describe_word_classes(gap: pd.DataFrame) -> str:
+    """Return the difference in exact match of PAIR at the same lengths, by kind of word."""
+    rows = gap[(gap["comparison"] == SAME_LENGTHS) & gap["value"].notna()]
+    found = {metric: list(rows[rows["metric"] == metric].itertuples(index=False)) for _, metric in BY_CLASS}
+    clauses = [
+        f"{style.name_metric(metric).rpartition(', ')[2]} "
+        + ", ".join(f"{row.corpus} {format_difference(row, 3)}" for row in part)
+        for metric, part in found.items()
+        if part
+    ]
+    told = "; ".join(clauses)
+    return f"**By kind of word**, {' minus '.join(PAIR)} in exact match: {told}." if clauses else ""
 
 
 def describe_paired(row: Any, digits: int) -> str:
