@@ -1,6 +1,7 @@
 """Tiny models and texts that tests share; nothing is downloaded."""
 
 import os
+from functools import cache
 
 import pytest
 from tiny_texts import TEXTS
@@ -19,6 +20,21 @@ def tokenizer():
     from mlm_vs_clm.models.starts import train_tokenizer
 
     return train_tokenizer(TEXTS, 400)
+
+
+@pytest.fixture(scope="module")
+def choose():
+    """Compose settings, each list of overrides once: a composition takes a tenth of a second."""
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    from mlm_vs_clm.pipeline import command
+    from mlm_vs_clm.pipeline.config import register
+
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield cache(lambda *overrides: command.compose(list(overrides)))
+    GlobalHydra.instance().clear()
 
 
 @pytest.fixture(scope="module")
