@@ -4,7 +4,7 @@ import os
 from functools import cache
 
 import pytest
-from tiny_texts import TEXTS
+from tiny_texts import SHAPE, TEXTS
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks a hub, whatever the Makefile exports for the studies
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -55,9 +55,7 @@ def networks(tokenizers):
 def start(tokenizer):
     from mlm_vs_clm.models.starts import start_from_scratch
 
-    return start_from_scratch(
-        {"layers": 2, "width": 32, "heads": 2, "positions": 128}, tokenizer, seed=1
-    ).eval()
+    return start_from_scratch(SHAPE, tokenizer, seed=1).eval()
 
 
 @pytest.fixture(scope="session")

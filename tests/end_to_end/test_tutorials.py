@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tiny_studies import write_corpus
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.models.starts import start_from_scratch
 
@@ -33,8 +34,7 @@ def tree(tmp_path, tokenizer):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "CITATION.cff"):
         shutil.copy(ROOT / name, tmp_path)
-    shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
-    start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
+    start_from_scratch(SHAPE, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
     return tmp_path
 

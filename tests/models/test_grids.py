@@ -4,6 +4,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.models.checkpoints import make_switchable, switch
@@ -14,8 +15,6 @@ from mlm_vs_clm.models.training.batches import Batches, find_target_tokens, toke
 from mlm_vs_clm.models.training.grids import read_grid
 from mlm_vs_clm.models.training.loss import PredictedLoss
 from mlm_vs_clm.pipeline import grids
-
-SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 
 
 @pytest.fixture
