@@ -96,7 +96,6 @@ def test_masking_strategy(tree):
         f"corpus=own corpus.path={tree}/corpus.jsonl scale.sizes.own.generate=20",
     )
     summary = next((tree / "outputs" / "corrupt").glob("*/summary.json")).read_text()
-    assert (
-        '"strategy": "numbers"' in summary and '"blanks": 120' in summary
-    )  # six numbers in each of 20 texts
+    # Six numbers in each of 20 texts.
+    assert '"strategy": "numbers"' in summary and '"blanks": 120' in summary
     assert told.count("score: ") == 2 and "passed" in told

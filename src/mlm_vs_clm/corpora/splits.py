@@ -23,15 +23,11 @@ RULE = (
 )
 
 DRAWN = ("generate", "dev", "test")
-SHARES = {
-    "generate": (5, 1.0),
-    "dev": (20, 1 / 3),
-    "test": (5, 2.0),
-}  # one document in so many, times `at_most`
+# One document in so many, times `at_most`.
+SHARES = {"generate": (5, 1.0), "dev": (20, 1 / 3), "test": (5, 2.0)}
 Groups = list[list[Document]]
-Drawn = tuple[
-    list[Document], Groups, list[str]
-]  # windows, groups left, ids of other windows of the groups drawn
+# Windows, groups left, ids of other windows of the groups drawn.
+Drawn = tuple[list[Document], Groups, list[str]]
 T = TypeVar("T")
 
 

@@ -21,11 +21,8 @@ from .rows import TokenRow
 from .vocabulary import Speller, slot_bias
 from .walking import batch_by_size, make_cache
 
-SHARED, DROPPED, PADDING = (
-    -1,
-    -2,
-    -3,
-)  # whose a column is: of all candidates, of none any more; a query of none
+# Whose a column is: of all candidates, of none any more; a query of none.
+SHARED, DROPPED, PADDING = -1, -2, -3
 DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
