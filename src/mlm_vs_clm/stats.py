@@ -31,7 +31,6 @@ class Estimate:
     high: float = math.nan
     n: int = 0
     reason: str = ""
-    n_degenerate: int = 0
 
 
 def undefined(n: int, reason: str) -> Estimate:
@@ -141,7 +140,7 @@ def normalised_gain(
     if len(units) < 2:
         return Estimate(value, n=len(units), reason="one unit has no interval")
     gains = gain_of_sums(draw_weights(len(units), n_resamples) @ units, aggregate)
-    return Estimate(value, *percentile_interval(gains), len(units), n_degenerate=int(np.isnan(gains).sum()))
+    return Estimate(value, *percentile_interval(gains), len(units))
 
 
 def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
@@ -256,8 +255,8 @@ def correlations(
 ) -> dict[str, Estimate]:
     """Return Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
 
-    Cells with a NaN are left out; resamples in which a variable does not vary are left out and counted. Cells of a
-    cluster are drawn together.
+    Cells with a NaN are left out; resamples in which a variable does not vary are left out. Cells of a cluster are
+    drawn together.
     """
     columns = np.array([x, y] if given is None else [x, y, given], dtype=float)
     defined = ~np.isnan(columns).any(axis=0)
@@ -284,7 +283,7 @@ def estimate(
     if np.isnan(value):
         return undefined(n, "a variable does not vary")
     resampled = measure(draw_cells(n, n_resamples, clusters), *columns)
-    return Estimate(value, *percentile_interval(resampled), n, n_degenerate=int(np.isnan(resampled).sum()))
+    return Estimate(value, *percentile_interval(resampled), n)
 
 
 def draw_cells(n: int, n_resamples: int, clusters: Sequence | None = None) -> np.ndarray:
