@@ -3,7 +3,7 @@
 import hashlib
 import re
 import unicodedata
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9À-ÖØ-Þ])|\s*\n\s*\n\s*")
@@ -50,10 +50,6 @@ class Document:
         entities = tuple(Entity(**entity) for entity in row["entities"])
         labels = tuple(row["labels"])
         return cls(row["id"], row["text"], labels, entities, row["author"], row["date"], row["source"])
-
-    def with_labels(self, labels: tuple[str, ...]) -> "Document":
-        """Return the same document with other labels."""
-        return replace(self, labels=labels)
 
 
 def find_words(text: str) -> list[tuple[int, int]]:

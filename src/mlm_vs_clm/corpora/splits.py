@@ -267,7 +267,9 @@ def _keep_labels(source: CorpusSource, groups: dict[str, Groups], n_drawn: dict)
     counts = Counter(chain.from_iterable(labels.values()))
     kept = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
     return {
-        part: [[w.with_labels(tuple(x for x in w.labels if x in kept)) for w in group] for group in members]
+        part: [
+            [replace(w, labels=tuple(x for x in w.labels if x in kept)) for w in group] for group in members
+        ]
         for part, members in groups.items()
     }
 
