@@ -45,7 +45,7 @@ def test_brat_offsets_hold_their_text(tmp_path, fills):
 
 
 def test_offsets_outside_the_text_and_a_full_folder_are_refused(tmp_path):
-    with pytest.raises(StudyError, match="document x: entity 0-9 is outside its text of 5 characters"):
+    with pytest.raises(StudyError, match="document x: entity offsets 0-9 fall outside the text of 5"):
         write_standoff([Document("x", "short", entities=(Entity(0, 9, "X"),))], tmp_path / "new")
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(StudyError, match="is not empty"):
