@@ -5,12 +5,8 @@ from mlm_vs_clm.pipeline import command, recipes, study
 
 @command.command
 def main(job: command.Job) -> None:
-    from mlm_vs_clm.pipeline.publish import (
-        check_panels,
-        check_writable,
-        name_folder,
-        publish,
-    )  # loads the report
+    # This loads the report.
+    from mlm_vs_clm.pipeline.publish import check_panels, check_writable, name_folder, publish
 
     folder = name_folder(job.config.scale.name, job.config.track.name)
     check_writable(job.config.results, folder, job.overrides)

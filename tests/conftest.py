@@ -1,9 +1,10 @@
 """Tiny models and texts that tests share; nothing is downloaded."""
 
 import os
+from functools import cache
 
 import pytest
-from tiny_texts import TEXTS
+from tiny_texts import SHAPE, TEXTS
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks a hub, whatever the Makefile exports for the studies
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -19,6 +20,21 @@ def tokenizer():
     from mlm_vs_clm.models.starts import train_tokenizer
 
     return train_tokenizer(TEXTS, 400)
+
+
+@pytest.fixture(scope="module")
+def choose():
+    """Compose settings, each list of overrides once: a composition takes a tenth of a second."""
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    from mlm_vs_clm.pipeline import command
+    from mlm_vs_clm.pipeline.config import register
+
+    register()
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        yield cache(lambda *overrides: command.compose(list(overrides)))
+    GlobalHydra.instance().clear()
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +55,7 @@ def networks(tokenizers):
 def start(tokenizer):
     from mlm_vs_clm.models.starts import start_from_scratch
 
-    return start_from_scratch(
-        {"layers": 2, "width": 32, "heads": 2, "positions": 128}, tokenizer, seed=1
-    ).eval()
+    return start_from_scratch(SHAPE, tokenizer, seed=1).eval()
 
 
 @pytest.fixture(scope="session")

@@ -27,11 +27,6 @@ class Corruption:
     blanks: list[int]
     n_eligible: int
 
-    @property
-    def share(self) -> float:
-        """Return the masked share of all words."""
-        return len(self.blanks) / len(self.words) if self.words else 0.0
-
 
 @dataclass(frozen=True)
 class BlankedText:

@@ -3,7 +3,9 @@
 import hashlib
 import re
 import unicodedata
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+
+from .errors import StudyError
 
 WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9À-ÖØ-Þ])|\s*\n\s*\n\s*")
@@ -51,9 +53,12 @@ class Document:
         labels = tuple(row["labels"])
         return cls(row["id"], row["text"], labels, entities, row["author"], row["date"], row["source"])
 
-    def with_labels(self, labels: tuple[str, ...]) -> "Document":
-        """Return the same document with other labels."""
-        return replace(self, labels=labels)
+
+def check_offsets(entity: Entity, text: str, where: str) -> None:
+    """Raise StudyError unless an entity's offsets lie inside its text; `where` names the document."""
+    if not 0 <= entity.start < entity.end <= len(text):
+        offsets = f"entity offsets {entity.start}-{entity.end}"
+        raise StudyError(f"{where}: {offsets} fall outside the text of {len(text)} characters: correct it")
 
 
 def find_words(text: str) -> list[tuple[int, int]]:

@@ -111,6 +111,7 @@ MALLOC = {
     "M_MMAP_MAX": (-4, 0),
     "M_ARENA_MAX": (-8, 1),
 }
+SLACK_MB = 150  # by which a process may grow before it returns freed pages
 
 
 def reuse_freed_memory() -> None:
@@ -132,14 +133,13 @@ def return_freed_memory() -> None:
 
 
 class MemoryKeeper:
-    """Returns freed pages when a process has grown by `slack_mb`, for repeated work of changing size.
+    """Returns freed pages when a process has grown by SLACK_MB, for repeated work of changing size.
 
     Batches of changing length leave gaps that would double the memory; returning everything after each step would
     cost a quarter of the step, as it has to be mapped again.
     """
 
-    def __init__(self, slack_mb: float = 150):
-        self.slack_mb = slack_mb
+    def __init__(self):
         self.usual: float | None = None
 
     def release_if_grown(self) -> None:
@@ -147,7 +147,7 @@ class MemoryKeeper:
         held = resident_memory_mb()
         if self.usual is None:
             self.usual = held
-        elif held > self.usual + self.slack_mb:
+        elif held > self.usual + SLACK_MB:
             return_freed_memory()
             self.usual = None
 

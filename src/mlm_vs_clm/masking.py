@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .blanks import CharSpan, Corruption
-from .documents import Document, Entity, classify_word, find_words
+from .documents import Document, Entity, check_offsets, classify_word, find_words
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
@@ -83,7 +83,8 @@ def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.G
     Raises StudyError for a ratio outside [0, 1], an unknown strategy, or an entity outside the text.
     """
     check_masking(strategy, ratio)
-    check_entities(document)
+    for entity in document.entities:
+        check_offsets(entity, document.text, f"document {document.id}")
     words = find_words(document.text)
     eligible = STRATEGIES[strategy](document, words)
     counted = COUNTED[strategy](document, words) if strategy in COUNTED else eligible
@@ -108,16 +109,6 @@ def check_ratio(name: str, ratio: float) -> None:
     """Raise StudyError for a ratio outside [0, 1]."""
     if not 0 <= ratio <= 1:
         raise StudyError(f"{name}={ratio} must be between 0 and 1")
-
-
-def check_entities(document: Document) -> None:
-    """Raise StudyError for a span that is empty or runs outside the text."""
-    for entity in document.entities:
-        if not 0 <= entity.start < entity.end <= len(document.text):
-            raise StudyError(
-                f"document {document.id}: entity offsets {entity.start}-{entity.end} are not inside its "
-                f"{len(document.text)} characters; correct the corpus"
-            )
 
 
 def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:

@@ -2,7 +2,7 @@
 
 A score is `aggregate(sum of statistics over documents)`, so a bootstrap is one product of a matrix of weights
 (how often each document was drawn) with the statistics. Rows that hold a NaN are documents for which the score
-is not defined: they are left out, never counted as zero. Equal seeds give equal draws, for every cell alike.
+is not defined: they are left out, never counted as zero. Draws are the same for all cells of a size.
 
 A measure of correlation takes weights (r, n), how often each cell was drawn in each of r resamples, and columns (n,)
 of values; it returns (r,) coefficients, NaN where a variable does not vary.
@@ -31,7 +31,6 @@ class Estimate:
     high: float = math.nan
     n: int = 0
     reason: str = ""
-    n_degenerate: int = 0
 
 
 def undefined(n: int, reason: str) -> Estimate:
@@ -86,7 +85,7 @@ def gather_units(statistics: np.ndarray, clusters: Sequence | None = None) -> np
 
 
 @lru_cache(maxsize=4)
-def draw_weights(n_units: int, n_resamples: int, seed: int) -> np.ndarray:
+def draw_weights(n_units: int, n_resamples: int, seed: int = 0) -> np.ndarray:
     """Return how often each unit is drawn in each resample, (n_resamples, n_units); cells of a size share it."""
     rng = np.random.default_rng(seed)
     weights = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_resamples).astype(float)
@@ -98,14 +97,13 @@ def bootstrap(
     statistics: np.ndarray,
     aggregate: Aggregate,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence | None = None,
 ) -> tuple[float, float]:
     """Return the percentile 95 % interval of a score; NaN for fewer than two defined documents or clusters."""
     units = gather_units(statistics, clusters)
     if len(units) < 2:
         return NOT_DEFINED
-    return percentile_interval(aggregate(draw_weights(len(units), n_resamples, seed) @ units))
+    return percentile_interval(aggregate(draw_weights(len(units), n_resamples) @ units))
 
 
 def percentile_interval(values: np.ndarray) -> tuple[float, float]:
@@ -123,7 +121,6 @@ def normalised_gain(
     oracle: np.ndarray | None,
     aggregate: Aggregate,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence | None = None,
 ) -> Estimate:
     """Return (score - unfilled) / (oracle - unfilled) from the statistics of the three on the same documents.
@@ -142,8 +139,8 @@ def normalised_gain(
         return undefined(len(units), "oracle equals unfilled")
     if len(units) < 2:
         return Estimate(value, n=len(units), reason="one unit has no interval")
-    gains = gain_of_sums(draw_weights(len(units), n_resamples, seed) @ units, aggregate)
-    return Estimate(value, *percentile_interval(gains), len(units), n_degenerate=int(np.isnan(gains).sum()))
+    gains = gain_of_sums(draw_weights(len(units), n_resamples) @ units, aggregate)
+    return Estimate(value, *percentile_interval(gains), len(units))
 
 
 def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
@@ -157,7 +154,6 @@ def compare_runs(
     pairs: Sequence[tuple[np.ndarray, np.ndarray]],
     aggregate: Aggregate,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence[Sequence] | None = None,
 ) -> PairedDifference:
     """Compare two systems, each run several times on the same documents; `pairs` has the statistics (n, k) of both by run."""
@@ -166,14 +162,13 @@ def compare_runs(
         first, second = np.split(sums, 2, axis=-1)
         return aggregate(first) - aggregate(second)
 
-    return contrast_runs([np.hstack(pair) for pair in pairs], subtract, n_resamples, seed, clusters)
+    return contrast_runs([np.hstack(pair) for pair in pairs], subtract, n_resamples, clusters)
 
 
 def contrast_runs(
     statistics: Sequence[np.ndarray],
     contrast: Aggregate,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence[Sequence] | None = None,
 ) -> PairedDifference:
     """Return a contrast of the summed statistics (n, k) of each run; see `average_runs`.
@@ -186,7 +181,7 @@ def contrast_runs(
     n = sums.shape[1]
     if n < 2:
         return PairedDifference(n=n, runs=len(statistics))
-    weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples, seed)])
+    weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples)])
     return average_runs(contrast(weights @ sums), n)
 
 
@@ -256,13 +251,12 @@ def correlations(
     y: Sequence[float],
     given: Sequence[float] | None = None,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence | None = None,
 ) -> dict[str, Estimate]:
     """Return Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
 
-    Cells with a NaN are left out; resamples in which a variable does not vary are left out and counted. Cells of a
-    cluster are drawn together.
+    Cells with a NaN are left out; resamples in which a variable does not vary are left out. Cells of a cluster are
+    drawn together.
     """
     columns = np.array([x, y] if given is None else [x, y, given], dtype=float)
     defined = ~np.isnan(columns).any(axis=0)
@@ -271,8 +265,7 @@ def correlations(
     )
     measures = CORRELATIONS if given is None else CORRELATIONS | {"partial_spearman": partial_spearman}
     return {
-        name: estimate(measure, columns[:, defined], n_resamples, seed, names)
-        for name, measure in measures.items()
+        name: estimate(measure, columns[:, defined], n_resamples, names) for name, measure in measures.items()
     }
 
 
@@ -280,7 +273,6 @@ def estimate(
     measure: Callable,
     columns: Sequence[np.ndarray] | np.ndarray,
     n_resamples: int = 1000,
-    seed: int = 0,
     clusters: Sequence | None = None,
 ) -> Estimate:
     """Return a measure of columns without NaN, with its percentile interval; rows of a cluster are drawn together."""
@@ -290,16 +282,16 @@ def estimate(
     value = float(measure(np.ones((1, n)), *columns)[0])
     if np.isnan(value):
         return undefined(n, "a variable does not vary")
-    resampled = measure(draw_cells(n, n_resamples, seed, clusters), *columns)
-    return Estimate(value, *percentile_interval(resampled), n, n_degenerate=int(np.isnan(resampled).sum()))
+    resampled = measure(draw_cells(n, n_resamples, clusters), *columns)
+    return Estimate(value, *percentile_interval(resampled), n)
 
 
-def draw_cells(n: int, n_resamples: int, seed: int, clusters: Sequence | None = None) -> np.ndarray:
+def draw_cells(n: int, n_resamples: int, clusters: Sequence | None = None) -> np.ndarray:
     """Return how often each of n cells is drawn in each resample, (n_resamples, n)."""
     if clusters is None:
-        return draw_weights(n, n_resamples, seed)
+        return draw_weights(n, n_resamples)
     place = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
-    return draw_weights(len(place), n_resamples, seed)[:, [place[name] for name in clusters]]
+    return draw_weights(len(place), n_resamples)[:, [place[name] for name in clusters]]
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:

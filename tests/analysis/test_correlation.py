@@ -98,9 +98,9 @@ def test_a_share_that_is_constant_leaves_the_raw_correlation_alone():
 
 
 def test_the_seeds_of_a_cell_are_drawn_together():
-    weights = draw_cells(6, 50, 0, ["a", "b", "a", "c", "b", "a"])
+    weights = draw_cells(6, 50, ["a", "b", "a", "c", "b", "a"])
     assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 1] == weights[:, 4]).all()
-    assert (draw_cells(3, 50, 0, ["x", "y", "z"]) == draw_cells(3, 50, 0)).all()
+    assert (draw_cells(3, 50, ["x", "y", "z"]) == draw_cells(3, 50)).all()
 
 
 def corpora_of(rng, rhos, n=40):
@@ -111,21 +111,21 @@ def test_the_pooled_correlation_is_that_of_ranks_standardised_within_corpus():
     cells = corpora_of(np.random.default_rng(5), {"a": 0.8, "b": 0.1, "c": -0.3})
     ranks = [part[["quality", "utility"]].rank().apply(scipy.stats.zscore) for part in cells.values()]
     expected = pd.concat(ranks).corr().iloc[0, 1]
-    assert pool(spearman, cells, 50, 0).value == pytest.approx(expected)
+    assert pool(spearman, cells, 50).value == pytest.approx(expected)
 
 
 def test_the_corpus_that_makes_the_correlation_is_found_by_leaving_it_out():
     rng = np.random.default_rng(6)
     cells = corpora_of(rng, {"a": 0.0, "b": 0.0, "driver": 0.98}, n=120)
-    without = leave_each_out(cells, 200, 0)
+    without = leave_each_out(cells, 200)
     assert without["driver"].high < 0.3 < min(without["a"].low, without["b"].low)
 
 
 def test_a_corpus_without_a_correlation_is_named_and_one_corpus_is_not_pooled():
     cells = corpora_of(np.random.default_rng(7), {"a": 0.5, "b": 0.5, "c": 0.5})
     cells["c"]["quality"] = 1.0
-    assert pool(spearman, cells, 50, 0).reason == "without c: not defined there"
-    alone = pool(spearman, {"a": cells["a"]}, 50, 0)
+    assert pool(spearman, cells, 50).reason == "without c: not defined there"
+    alone = pool(spearman, {"a": cells["a"]}, 50)
     assert np.isnan(alone.value) and "fewer than two corpora" in alone.reason
 
 

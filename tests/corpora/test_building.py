@@ -6,27 +6,16 @@ import shutil
 
 import pytest
 from corpus_files import put
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora import CorpusSource, Sizes, build
 from mlm_vs_clm.corpora.building import name_own
-from mlm_vs_clm.pipeline import command, recipes
+from mlm_vs_clm.pipeline import recipes
 from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.pipeline.stages import make_corpus
 
 CSV = CorpusSource("own", "csv")
 WINDOWS = {"max_words": 9, "min_words": 1, "seed": 0}
-
-
-@pytest.fixture
-def choose():
-    register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield lambda *overrides: command.to_config(compose("config", list(overrides)))
-    GlobalHydra.instance().clear()
 
 
 @pytest.fixture

@@ -91,9 +91,8 @@ def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
     few = sizes_of(make(tmp_path, rows, sizes=replace(fitted, at_most=3, dev=5)))
     assert few == {"pretrain": 26, "generate": 3, "dev": 5, "test": 6}
     by_author = make(tmp_path, rows, replace(OWN, group_by="author"), replace(fitted, per_group=2))
-    assert (
-        sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
-    )  # two of ten authors, two texts of each
+    # Two of ten authors, two texts of each.
+    assert sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
     source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
     files = {"train": write(tmp_path / "a", rows[:30]), "test": write(tmp_path / "b", rows[30:])}
     assert sizes_of(build(source, files, fitted, **WINDOWS)) == {

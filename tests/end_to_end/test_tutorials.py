@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tiny_studies import write_corpus
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.models.starts import start_from_scratch
 
@@ -33,8 +34,7 @@ def tree(tmp_path, tokenizer):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "CITATION.cff"):
         shutil.copy(ROOT / name, tmp_path)
-    shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
-    start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
+    start_from_scratch(SHAPE, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
     return tmp_path
 
@@ -96,7 +96,6 @@ def test_masking_strategy(tree):
         f"corpus=own corpus.path={tree}/corpus.jsonl scale.sizes.own.generate=20",
     )
     summary = next((tree / "outputs" / "corrupt").glob("*/summary.json")).read_text()
-    assert (
-        '"strategy": "numbers"' in summary and '"blanks": 120' in summary
-    )  # six numbers in each of 20 texts
+    # Six numbers in each of 20 texts.
+    assert '"strategy": "numbers"' in summary and '"blanks": 120' in summary
     assert told.count("score: ") == 2 and "passed" in told

@@ -2,17 +2,16 @@
 
 import pytest
 import torch
-from tiny_models import ids_shown
+from tiny_models import blank, ids_shown
 
 from mlm_vs_clm.blanks import assemble_text
-from mlm_vs_clm.documents import Document, find_words
-from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import (
     ORDERS,
-    BlankedText,
     Sampling,
     fill_causal,
+    fill_infill,
     fill_masked,
     fill_seq2seq,
     sampling,
@@ -22,27 +21,6 @@ from mlm_vs_clm.fill.orders import PLANS
 from mlm_vs_clm.fill.recasing import Recaser
 from mlm_vs_clm.fill.rows import to_rows
 from mlm_vs_clm.fill.sampling import GREEDY
-from mlm_vs_clm.masking import mask_words
-
-
-def blank(text, blanks, id="d"):
-    return BlankedText(id, text, find_words(text), blanks)
-
-
-@pytest.fixture(scope="module")
-def blanked(texts):
-    """Random halves, no blanks, all blanks, neighbours, odd characters and odd spaces."""
-    corruptions = [mask_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
-    odd = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  spaces! "
-    return [
-        *(blank(t, c.blanks, c.id) for t, c in zip(texts, corruptions, strict=True)),
-        blank(texts[0], [], "none"),
-        blank(texts[1], list(range(len(find_words(texts[1])))), "all"),
-        blank(texts[2], [3, 4, 5], "neighbours"),
-        blank(odd, list(range(0, len(find_words(odd)), 2)), "odd"),
-        blank(odd, list(range(len(find_words(odd)))), "odd all"),
-        blank("", [], "empty"),
-    ]
 
 
 def outside(text, spans, blanks):
@@ -75,7 +53,7 @@ MASKED = {
 for axes in MASKED.values():
     if axes.get("order") == "mask_predict":
         axes["passes"] = 2 + axes.pop("per_pass")
-WAYS = [*MASKED, "causal"]
+WAYS = [*MASKED, "causal", "infill"]
 
 
 def ways(start, causal_model, tokenizer):
@@ -88,8 +66,11 @@ def ways(start, causal_model, tokenizer):
 
         return fill
 
-    causal = lambda b, s=GREEDY, n=4096: fill_causal(causal_model, tokenizer, b, sampling=s, batch_tokens=n)  # noqa: E731
-    return {way: masked(axes) for way, axes in MASKED.items()} | {"causal": causal}
+    def causal(write):
+        return lambda b, s=GREEDY, n=4096: write(causal_model, tokenizer, b, sampling=s, batch_tokens=n)
+
+    made = {way: masked(axes) for way, axes in MASKED.items()}
+    return made | {"causal": causal(fill_causal), "infill": causal(fill_infill)}
 
 
 @pytest.fixture(scope="module")
@@ -163,22 +144,6 @@ def test_causal_arm_never_reads_what_stands_to_the_right(causal_model, tokenizer
     assert a.fills == b.fills
 
 
-def test_causal_filling_equals_a_loop_without_a_cache(causal_model, tokenizer, blanked):
-    import torch
-
-    from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
-
-    bias = slot_bias(tokenizer, causal_model.config.vocab_size)
-    cached, _ = fill_causal(causal_model, tokenizer, blanked)
-    for text, made in zip(blanked, cached, strict=True):
-        row = to_rows([text], tokenizer, 128)[0]
-        for place, inside in zip(row.slots, row.inside, strict=True):
-            with torch.no_grad():
-                logits = causal_model(torch.tensor([row.ids[:place]])).logits[0, -1]
-            row.ids[place] = int((logits + bias[int(inside)]).argmax())
-        assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
-
-
 def test_document_longer_than_the_model_names_itself(start, tokenizer, texts):
     long = " ".join(texts * 10)
     with pytest.raises(StudyError, match="document long.*do not fit") as error:
@@ -193,8 +158,6 @@ def test_impossible_sampling_is_refused(bad):
 
 
 def test_sampling_follows_the_distribution():
-    import torch
-
     logits = torch.log(torch.tensor([[0.5, 0.3, 0.2]])).repeat(4000, 1)
     drawn = Sampling(1.0, seed=1)(logits, [("d", i) for i in range(4000)])
     shares = [drawn.count(i) / 4000 for i in range(3)]

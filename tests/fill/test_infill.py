@@ -1,4 +1,4 @@
-"""Infilling: one layout for training and writing, both sides in sight, and no care for how work is batched."""
+"""Infilling: one layout for training and writing, and both sides in sight."""
 
 import json
 from copy import deepcopy
@@ -6,10 +6,9 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
+from tiny_models import blank
 from tiny_trainings import train_tiny
 
-from mlm_vs_clm.blanks import BlankedText
-from mlm_vs_clm.documents import Document, find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill.infill import fill_infill
@@ -17,7 +16,6 @@ from mlm_vs_clm.fill.rows import to_rows
 from mlm_vs_clm.fill.sampling import Sampling
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.fill.walking import make_cache
-from mlm_vs_clm.masking import mask_words
 from mlm_vs_clm.models.objectives import (
     IGNORE,
     OBJECTIVES,
@@ -32,25 +30,6 @@ from mlm_vs_clm.models.training.batches import tokenize
 
 LEFT, MASK, RIGHT = 1, 9, 2
 TOKENS = Noise(0.5, "token", 0.8, 0.1)
-
-
-def blank(text, blanks, id="d"):
-    return BlankedText(id, text, find_words(text), blanks)
-
-
-@pytest.fixture(scope="module")
-def blanked(texts):
-    """Random halves, no blanks, all blanks, neighbours, odd characters, nothing at all."""
-    corruptions = [mask_words(Document(f"t{i}", t), "random", 0.5, keyed_rng(i)) for i, t in enumerate(texts)]
-    odd = "  Naïve café — “ﬁve” 東京\t😀 tests\n\nwith\u00a0odd  spaces! "
-    return [
-        *(blank(t, c.blanks, c.id) for t, c in zip(texts, corruptions, strict=True)),
-        blank(texts[0], [], "none"),
-        blank(texts[1], list(range(len(find_words(texts[1])))), "all"),
-        blank(texts[2], [3, 4, 5], "neighbours"),
-        blank(odd, list(range(0, len(find_words(odd)), 2)), "odd"),
-        blank("", [], "empty"),
-    ]
 
 
 def test_layout_by_hand():
@@ -103,7 +82,8 @@ def test_nothing_to_hide_leaves_nothing_to_predict():
 def test_filling_equals_a_loop_over_the_training_layout_without_a_cache(causal_model, tokenizer, blanked):
     """What is written in turn, laid out as in training, must be what each step of the loop would choose."""
     bias = slot_bias(tokenizer, causal_model.config.vocab_size)
-    filled, _ = fill_infill(causal_model, tokenizer, blanked)
+    filled, ledger = fill_infill(causal_model, tokenizer, blanked)
+    assert ledger.tokens_filled == sum(len(row.slots) for row in to_rows(blanked, tokenizer, 128))
     for text, made in zip(blanked, filled, strict=True):
         row = to_rows([text], tokenizer, 128)[0]
         marked = list(row.ids)
@@ -121,31 +101,6 @@ def test_filling_equals_a_loop_over_the_training_layout_without_a_cache(causal_m
                 ).logits
             row.ids[place] = int((logits[0, -1] + bias[row.kinds[number]]).argmax())
         assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_batching_and_order_of_documents_change_nothing(causal_model, tokenizer, blanked, temperature):
-    sampling = Sampling(temperature, seed=5)
-    together, cost = fill_infill(causal_model, tokenizer, blanked, sampling=sampling)
-    apart = [
-        fill_infill(causal_model, tokenizer, [text], sampling=sampling, batch_tokens=1)[0][0]
-        for text in blanked
-    ]
-    backwards, same_cost = fill_infill(
-        causal_model, tokenizer, blanked[::-1], sampling=sampling, batch_tokens=200
-    )
-    assert together == apart == backwards[::-1] and cost == same_cost
-
-
-def test_every_blank_is_filled_and_the_rest_is_kept(causal_model, tokenizer, blanked):
-    filled, ledger = fill_infill(causal_model, tokenizer, blanked)
-    for text, made in zip(blanked, filled, strict=True):
-        assert len(made.fills) == len(text.blanks) and all(made.fills)
-        kept = [text.text[slice(*text.words[i])] for i in text.kept_words()]
-        assert [made.text[slice(*made.spans[i])] for i in text.kept_words()] == kept
-    assert ledger.documents == len(blanked) and ledger.blanks == sum(len(t.blanks) for t in blanked)
-    slots = [row.slots for row in to_rows(blanked, tokenizer, 128)]
-    assert ledger.tokens_filled == sum(map(len, slots))
 
 
 def test_the_original_is_never_seen(causal_model, tokenizer):

@@ -62,9 +62,8 @@ def test_what_is_read_is_what_the_objective_trains(causal_model, tokenizer, blan
     (document,) = tokenize([blanked[0].text], tokenizer, 128, "causal")
     monkeypatch.setattr(objectives, "_choose_masked", lambda one, *_: one.word_of % 2 == 0)
     made = objectives.kept_then_text(document, None, None, None)
-    n_kept = int(
-        (made["labels"] == objectives.IGNORE).sum()
-    )  # all but the last of the text, whose label is there too
+    # All but the last of the text, whose label is there too.
+    n_kept = int((made["labels"] == objectives.IGNORE).sum())
     assert seen == [made["input_ids"][:n_kept].tolist()]
 
 

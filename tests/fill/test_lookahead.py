@@ -84,9 +84,8 @@ def test_cost_by_hand(causal_model, tokenizer):
     _, ledger = fill_lookahead(causal_model, tokenizer, [text], candidates=3)
     assert ledger.token_forwards == 2 + 3 * 2 + 3 * 2  # the opening, then each candidate and what follows it
     assert (ledger.passes, ledger.tokens_filled) == (3, 2)
-    scored = (
-        1 + 3 + 1 + 3
-    )  # the first slot, c after each candidate, the second slot, [SEP] after each candidate
+    # The first slot, c after each candidate, the second slot, [SEP] after each candidate.
+    scored = 1 + 3 + 1 + 3
     assert ledger.flops == forward_flops(count_parameters(causal_model), ledger.token_forwards, scored)
 
 

@@ -109,9 +109,10 @@ def test_output_layer_of_hidden_states_is_what_the_model_says(name, networks):
         torch.testing.assert_close(output_layer(model)(hidden[:, 1:3]), expected[:, 1:3])
 
 
-def test_causal_filling_equals_a_loop_without_a_cache(networks, tokenizers, spans):
+def test_causal_filling_equals_a_loop_without_a_cache(networks, tokenizers, spans, causal_model):
     unlisted = (neox(len(tokenizers["gpt2"])), tokenizers["gpt2"])
-    for model, tokenizer in (networks["gpt2"], networks["llama"], unlisted):
+    started = (causal_model, tokenizers["wordpiece"])
+    for model, tokenizer in (networks["gpt2"], networks["llama"], unlisted, started):
         may = slot_bias(tokenizer, model.config.vocab_size)
         filled = fill(*spans, model, tokenizer)
         for text, blanks, fills in zip(*spans, filled.fills, strict=True):

@@ -7,23 +7,19 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny_models import ids_shown
+from tiny_models import blank, ids_shown
 
 from mlm_vs_clm.blanks import assemble_text
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill import ORDERS, BlankedText, Sampling, fill_masked
+from mlm_vs_clm.fill import ORDERS, Sampling, fill_masked
 from mlm_vs_clm.fill.lengths import choose_lengths
 from mlm_vs_clm.fill.orders import PLANS, SCORES, MaskPredict, Pace, Ranked, make_order
 from mlm_vs_clm.fill.rows import TokenRow, to_rows
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.models.kernels.trimming import trim_sizes
 from mlm_vs_clm.models.sizes import count_parameters
-
-
-def blank(text, blanks, id="d"):
-    return BlankedText(id, text, find_words(text), blanks)
 
 
 def walk(order, values):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from tiny_models import blank_awkwardly
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.fill import Sampling, fill, fill_causal, fill_masked, fill_product, score
@@ -16,8 +17,7 @@ from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 @pytest.fixture(scope="module")
 def causal(tokenizer):
     """A causal model of the same vocabulary with other weights."""
-    shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
-    return as_kind(start_from_scratch(shape, tokenizer, seed=2), "causal", tokenizer).eval()
+    return as_kind(start_from_scratch(SHAPE, tokenizer, seed=2), "causal", tokenizer).eval()
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_bootstrap_repeats_and_ignores_undefined_documents():
     rows = mean_statistics(VALUES)
     holed = np.insert(rows, 5, np.nan, axis=0)
     assert bootstrap(rows, ratio_of_sums) == bootstrap(holed, ratio_of_sums)
-    assert bootstrap(rows, ratio_of_sums) != bootstrap(rows, ratio_of_sums, seed=1)
+    assert (draw_weights(80, 20) != draw_weights(80, 20, seed=1)).any()
 
 
 def test_bootstrap_needs_two_units():
@@ -206,9 +206,9 @@ def test_correlations_agree_with_fishers_interval():
 
 
 @pytest.mark.parametrize("name", CORRELATIONS)
-def test_a_constant_has_no_correlation_and_degenerate_resamples_are_counted(name):
+def test_a_constant_has_no_correlation_and_degenerate_resamples_are_left_out(name):
     constant = correlations([0.1] * 5, [1, 2, 3, 4, 5])[name]
     assert np.isnan(constant.value) and constant.reason == "a variable does not vary"
     few = correlations([1, 2, 3, np.nan], [2, 1, 3, 4], n_resamples=900)[name]
-    assert few.n == 3 and few.n_degenerate == pytest.approx(900 / 9, abs=40)
+    assert few.n == 3 and few.low < few.value < few.high
     assert correlations([1, 2], [1, 2])[name].reason == "fewer than three cells"

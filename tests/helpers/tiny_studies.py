@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tiny_texts import SHAPE
+
 ROOT = Path(__file__).parents[2]
 SUBJECTS = ["The doctor", "A sailor", "The teacher", "Our neighbour", "The old judge", "A young cook"]
 VERBS = ["finds", "sells", "paints", "hides", "repairs", "remembers"]
@@ -33,8 +35,7 @@ def write_toy(folder, tokenizer):
     from mlm_vs_clm.models.starts import start_from_scratch
 
     write_corpus(folder / "corpus.jsonl")
-    shape = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
-    start_from_scratch(shape, tokenizer, 0).bert.save_pretrained(folder / "encoder")
+    start_from_scratch(SHAPE, tokenizer, 0).bert.save_pretrained(folder / "encoder")
     tokenizer.save_pretrained(folder / "encoder")
     return folder
 

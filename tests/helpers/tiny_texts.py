@@ -1,4 +1,4 @@
-"""The texts that tiny tokenizers and models are made of."""
+"""The texts and the shape that tiny tokenizers and models are made of."""
 
 TEXTS = [
     "The old captain sailed the small boat across the cold bay, and nobody saw him again.",
@@ -8,3 +8,5 @@ TEXTS = [
     "The doctor said: take one tablet a day, and call me if the pain returns.",
     "Better schools make better towns. The state knows this, the people know this.",
 ]
+
+SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}

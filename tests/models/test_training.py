@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import torch
 from tiny_models import NETWORKS
+from tiny_texts import SHAPE
 from tiny_trainings import NOISE, TRAINING, assert_same_files, killed_at, train_tiny
 
 from mlm_vs_clm import hardware
@@ -38,7 +39,6 @@ from mlm_vs_clm.models.training.loop import TrainingTexts, prepare
 from mlm_vs_clm.models.training.loss import PredictedLoss
 
 KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
-SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 
 
 @pytest.fixture

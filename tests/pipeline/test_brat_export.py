@@ -3,27 +3,16 @@
 import json
 
 import pytest
+from aspirin import DOCUMENT, WORDS, fill
 
 from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.blanks import BlankedText, assemble_text
 from mlm_vs_clm.corpora import Corpus, save
-from mlm_vs_clm.documents import Document, Entity, find_words
+from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import write_lines
 from mlm_vs_clm.pipeline.brat_export import write_standoff
 from mlm_vs_clm.pipeline.cells import save_filled
 from mlm_vs_clm.tasks.projection import project
-
-TEXT = "Aspirin reduced high fever\nin naïve 🐀 rats."
-DOCUMENT = Document(
-    "d/1", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(16, 26, "Disease"), Entity(16, 29, "Other Kind"))
-)
-WORDS = find_words(TEXT)
-
-
-def fill(fills):
-    """Fill the words Aspirin, high and fever."""
-    return assemble_text(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
 
 
 def read_standoff(folder):
@@ -56,7 +45,7 @@ def test_brat_offsets_hold_their_text(tmp_path, fills):
 
 
 def test_offsets_outside_the_text_and_a_full_folder_are_refused(tmp_path):
-    with pytest.raises(StudyError, match="document x: entity 0-9 is outside its text of 5 characters"):
+    with pytest.raises(StudyError, match="document x: entity offsets 0-9 fall outside the text of 5"):
         write_standoff([Document("x", "short", entities=(Entity(0, 9, "X"),))], tmp_path / "new")
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(StudyError, match="is not empty"):

@@ -1,18 +1,14 @@
 """Minutes of training become tokens once: measured, rounded, kept, and the same for every later command."""
 
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, recipes, stages
-from mlm_vs_clm.pipeline.config import register
 
 
 @pytest.fixture
-def ask(toy, tmp_path):
+def ask(choose, toy, tmp_path):
     """Return the job of the toy corpus at scale `own` with more settings."""
-    register()
     path, encoder = f"corpus.path={toy / 'corpus.jsonl'}", f"scoring.encoder={toy / 'encoder'}"
     own = ["scale=own", "corpus=own", path, encoder, "model=tiny", "scale.training.max_subwords=128"]
     own += ["precision=fp32", "threads=1", f"store={tmp_path / 'store'}"]
@@ -20,9 +16,7 @@ def ask(toy, tmp_path):
     def make(*overrides):
         return command.Job(command.compose([*own, *overrides]), [*own, *overrides])
 
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield make
-    GlobalHydra.instance().clear()
+    return make
 
 
 def trained(job):

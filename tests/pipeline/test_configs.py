@@ -3,13 +3,10 @@
 import json
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from refusals import assert_refused
 
 from mlm_vs_clm.errors import StudyError
@@ -17,9 +14,8 @@ from mlm_vs_clm.fill import BASELINES, ORDERS
 from mlm_vs_clm.fill.axes import MODEL_KINDS
 from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.models.objectives import OBJECTIVES
-from mlm_vs_clm.pipeline import command, recipes, stages, study
+from mlm_vs_clm.pipeline import recipes, stages, study
 from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
@@ -29,15 +25,6 @@ CHOICES = [
     if group.is_dir()
     for choice in sorted(group.glob("*.yaml"))
 ]
-
-
-@pytest.fixture(scope="module")
-def choose():
-    """Compose settings, each list of overrides once: a composition takes a tenth of a second."""
-    register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield cache(lambda *overrides: command.compose(list(overrides)))
-    GlobalHydra.instance().clear()
 
 
 @pytest.mark.parametrize(("group", "name"), CHOICES)

@@ -4,27 +4,21 @@ import subprocess
 import sys
 
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from tiny_studies import ROOT, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, publish
-from mlm_vs_clm.pipeline.config import register
 from mlm_vs_clm.pipeline.effects import refuse_ignored
 
 FEW = ["scale.grid.corpora=[own]", "scale.grid.also=[]", "scale.grid.curve=[]"]  # few compositions, for speed
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
+def tiny(choose, tmp_path_factory):
     """Return the settings of a corpus with entities."""
     folder = tmp_path_factory.mktemp("tiny")
     write_corpus(folder / "corpus.jsonl")
-    register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield settings(folder, folder)[:3]
-    GlobalHydra.instance().clear()
+    return settings(folder, folder)[:3]
 
 
 def ask(stage, *jobs):

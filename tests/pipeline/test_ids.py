@@ -4,15 +4,13 @@ from functools import cache
 
 import pandas as pd
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from mlm_vs_clm.pipeline import command, study
-from mlm_vs_clm.pipeline.config import register
 
 RESULTS = command.CONF.parent / "results"
 STUDIES = {path.parent.name: path.parent for path in RESULTS.glob("*/study.csv")}
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
+pytestmark = pytest.mark.usefixtures("choose")
 
 
 @cache
@@ -20,12 +18,8 @@ def cells_of(study_name):
     """Return the recipes of a study, by the names of its cells; its folder is named after scale and track."""
     scale, _, track = study_name.partition("-")
     asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", "precision=bf16"]
-    register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        job = command.Job(command.compose(asked), asked)
-        made = study.cells(job.config, job.choose)
-    GlobalHydra.instance().clear()
-    return made
+    job = command.Job(command.compose(asked), asked)
+    return study.cells(job.config, job.choose)
 
 
 @pytest.mark.parametrize("table", STAGES)

@@ -22,6 +22,7 @@ from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
 from mlm_vs_clm.pipeline.tabulate import tabulate, tabulate_sweep
 
 TIMES = ("seconds", "finished", "measured", "commit")
+WORDS = "a word of the corpus"
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def make_or_fail(settings, inputs, folder: Path, runtime):
     if settings["name"].startswith("bad"):
         raise StudyError(f"{settings['name']} cannot be made")
     if settings["name"].startswith("bug"):
-        raise KeyError("a word of the corpus")
+        raise KeyError(WORDS)
     (folder / "made").write_text(settings["name"])
 
 
@@ -185,11 +186,14 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, ca
     failed = study.run_in_pool(store, needed, 1)
     assert list(failed) == ["corpus/a", "downstream/b"]
     assert failed["corpus/a"] == "bad corpus cannot be made"
-    assert "KeyError" in failed["downstream/b"] and "a word of the corpus" not in failed["downstream/b"]
+    assert "KeyError" in failed["downstream/b"] and WORDS not in failed["downstream/b"]
     assert store.has(needed["score/b"]) and not store.has(needed["score/a"])
     with pytest.raises(StudyError, match="2 cells failed; no report was written"):
         study._raise_failures(failed)
-    assert capsys.readouterr().err.startswith("KeyError") is False
+    told = capsys.readouterr().err
+    assert "failed: corpus/a: bad corpus cannot be made\n" in told
+    assert "failed: downstream/b: unexpected KeyError in test_sweeps.py, line" in told
+    assert WORDS not in told
 
 
 def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
@@ -244,13 +248,12 @@ def test_a_surprise_is_told_by_type_and_place():
 
 
 def test_a_stack_is_told_without_the_words_of_the_surprise(capsys):
-    words = "a word of the corpus"
     try:
-        raise ValueError(words)
+        raise ValueError(WORDS)
     except ValueError as error:
         print_traceback(error)
     told = capsys.readouterr().err
-    assert "test_sweeps.py" in told and "unexpected ValueError" in told and words not in told
+    assert "test_sweeps.py" in told and "unexpected ValueError" in told and WORDS not in told
 
 
 def test_a_starter_that_works_itself_goes_on():

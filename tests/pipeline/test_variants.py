@@ -1,30 +1,18 @@
 """Variants of arms: their names, what they share, and which are refused."""
 
-from functools import cache
-
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, study
-from mlm_vs_clm.pipeline.config import CellConfig, GridConfig, register
+from mlm_vs_clm.pipeline.config import CellConfig, GridConfig
 from mlm_vs_clm.pipeline.variants import list_arms, list_settings, list_variants
 
 
-@pytest.fixture(scope="module")
-def compose():
-    register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield cache(lambda *overrides: command.compose(list(overrides)))
-    GlobalHydra.instance().clear()
-
-
-def cells_of(compose, *also):
+def cells_of(choose, *also):
     """Return the recipes of a small study on one corpus."""
     grid = "scale.grid={corpora: [plots], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], curve: [mlm], also: [%s]}"
     asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % ", ".join(also)]
-    job = command.Job(compose(*asked), asked)
+    job = command.Job(choose(*asked), asked)
     return study.cells(job.config, job.choose)
 
 
@@ -40,8 +28,8 @@ def test_every_combination_of_the_values_is_an_arm_with_a_name():
     assert len(rows) == 4
 
 
-def test_variants_fill_alike_but_for_what_varies_and_share_a_training(compose):
-    plain, cells = cells_of(compose), cells_of(compose, VARY % "arm.temperature: [0.3, 0.7]")
+def test_variants_fill_alike_but_for_what_varies_and_share_a_training(choose):
+    plain, cells = cells_of(choose), cells_of(choose, VARY % "arm.temperature: [0.3, 0.7]")
     assert {name: recipe.id for name, recipe in plain.items()}.items() <= {
         name: recipe.id for name, recipe in cells.items()
     }.items()
@@ -62,20 +50,20 @@ def test_variants_fill_alike_but_for_what_varies_and_share_a_training(compose):
     assert not [name for name in cells if name.startswith("curve/") and "clm" in name]
 
 
-def test_a_part_of_the_grid_without_a_masking_is_at_every_one(compose):
-    cells = cells_of(compose, "{arms: [clm], train: false}", "{strategy: random, ratio: 0.15, arms: [clm]}")
+def test_a_part_of_the_grid_without_a_masking_is_at_every_one(choose):
+    cells = cells_of(choose, "{arms: [clm], train: false}", "{strategy: random, ratio: 0.15, arms: [clm]}")
     filled = [name for name in cells if name.startswith("score/") and name.endswith("/clm")]
     assert filled == ["score/plots/random-0.5/0/clm", "score/plots/random-0.15/0/clm"]
 
 
-def test_a_part_of_the_grid_may_have_seeds_of_its_own(compose):
-    cells = cells_of(compose, "{strategy: random, ratio: 0.5, arms: [clm], seeds: [1, 2], train: false}")
+def test_a_part_of_the_grid_may_have_seeds_of_its_own(choose):
+    cells = cells_of(choose, "{strategy: random, ratio: 0.5, arms: [clm], seeds: [1, 2], train: false}")
     filled = [name for name in cells if name.startswith("score/") and name.endswith("/clm")]
     assert filled == ["score/plots/random-0.5/1/clm", "score/plots/random-0.5/2/clm"]
 
 
-def test_settings_of_the_training_vary_too(compose):
-    cells = cells_of(compose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
+def test_settings_of_the_training_vary_too(choose):
+    cells = cells_of(choose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
     trained = [recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/clm/")]
     assert {one.settings["training"]["token_budget"] for one in trained} == {3000, 4000}
     assert {one.inputs["start"].settings["name"] for one in trained} == {"minilm", "tiny"} and len(
@@ -83,8 +71,8 @@ def test_settings_of_the_training_vary_too(compose):
     ) == 4
 
 
-def test_a_value_that_is_the_default_stands_for_itself(compose):
-    cells = cells_of(compose, VARY % "arm.temperature: [0.0]")
+def test_a_value_that_is_the_default_stands_for_itself(choose):
+    cells = cells_of(choose, VARY % "arm.temperature: [0.0]")
     assert "score/plots/random-0.5/0/mlm temperature=0.0" in cells
 
 
@@ -96,9 +84,9 @@ def test_a_value_that_is_the_default_stands_for_itself(compose):
         ("arm.temperature: []", "vary.arm.temperature has no value"),
     ],
 )
-def test_what_changes_nothing_is_refused_with_the_name_of_the_arm(compose, vary, told):
+def test_what_changes_nothing_is_refused_with_the_name_of_the_arm(choose, vary, told):
     with pytest.raises(StudyError, match=told):
-        cells_of(compose, VARY % vary)
+        cells_of(choose, VARY % vary)
 
 
 def test_two_arms_of_one_name_are_refused():

@@ -1,20 +1,11 @@
 """Labels projected to generated texts."""
 
-from mlm_vs_clm.blanks import BlankedText, FilledText, assemble_text
+from aspirin import DOCUMENT, WORDS, fill
+
+from mlm_vs_clm.blanks import BlankedText, FilledText
 from mlm_vs_clm.documents import Document, Entity, find_words
 from mlm_vs_clm.fill.alignment import align
 from mlm_vs_clm.tasks.projection import project
-
-TEXT = "Aspirin reduced high fever\nin naïve 🐀 rats."
-DOCUMENT = Document(
-    "d/1", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(16, 26, "Disease"), Entity(16, 29, "Other Kind"))
-)
-WORDS = find_words(TEXT)
-
-
-def fill(fills):
-    """Fill the words Aspirin, high and fever."""
-    return assemble_text(BlankedText("d/1", TEXT, WORDS, [0, 2, 3]), fills)
 
 
 def test_spans_follow_longer_and_shorter_fills():

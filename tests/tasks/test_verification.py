@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from authors import write_many
 from refusals import assert_refused
+from task_scores import score
 
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.tasks import verification
@@ -13,7 +14,7 @@ BACKGROUND, TRAIN, TEST = write_many(10, 0), write_many(12, 100), write_many(10,
 
 def test_learns_from_pairs_and_seeds_differ_while_test_problems_stay():
     first, again, other = (verification.evaluate(TRAIN, [], TEST, BACKGROUND, s) for s in (0, 0, 1))
-    assert first.metrics["auc"] > 0.9 and first.metrics["c_at_1"] > 0.8
+    assert score(first)["auc"] > 0.9 and score(first)["c_at_1"] > 0.8
     assert first.units == again.units and first.units != other.units
     assert [u["id"] for u in first.units] == [u["id"] for u in other.units]
     assert len({unit["id"] for unit in first.units}) == first.n == 80
@@ -24,11 +25,11 @@ def test_shuffled_authors_teach_nothing():
     assert [d.text for d in shuffled] == [d.text for d in TRAIN]
     assert sorted(d.author for d in shuffled) == sorted(d.author for d in TRAIN)
     outcome = verification.evaluate(shuffled, [], TEST, BACKGROUND, 0)
-    assert outcome.metrics["auc"] == 0.5 and "no answer" in outcome.notes[0]
+    assert score(outcome)["auc"] == 0.5 and "no answer" in outcome.notes[0]
 
 
 def test_majority_answers_the_same_author():
-    metrics = verification.majority(TRAIN, TEST).metrics
+    metrics = score(verification.majority(TRAIN, TEST))
     assert metrics["auc"] == 0.5 and metrics["c_at_1"] == 0.5 and metrics["f1"] == pytest.approx(2 / 3)
     assert metrics["f05u"] == pytest.approx(1.25 / 2.25) and metrics["brier"] == 0.5
 
@@ -47,7 +48,7 @@ def test_identical_training_texts_do_not_stop_it():
 
 def test_empty_test_and_small_background():
     outcome = verification.evaluate(TRAIN, [], [], BACKGROUND, 0)
-    assert outcome.n == 0 and np.isnan(outcome.metrics["auc"])
+    assert outcome.n == 0 and np.isnan(score(outcome)["auc"])
     assert_refused("background", verification.evaluate, TRAIN, [], TEST, BACKGROUND[:3], 0)
 
 

@@ -25,9 +25,8 @@ def test_words_in_equal_contexts_share_a_cluster_and_little_text_has_none():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_last_bits_of_another_processor_move_no_word(seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    frames = [
-        rng.choice(WORDS[:60], 4) for _ in range(30)
-    ]  # words in one frame are equal up to the last bits
+    # Words in one frame are equal up to the last bits.
+    frames = [rng.choice(WORDS[:60], 4) for _ in range(30)]
     texts = tuple(f"{a} {b} {word} {c} {d}" for word, (a, b, c, d) in zip(WORDS, frames * 17, strict=False))
     here, shorten = learn_word_clusters(texts).names, word_vectors.shorten
     learn_word_clusters.cache_clear()

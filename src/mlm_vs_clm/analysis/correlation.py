@@ -37,6 +37,7 @@ UNDECIDED, MISSING = "inconclusive", "missing"
 DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undefined": MISSING}
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
+N_POINTS = 50  # of a line or curve that is drawn
 SAME_MASKING = "slope_at_same_masking"
 FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
 FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
@@ -116,7 +117,7 @@ def compare_at_same_masking(
     return pd.DataFrame(rows, columns=COLUMNS["correlation"])
 
 
-def fit_slope(cells: pd.DataFrame, resamples: int, seed: int = 0) -> Estimate:
+def fit_slope(cells: pd.DataFrame, resamples: int) -> Estimate:
     """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
 
     The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. Seeds
@@ -131,7 +132,7 @@ def fit_slope(cells: pd.DataFrame, resamples: int, seed: int = 0) -> Estimate:
         return undefined(
             len(table), f"{sizes[0]} competent arms at {sizes[1]} maskings: {FEWEST_ARMS} at two are needed"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn = [rng.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes]
     weights = np.vstack([np.ones((1, len(table))), drawn[0][:, arms.codes] * drawn[1][:, maskings.codes]])
     within = np.eye(sizes[1])[maskings.codes]  # (cells, maskings)
@@ -255,13 +256,13 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     whole = pd.concat(cells.values())
     if len(whole) and count_levels(whole) < FEWEST_LEVELS:
         return _list_undefined(whole, [*MEASURES, *(f"{LEFT_OUT}{corpus}" for corpus in cells), *FORMULAS])
-    found = {name: pool(measure, cells, resamples, 0) for name, measure in MEASURES.items()}
-    found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples, 0).items()}
+    found = {name: pool(measure, cells, resamples) for name, measure in MEASURES.items()}
+    found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples).items()}
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
     return [_decide(name, one, bound) for name, one in found.items()]
 
 
-def trace_fits(cells: pd.DataFrame, n_points: int = 50) -> pd.DataFrame:
+def trace_fits(cells: pd.DataFrame) -> pd.DataFrame:
     """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
 
     `cells` has quality and utility; the seeds of a cell are averaged first.
@@ -270,7 +271,7 @@ def trace_fits(cells: pd.DataFrame, n_points: int = 50) -> pd.DataFrame:
     quality, utility = (once[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     if reason_not_fitted(quality, utility):
         return pd.DataFrame()
-    grid = np.linspace(quality.min(), quality.max(), n_points)
+    grid = np.linspace(quality.min(), quality.max(), N_POINTS)
     intercept, slope = fit_line(quality, utility).params
     curve, knots = fit_curve(quality, utility)
     band = curve.get_prediction(spline_basis(grid, knots)).summary_frame(alpha=ALPHA)

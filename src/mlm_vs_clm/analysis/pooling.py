@@ -29,7 +29,7 @@ def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.groupby("cluster", sort=False, as_index=False).agg({"strategy": "first"} | means)
 
 
-def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> Estimate:
+def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int) -> Estimate:
     """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
 
     It is the correlation of what is ranked and standardised within corpus. `cells` has for each corpus a table of
@@ -40,9 +40,7 @@ def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, se
     found = {}
     for corpus, part in cells.items():
         if len(part) >= 3:
-            weights = draw_weights(len(clusters), n_resamples, seed)[
-                :, np.searchsorted(clusters, part["cluster"])
-            ]
+            weights = draw_weights(len(clusters), n_resamples)[:, np.searchsorted(clusters, part["cluster"])]
             columns = part[MEASURED].to_numpy(dtype=float).T
             found[corpus] = measure(np.vstack([np.ones((1, len(part))), weights]), *columns)
     defined = {corpus: values for corpus, values in found.items() if not np.isnan(values[0])}
@@ -55,10 +53,10 @@ def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int, se
     return Estimate(float(pooled[0]), *percentile_interval(pooled[1:]), sum(sizes), reason)
 
 
-def leave_each_out(cells: dict[str, pd.DataFrame], n_resamples: int, seed: int) -> dict[str, Estimate]:
+def leave_each_out(cells: dict[str, pd.DataFrame], n_resamples: int) -> dict[str, Estimate]:
     """Return the pooled rank correlation without each corpus, by the corpus left out."""
     return {
-        left_out: pool(spearman, {name: cells[name] for name in cells if name != left_out}, n_resamples, seed)
+        left_out: pool(spearman, {name: cells[name] for name in cells if name != left_out}, n_resamples)
         for left_out in cells
     }
 

@@ -10,10 +10,8 @@ from .competence import COMPETENT, NOT_RUN
 from .tables import COLUMNS, at_main_cell
 
 RANKS, UNFILLED = "ranks", "unfilled"
-BLANKS = {
-    "exact_match": "all",
-    "exact_match_content": "content",
-}  # the blanks on which an arm must be competent
+# The blanks on which an arm must be competent.
+BLANKS = {"exact_match": "all", "exact_match_content": "content"}
 MISRANKED = {  # the step of the order -> what is wrong where it is not above zero
     "above_arms": "an arm above the original",
     "above_floors": "a floor above an arm",
@@ -51,9 +49,8 @@ def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
     if not pairs:
         return known | {"reason": "no competent arm"}
     arm, floor = min(pairs, key=lambda pair: values[pair[0]] - values[pair[1]])
-    others = [
-        values[one] for _, one in pairs if one != UNFILLED
-    ]  # which is the floor of an arm that writes anew
+    # Unfilled text is the floor of an arm that writes anew.
+    others = [values[one] for _, one in pairs if one != UNFILLED]
     steps = {
         "above_arms": oracle - max(values[one] for one, _ in pairs),
         "above_floors": values[arm] - values[floor],

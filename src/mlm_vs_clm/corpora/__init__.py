@@ -2,14 +2,11 @@
 
 from .building import build
 from .card import card_markdown
-from .readers import READERS
-from .sources import LICENSED, SOURCES, CorpusSource
+from .sources import SOURCES, CorpusSource
 from .splits import Sizes
 from .storage import Corpus, load_problems, load_split, save
 
 __all__ = [
-    "LICENSED",
-    "READERS",
     "SOURCES",
     "Corpus",
     "CorpusSource",

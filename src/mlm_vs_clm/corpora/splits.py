@@ -23,15 +23,11 @@ RULE = (
 )
 
 DRAWN = ("generate", "dev", "test")
-SHARES = {
-    "generate": (5, 1.0),
-    "dev": (20, 1 / 3),
-    "test": (5, 2.0),
-}  # one document in so many, times `at_most`
+# One document in so many, times `at_most`.
+SHARES = {"generate": (5, 1.0), "dev": (20, 1 / 3), "test": (5, 2.0)}
 Groups = list[list[Document]]
-Drawn = tuple[
-    list[Document], Groups, list[str]
-]  # windows, groups left, ids of other windows of the groups drawn
+# Windows, groups left, ids of other windows of the groups drawn.
+Drawn = tuple[list[Document], Groups, list[str]]
 T = TypeVar("T")
 
 
@@ -271,7 +267,9 @@ def _keep_labels(source: CorpusSource, groups: dict[str, Groups], n_drawn: dict)
     counts = Counter(chain.from_iterable(labels.values()))
     kept = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
     return {
-        part: [[w.with_labels(tuple(x for x in w.labels if x in kept)) for w in group] for group in members]
+        part: [
+            [replace(w, labels=tuple(x for x in w.labels if x in kept)) for w in group] for group in members
+        ]
         for part, members in groups.items()
     }
 

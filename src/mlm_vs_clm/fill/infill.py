@@ -1,11 +1,13 @@
 """How a causal model fills with both sides visible: it reads the text with masks, then generates the answers."""
 
+from functools import partial
+
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
 from ..models.objectives import OPENING, lay_out_answers
-from .causal import check_positions, fill_by_walking
+from .causal import Plan, check_positions, fill_by_walking
 from .ledger import Ledger
 from .rows import TokenRow
 from .sampling import GREEDY, Sampling
@@ -29,28 +31,19 @@ def fill_infill(
     blank; a longer answer then uses the positions of the text that follows. Raises StudyError for a model or tokenizer
     that cannot do this, and for a text that does not fit the model.
     """
-    check_infill(model, tokenizer)
-    mask_id, separator = tokenizer.mask_token_id, tokenizer.sep_token_id
-    return fill_by_walking(
-        model,
-        tokenizer,
-        blanked,
-        lambda row: read_answers(row, mask_id, separator),
-        length,
-        max_length,
-        sampling,
-        batch_tokens,
-    )
+    plan = plan_infill(model, tokenizer)
+    return fill_by_walking(model, tokenizer, blanked, plan, length, max_length, sampling, batch_tokens)
 
 
-def check_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise StudyError for a model or a tokenizer that does not support the layout of objective `infill`."""
+def plan_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Plan:
+    """Return how to read a row as laid out by objective `infill`; StudyError for a model or tokenizer that cannot."""
     if tokenizer.mask_token_id is None or tokenizer.sep_token_id is None:
         raise StudyError(
             "infilling needs a tokenizer with a mask and a separator: train a model with objective=infill, or fill "
             "from the left context"
         )
     check_positions(model, "infilling")
+    return partial(read_answers, mask_id=tokenizer.mask_token_id, opening_id=tokenizer.sep_token_id)
 
 
 def read_answers(row: TokenRow, mask_id: int, opening_id: int) -> Walk:

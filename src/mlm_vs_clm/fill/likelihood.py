@@ -15,7 +15,7 @@ from ..models.sizes import HEAD_ROWS, position_limit
 from .api import choose_writer, name_texts, read_blanks, with_padding
 from .axes import PACE, check_masked, check_values, why_no_likelihood
 from .causal import read_kept
-from .infill import check_infill, read_answers
+from .infill import plan_infill
 from .ledger import Ledger
 from .masked import Filler, plan_work
 from .orders import Pace
@@ -83,9 +83,8 @@ def measure_likelihood(
     if writer == "masked":
         _fill_masked(model, tokenizer, blanked, rows, truth, axes, seed)
     else:
-        if writer == "infill":
-            check_infill(model, tokenizer)
-        walks = [_plan(writer, row, tokenizer) for row in rows if row.slots]
+        plan = plan_infill(model, tokenizer) if writer == "infill" else read_kept
+        walks = [plan(row) for row in rows if row.slots]
         walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
     return truth.likelihoods(blanked)
 
@@ -192,9 +191,3 @@ def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[s
     with as_filling(model):
         follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
         follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))
-
-
-def _plan(writer: str, row: TokenRow, tokenizer) -> Walk:
-    if writer == "infill":
-        return read_answers(row, tokenizer.mask_token_id, tokenizer.sep_token_id)
-    return read_kept(row)

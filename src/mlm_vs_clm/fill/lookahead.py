@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText, assemble_text
@@ -21,11 +22,8 @@ from .rows import TokenRow
 from .vocabulary import Speller, slot_bias
 from .walking import batch_by_size, make_cache
 
-SHARED, DROPPED, PADDING = (
-    -1,
-    -2,
-    -3,
-)  # whose a column is: of all candidates, of none any more; a query of none
+# Whose a column is: of all candidates, of none any more; a query of none.
+SHARED, DROPPED, PADDING = -1, -2, -3
 DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
@@ -194,12 +192,9 @@ def _score_kept(head, states: list[torch.Tensor], targets: list[list[list[int]]]
     flat = torch.cat([states[i][:, :-1].flatten(0, 1) for i in some])
     ids = torch.tensor([token for i in some for part in targets[i] for token in part], device=flat.device)
     parts = zip(flat.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
-    values = iter(torch.cat([_log_probabilities(head(part), of) for part, of in parts]).tolist())
+    found = [-cross_entropy(head(part).float(), of, reduction="none") for part, of in parts]
+    values = iter(torch.cat(found).tolist())
     return [[sum(next(values) for _ in part) for part in one] for one in targets]
-
-
-def _log_probabilities(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    return -torch.nn.functional.cross_entropy(logits.float(), ids, reduction="none")
 
 
 def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.Tensor) -> None:

@@ -9,8 +9,7 @@ from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu
 from .distance import make_c2st, make_mmd
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
-from .exact_match import EXACT_MATCH, FILL_METRICS, LENGTH_ERROR
-from .likelihood import LIKELIHOOD, NATS
+from .exact_match import EXACT_MATCH, FILL_METRICS, LENGTH_ERROR, LIKELIHOOD, NATS
 from .meteor import make_meteor
 from .metric import Metric, normalise
 from .proxies import ERRORS, PERPLEXITY, PROXIES, make_grammar, make_perplexity

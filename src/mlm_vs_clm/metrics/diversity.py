@@ -69,7 +69,5 @@ DIVERSITY: dict[str, Metric] = {
     "repetition": _of_texts(count_repeats, "repeated 4-grams|pooled|scale:0-1"),
     "longest_repeat": _of_texts(measure_longest_repeats, "longest repeated run|mean|words"),
 }
-FILL_DIVERSITY = (
-    "distinct1",
-    "repetition",
-)  # those that say something of the fills alone, which are no running text
+# Those that say something of the fills alone, which are no running text.
+FILL_DIVERSITY = ("distinct1", "repetition")

@@ -1,4 +1,8 @@
-"""Exact match: the share of blanks filled with the very word that was masked, of all blanks and by class of word."""
+"""What is measured of the fills alone: how many are the very word that was masked, their lengths, and their likelihood.
+
+Exact match is of all blanks and by class of word. Likelihood is that of the originals under the arm itself, measured
+while it fills; lower is better.
+"""
 
 from functools import partial
 
@@ -7,6 +11,8 @@ import numpy as np
 from ..documents import WORD_CLASSES, classify_word
 from ..stats import ratio_of_sums
 from .metric import Metric, normalise
+
+NATS = "nats_per_character"
 
 
 def count_matches(
@@ -50,6 +56,11 @@ def measure_length_errors(fills: list[list[str]], originals: list[list[str]]) ->
     return np.array(rows, dtype=float).reshape(-1, 2)
 
 
+def stack_likelihoods(nats: list[float], characters: list[int]) -> np.ndarray:
+    """Return (n documents, 2): minus the log-likelihood (nats) of the original fills, and their characters."""
+    return np.array([nats, characters], dtype=float).T.reshape(-1, 2)
+
+
 def _make_class_metric(word_class: str) -> Metric:
     signature = f"exact match|{word_class} blanks pooled|case:lc|scale:0-1"
     return Metric(partial(count_matches, word_class=word_class), ratio_of_sums, lambda: signature)
@@ -63,6 +74,11 @@ def _make_share_metric(word_class: str) -> Metric:
 EXACT_MATCH = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")
 LENGTH_ERROR = Metric(
     measure_length_errors, ratio_of_sums, lambda: "length error|characters per blank|pooled"
+)
+LIKELIHOOD = Metric(
+    stack_likelihoods,
+    ratio_of_sums,
+    lambda: "nats of the originals by their characters|softmax over all tokens",
 )
 # What is measured of lists of fills and of original words: exact match, and which share of the blanks each class has.
 FILL_METRICS: dict[str, Metric] = (

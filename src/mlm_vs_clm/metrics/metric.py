@@ -22,9 +22,8 @@ class Metric:
     signature: Callable[[], str]
 
 
-PRE_SPLIT = (
-    "pre-split:lower-case words joined by a space"  # what `normalise` does to a text before any metric
-)
+# What `normalise` does to a text before any metric.
+PRE_SPLIT = "pre-split:lower-case words joined by a space"
 
 
 def mean_statistics(values: Iterable[float]) -> np.ndarray:

@@ -18,10 +18,8 @@ from .metric import PRE_SPLIT, Metric, normalise
 NONWORDS, PERPLEXITY, ERRORS = "nonword_rate", "perplexity_unrelated", "grammar_errors"
 PROXIES = (NONWORDS, PERPLEXITY, ERRORS)
 WINDOW = 1024  # tokens that a language model reads at once
-NO_MISTAKE = (
-    "$KEEP",
-    "$CASE",
-)  # how tags begin that leave a word, or change its case alone: texts are lower-cased
+# How tags begin that leave a word, or change its case alone: texts are lower-cased.
+NO_MISTAKE = ("$KEEP", "$CASE")
 
 
 def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:

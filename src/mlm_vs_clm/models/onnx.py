@@ -100,10 +100,9 @@ def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTra
     The output layer and both embeddings stay separate tensors, whatever the class would tie, as in the graphs.
     Raises StudyError for graphs of another network.
     """
-    encoder = _rename(read_weights(folder / "encoder.onnx"), "encoder.")
-    decoder = read_weights(folder / "decoder.onnx")
-    decoder = {name.partition(".")[2]: value for name, value in decoder.items()}
-    weights = encoder | decoder
+    encoder, decoder = (read_weights(folder / f"{name}.onnx") for name in ("encoder", "decoder"))
+    weights = {f"encoder.{name.partition('.')[2]}": value for name, value in encoder.items()}
+    weights |= {name.partition(".")[2]: value for name, value in decoder.items()}
     try:
         model = T5ForConditionalGeneration(describe_t5(weights))
         model.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
@@ -136,10 +135,6 @@ def describe_t5(weights: dict[str, torch.Tensor]) -> T5Config:
         pad_token_id=0,
         eos_token_id=1,
     )
-
-
-def _rename(weights: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    return {prefix + name.partition(".")[2]: value for name, value in weights.items()}
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:

@@ -48,10 +48,8 @@ BATCH, GPU_BATCH = 4096, 131072  # tokens per batch
 GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that measures the peak
 STEPS, LEARNED_WORDS = 6, 118  # of a round of training, of each of its documents
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
-LOSSES_APART = {
-    "fp32": 1e-4,
-    "bf16": 1e-2,
-}  # nats per predicted token, at most, between the two ways of training
+# Nats per predicted token, at most, between the two ways of training.
+LOSSES_APART = {"fp32": 1e-4, "bf16": 1e-2}
 T = TypeVar("T")
 
 

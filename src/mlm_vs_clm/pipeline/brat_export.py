@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..documents import Document, Entity
+from ..documents import Document, Entity, check_offsets
 from ..errors import StudyError
 from ..files import explain_os_error
 from ..tasks.projection import project
@@ -70,11 +70,7 @@ def annotate(document: Document) -> str:
 
 def describe_entity(document: Document, entity: Entity) -> str:
     """Return `type start end<tab>text`; an entity over a line break is given in pieces, as brat asks."""
-    if not 0 <= entity.start < entity.end <= len(document.text):
-        raise StudyError(
-            f"document {document.id}: entity {entity.start}-{entity.end} is outside its text of "
-            f"{len(document.text)} characters: fix the corpus"
-        )
+    check_offsets(entity, document.text, f"document {document.id}")
     pieces = list(LINE.finditer(document.text, entity.start, entity.end))
     places = ";".join(f"{piece.start()} {piece.end()}" for piece in pieces)
     kind = re.sub(r"\s+", "_", entity.type)

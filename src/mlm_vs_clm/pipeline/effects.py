@@ -139,9 +139,8 @@ def _find_change(config: Config, other: Config) -> Change:
     """Return what turns settings into others."""
     before, after = _flatten(config), _flatten(other)
     found = {key: after.get(key, GONE) for key in before | after}
-    return {
-        key: value for key, value in found.items() if repr(before.get(key, GONE)) != repr(value)
-    }  # for nan
+    # By `repr`, in which nan equals itself.
+    return {key: value for key, value in found.items() if repr(before.get(key, GONE)) != repr(value)}
 
 
 def _flatten(settings: Any, prefix: str = "") -> Change:

@@ -38,7 +38,7 @@ def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
 
 
-def estimate_alpha(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) -> dict:
+def estimate_alpha(ratings: np.ndarray, documents: np.ndarray) -> dict:
     """Return alpha of ratings (items, raters) and its interval, from the items with two ratings or more.
 
     Items with the same value in documents (items,) are versions of one text: they are drawn together.
@@ -56,7 +56,7 @@ def estimate_alpha(ratings: np.ndarray, documents: np.ndarray, seed: int = 0) ->
     versions = [np.flatnonzero(documents == document) for document in np.unique(documents)]
     if len(versions) < 2:
         return undefined | {"value": _alpha(counts), "reason": "one document has no interval"}
-    draws = np.random.default_rng(seed).integers(len(versions), size=(RESAMPLES, len(versions)))
+    draws = np.random.default_rng(0).integers(len(versions), size=(RESAMPLES, len(versions)))
     resampled = [_alpha(counts[np.concatenate([versions[i] for i in draw])]) for draw in draws]
     low, high = percentile_interval(np.array(resampled))
     return {"value": _alpha(counts), "low": low, "high": high} | about | {"reason": ""}
@@ -85,7 +85,7 @@ def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(table)[names]
 
 
-def estimate_mean(ratings: np.ndarray, seed: int = 0) -> dict:
+def estimate_mean(ratings: np.ndarray) -> dict:
     """Return the mean of ratings (items, raters), with an interval from resampling both items and raters.
 
     Owen's (2007) bootstrap for crossed factors: too narrow with two or three raters. With one, only items are drawn.
@@ -101,7 +101,7 @@ def estimate_mean(ratings: np.ndarray, seed: int = 0) -> dict:
     if n_items < 2:
         undefined = {"low": np.nan, "high": np.nan} | about | {"reason": "one item has no interval"}
         return {"value": value} | undefined
-    items, raters = draw_weights(n_items, RESAMPLES, seed), draw_weights(n_raters, RESAMPLES, seed + 1)
+    items, raters = draw_weights(n_items, RESAMPLES), draw_weights(n_raters, RESAMPLES, seed=1)
     parts = np.where(given, ratings, 0), given * 1.0
     sums, counts = (np.einsum("bi,ir,br->b", items, part, raters) for part in parts)
     low, high = percentile_interval(sums / np.where(counts == 0, np.nan, counts))

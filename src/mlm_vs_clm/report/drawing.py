@@ -210,13 +210,11 @@ def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | 
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
 
 
-def draw_points(
-    axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False, alpha: float = 0.9
-) -> None:
+def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:
     """Draw points with thin intervals, `crossed` with those of both axes; a missing interval is left off."""
     dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-    axes.plot(cells[x], cells[y], alpha=alpha, **dots)
-    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": alpha / 2}
+    axes.plot(cells[x], cells[y], alpha=0.9, **dots)
+    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
     axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
     if crossed:
         axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)

@@ -16,12 +16,11 @@ INTERVALS = "Value [95 % interval]; with several seeds, their mean and their wid
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of a table: its text, the number to sort it by, why it is missing, and the table that it links to."""
+    """One place of a table: its text, the number to sort it by, and why it is missing."""
 
     text: str
     number: float | None = None
     reason: str = ""
-    link: str = ""
 
 
 MISSING = Entry("missing", reason=ABSENT)

@@ -7,7 +7,7 @@ from types import ModuleType
 from . import genres, ner, verification
 from .outcome import Measure, Outcome
 
-__all__ = ["TASKS", "Outcome", "Task"]
+__all__ = ["TASKS", "Outcome"]
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,6 @@ class Outcome:
         rows = [[unit[column] for column in self.columns] for unit in self.units]
         return np.array(rows, dtype=float).reshape(len(rows), len(self.columns))
 
-    @property
-    def metrics(self) -> dict[str, float]:
-        """Return every score; NaN where it is not defined on these units."""
-        once = np.ones((1, self.n))
-        return {name: float(measure(self.statistics, once)[0]) for name, measure in self.measures.items()}
-
 
 def draw_cluster_weights(clusters: Sequence[Hashable], resamples: int, rng: Generator) -> np.ndarray:
     """Return how often each unit is drawn in each bootstrap resample of clusters, shape (resamples, n units)."""

@@ -1,8 +1,8 @@
 """The five measures of PAN's authorship verification tasks (2020-2023), from labels and scores.
 
 Every function takes `same` (n,) of 0/1 and `scores` (n,) in [0, 1]: above 0.5 means the same author, below it
-another one, and exactly 0.5 is no answer. `weights` (n resamples, n), by default one row of ones, contain how often
-each problem counts. They return (n resamples,), NaN where a measure is not defined.
+another one, and exactly 0.5 is no answer. `weights` (n resamples, n) contain how often each problem counts. They return
+(n resamples,), NaN where a measure is not defined.
 """
 
 import numpy as np
@@ -12,9 +12,8 @@ from .outcome import divide
 NO_ANSWER = 0.5
 
 
-def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
-    weights = fill_weights(same, weights)
     if not len(same):
         return np.full(len(weights), np.nan)
     order = np.argsort(scores, kind="stable")
@@ -24,12 +23,12 @@ def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None
     return divide((ours * below).sum(axis=1), ours.sum(axis=1) * others.sum(axis=1))
 
 
-def compute_c_at_1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_c_at_1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return c@1 (Penas and Rodrigo 2011): (n_c + n_u * n_c / n) / n.
 
     n_c problems are answered correctly and n_u are left without answer, each of which counts as the accuracy n_c / n.
     """
-    weights, unanswered = fill_weights(same, weights), scores == NO_ANSWER
+    unanswered = scores == NO_ANSWER
     n = weights.sum(axis=1)
     n_correct = weights @ (((scores > NO_ANSWER) == (same == 1)) & ~unanswered)
     return divide(n_correct + (weights @ unanswered) * divide(n_correct, n), n)
@@ -41,33 +40,23 @@ def count_answers(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> 
     return weights @ (yes & (same == 1)), weights @ (yes & (same == 0)), weights @ (no & (same == 1))
 
 
-def compute_f05u(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_f05u(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return F0.5u (Bevendorff et al. 2019): 1.25 tp / (1.25 tp + 0.25 (fn + n_u) + fp)."""
-    weights = fill_weights(same, weights)
     tp, fp, fn = count_answers(same, scores, weights)
     n_unanswered = weights @ (scores == NO_ANSWER)
     return divide(1.25 * tp, 1.25 * tp + 0.25 * (fn + n_unanswered) + fp)
 
 
-def compute_f1_answered(
-    same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None
-) -> np.ndarray:
+def compute_f1_answered(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return F1 over the answered problems: 0 where no same-author problem is found, as in PAN's evaluator."""
-    weights = fill_weights(same, weights)
     tp, fp, fn = count_answers(same, scores, weights)
     found = np.where(tp > 0, divide(2 * tp, 2 * tp + fp + fn), 0.0)
     return np.where(weights @ (same == 1) > 0, found, np.nan)
 
 
-def compute_brier(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_brier(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the complement of the Brier score, 1 - mean((score - same)^2): higher is better."""
-    weights = fill_weights(same, weights)
     return 1 - divide(weights @ (scores - same) ** 2, weights.sum(axis=1))
-
-
-def fill_weights(same: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the weights, or one row in which each problem counts once."""
-    return np.ones((1, len(same))) if weights is None else weights
 
 
 PAN = {
@@ -79,6 +68,6 @@ PAN = {
 }
 
 
-def compute_overall(same: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def compute_overall(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the mean of the five measures, PAN's ranking criterion; NaN where one of them is not defined."""
     return np.mean([measure(same, scores, weights) for measure in PAN.values()], axis=0)

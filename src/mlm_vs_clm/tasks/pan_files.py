@@ -42,8 +42,9 @@ def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
     refuse_absent(given, answers, same, truth, "is not a known problem")
     labels = np.array([value for value, _ in same.values()], dtype=int)
     scores = np.array([given[id][0] for id in same], dtype=float)
-    found = {NAMES[name]: float(measure(labels, scores)[0]) for name, measure in PAN.items()}
-    found["overall"] = float(compute_overall(labels, scores)[0])
+    once = np.ones((1, len(labels)))
+    found = {NAMES[name]: float(measure(labels, scores, once)[0]) for name, measure in PAN.items()}
+    found["overall"] = float(compute_overall(labels, scores, once)[0])
     return found | {"problems": len(labels), "unanswered": int((scores == NO_ANSWER).sum())}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from ...documents import Document, Entity
+from ...documents import Document
 from ...errors import StudyError
 
 OnMistake = Callable[[StudyError], None]
@@ -95,13 +95,6 @@ def refuse_nul(text: str, where: str) -> str:
     if found:
         raise StudyError(f"{where}, line {before.count(chr(10)) + 1}: a NUL character: remove it")
     return text
-
-
-def check_offsets(entity: Entity, text: str, where: str) -> None:
-    """Raise StudyError unless an entity's offsets lie inside its text; `where` names file and document."""
-    if not 0 <= entity.start < entity.end <= len(text):
-        offsets = f"entity offsets {entity.start}-{entity.end}"
-        raise StudyError(f"{where}: {offsets} fall outside the text of {len(text)} characters: correct it")
 
 
 def name_documents(paths: list[str]) -> dict[str, str]:

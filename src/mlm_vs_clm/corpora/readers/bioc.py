@@ -5,9 +5,9 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from ...documents import Document, Entity
+from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
-from .base import OnMistake, ReaderResult, check_offsets, raise_mistake, read_bytes
+from .base import OnMistake, ReaderResult, raise_mistake, read_bytes
 
 RULE = (
     "title and abstract joined as the file's offsets say; discontinuous entities, entities whose own text "

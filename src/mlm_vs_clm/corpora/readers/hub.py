@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...documents import Document, Entity
+from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
-from .base import Columns, OnMistake, ReaderResult, check_offsets, raise_mistake
+from .base import Columns, OnMistake, ReaderResult, raise_mistake
 from .official import part_of_value
 from .tables import NAMES, find_columns
 

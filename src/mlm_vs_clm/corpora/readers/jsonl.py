@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from ...documents import Document, Entity
+from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
-from .base import Columns, OnMistake, ReaderResult, check_offsets, raise_mistake, read_text
+from .base import Columns, OnMistake, ReaderResult, raise_mistake, read_text
 from .official import part_of_value
 
 RULE = "texts as they stand"

@@ -162,12 +162,8 @@ class Batches(torch.utils.data.Dataset):
         return sum(len(self.documents[document].ids) for document in self.batches[number])
 
 
-PADDING = {
-    "labels": IGNORE,
-    "position_ids": 0,
-    "token_type_ids": 0,
-    "weights": 0.0,
-}  # everything else is padded with the padding token
+# Everything else is padded with the padding token.
+PADDING = {"labels": IGNORE, "position_ids": 0, "token_type_ids": 0, "weights": 0.0}
 
 
 def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> Batch:

@@ -4,6 +4,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.models.checkpoints import make_switchable, switch
@@ -11,11 +12,8 @@ from mlm_vs_clm.models.kernels import training_attention
 from mlm_vs_clm.models.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.models.starts import as_kind, start_from_scratch
 from mlm_vs_clm.models.training.batches import Batches, find_target_tokens, tokenize
-from mlm_vs_clm.models.training.grids import read_grid
 from mlm_vs_clm.models.training.loss import PredictedLoss
 from mlm_vs_clm.pipeline import grids
-
-SHAPE = {"layers": 2, "width": 32, "heads": 2, "positions": 128}
 
 
 @pytest.fixture
@@ -49,7 +47,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
         received.clear()
         with training_attention.attention_of(model, training_attention.NAME):
             PredictedLoss(model)(**batch)
-        visible, n = read_grid(batch, kind).visible, batch["input_ids"].shape[1]
+        visible, n = grids.read_grid(batch, kind).visible, batch["input_ids"].shape[1]
         parts = [visible, visible]  # two layers
         if kind == "seq2seq":
             parts = [visible[:n, :n], visible[n:, n:], visible[n:, :n]]
