@@ -135,7 +135,7 @@ def publish(table: pd.DataFrame, folder: Path, title: str, command: str) -> None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_csv(table, folder / "table.csv")
-        (folder / "table.md").write_text(to_markdown(shown))
+        (folder / "table.md").write_text(to_markdown(shown), encoding="utf-8", newline="\n")
         with style_context():
             drawings = draw_sweep(table, varying)
             for drawing in drawings:
