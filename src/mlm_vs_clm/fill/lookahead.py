@@ -229,7 +229,7 @@ def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.T
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices
         ids = ids.gather(-1, order)
         tokens.append(ids)
-        values.append(logits.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))
+        values.append(legal.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))  # -inf: may not stand there
     found = zip(asking, torch.cat(values).split(sizes), torch.cat(tokens).split(sizes), strict=True)
     for one, value, ids in found:
         one.propose(value, ids)
