@@ -167,6 +167,13 @@ def test_card_counts_and_renders(tmp_path, rows):
     assert markdown == card_markdown(json.loads(json.dumps(card)))
 
 
+def test_a_bar_or_a_line_end_in_a_label_keeps_the_table_of_a_card(tmp_path, rows):
+    for row in rows:
+        row["labels"] = ["sad|slow\nfilm"]
+    markdown = card_markdown(make(tmp_path, rows).card)
+    assert "\n| sad\\|slow film | 60 | 4 | 2 | 4 |\n" in markdown
+
+
 def test_the_three_sources_can_be_built():
     assert list(SOURCES) == ["abstracts", "plots", "speeches"]
     for source in SOURCES.values():
