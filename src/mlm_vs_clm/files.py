@@ -49,9 +49,9 @@ def explain_os_error(error: Exception, place: Path, advice: str = "choose anothe
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old bytes or the new ones, never a part."""
+    """Write a UTF-8 file so that a reader sees the old bytes or the new ones, never a part."""
     beside = path.with_name(f".{path.name}.partial")
-    beside.write_text(text)
+    beside.write_text(text, encoding="utf-8", newline="\n")
     flush_to_disk(beside)
     os.replace(beside, path)
 

@@ -59,6 +59,29 @@ def test_authors_stay_together_and_give_equally_many(tmp_path, rows):
     assert all(names.count(name) == 2 for names in authors.values() for name in names)
 
 
+def test_documents_without_an_author_share_none(tmp_path, rows):
+    rows = [row | {"author": "", "split": "test" if n < 20 else "train"} for n, row in enumerate(rows)]
+    by_author, whole = replace(OWN, group_by="author"), [row | {"split": ""} for row in rows]
+    apart, alone = make(tmp_path, rows, by_author), make(tmp_path, whole, by_author)
+    for corpus in (apart, alone):
+        assert not [reason for reason in corpus.card["dropped"] if reason.startswith("author of")]
+        origins = [{window.origin_id for window in windows} for windows in corpus.splits.values()]
+        assert len(set.union(*origins)) == sum(map(len, origins))
+    assert apart.card["splits"]["test"]["documents"] == 4
+    assert {window.origin_id for window in apart.splits["pretrain"]} <= {row["id"] for row in rows[20:]}
+    assert len({window.origin_id for window in alone.splits["pretrain"]}) == 30
+
+
+def test_an_author_of_two_official_parts_stays_in_the_first(tmp_path, rows):
+    rows = [row | {"split": "test" if n < 20 else "train"} for n, row in enumerate(rows)]
+    rows += [
+        row | {"id": f"x{n}", "text": f"Words of their own {n}.", "author": "", "split": "train"}
+        for n, row in enumerate(rows[:12])
+    ]
+    corpus = make(tmp_path, rows, replace(OWN, group_by="author"), Sizes(2, 2, 4))
+    assert corpus.card["dropped"]["author of test"] == 20
+
+
 def test_labels_are_counted_on_pretrain_and_drawn_documents_bear_one(tmp_path, rows):
     corpus = make(tmp_path, rows, replace(OWN, n_labels=1))
     labels = {split: {window.labels for window in windows} for split, windows in corpus.splits.items()}
@@ -141,6 +164,13 @@ def test_card_counts_and_renders(tmp_path, rows):
     markdown = card_markdown(card)
     assert "| empty document | 1 |" in markdown and "own.jsonl" in markdown
     assert markdown == card_markdown(json.loads(json.dumps(card)))
+
+
+def test_a_bar_or_a_line_end_in_a_label_keeps_the_table_of_a_card(tmp_path, rows):
+    for row in rows:
+        row["labels"] = ["sad|slow\nfilm"]
+    markdown = card_markdown(make(tmp_path, rows).card)
+    assert "\n| sad\\|slow film | 60 | 4 | 2 | 4 |\n" in markdown
 
 
 def test_the_three_sources_can_be_built():

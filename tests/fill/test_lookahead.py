@@ -95,3 +95,18 @@ def test_the_public_function_looks_ahead_and_refuses_to_draw(causal_model, token
     assert made.fills == [fill_lookahead(causal_model, tokenizer, blanked[:1])[0][0].fills]
     with pytest.raises(StudyError, match="lookahead is decoded greedily"):
         fill([text], [spans], causal_model, tokenizer, context="both", candidates=8, temperature=1.0)
+
+
+def test_more_candidates_than_tokens_are_refused(causal_model, tokenizer, blanked):
+    n = causal_model.config.vocab_size
+    with pytest.raises(StudyError, match=f"arm.candidates={n + 1}: .* {n} tokens") as error:
+        fill_lookahead(causal_model, tokenizer, blanked, candidates=n + 1)
+    assert "\n" not in str(error.value)
+
+
+def test_a_token_that_may_not_stand_there_is_no_candidate(causal_model, tokenizer, blanked):
+    n = causal_model.config.vocab_size
+    n_legal = int((slot_bias(tokenizer, n) == 0).sum(-1).min())
+    every, _ = fill_lookahead(causal_model, tokenizer, blanked, candidates=n)
+    legal, _ = fill_lookahead(causal_model, tokenizer, blanked, candidates=n_legal)
+    assert n_legal < n and every == legal

@@ -7,7 +7,7 @@ from tokenizers import pre_tokenizers
 
 from mlm_vs_clm.documents import find_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill import BlankedText, DocumentError, fill_causal
+from mlm_vs_clm.fill import BlankedText, DocumentError, fill, fill_causal
 from mlm_vs_clm.fill.rows import PieceEncoder, SlotKind, to_rows
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 
@@ -140,3 +140,10 @@ def test_a_text_that_starts_with_a_blank_needs_a_mark_to_open_it(length, texts):
         fill_causal(model, tokenizer, [blank(texts[0], [0, 2])], length=length)
     filled, _ = fill_causal(model, tokenizer, [blank(texts[0], [1, 2])], length=length)
     assert all(filled[0].fills)
+
+
+def test_a_tokenizer_without_a_token_to_pad_with_is_refused(texts, networks):
+    model, _ = networks["gpt2"]
+    with pytest.raises(StudyError, match="no padding, EOS or UNK token.*set its pad_token") as error:
+        fill(texts[:1], [[(0, 3)]], model, byte_level(texts))
+    assert "\n" not in str(error.value)

@@ -202,3 +202,14 @@ def test_inventory_lists_and_removes(tmp_path, capsys):
     assert [folder.name for _, folder in list_artifacts(tmp_path)] == [TREE.id]
     assert main(["store", "remove", "nothing", "--store", str(tmp_path)]) == 1
     assert json.loads((tmp_path / "write" / TREE.id / "artifact.json").read_text())["id"] == TREE.id
+
+
+def test_names_that_overlap_remove_each_artifact_once_and_a_wrong_one_removes_none(tmp_path, capsys):
+    store(tmp_path).ensure(TREE)
+    assert main(["store", "remove", "write", "nothing", "--store", str(tmp_path)]) == 1
+    assert "store remove nothing: nothing stored" in capsys.readouterr().err
+    assert len(list(list_artifacts(tmp_path))) == 2
+    names = ["write", f"write/{LEAF.id}", "all"]
+    assert main(["store", "remove", *names, "--store", str(tmp_path)]) == 0
+    assert f"removed 2 artifacts (write, write/{LEAF.id}, all)" in capsys.readouterr().out
+    assert not list(list_artifacts(tmp_path))

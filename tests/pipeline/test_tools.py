@@ -33,6 +33,21 @@ def test_a_misspelt_tool_or_argument_is_one_line(arguments, said, capsys):
 
 
 @pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("store=outputs", "store=outputs: the store is no column, give it as --store outputs"),
+        ("stage=score,downstream", "stage=score,downstream: a table shows one stage"),
+        ("stage=scores", "choose one of score, downstream, generate"),
+        ("score", "choose by column=value"),
+    ],
+)
+def test_a_table_that_cannot_be_chosen_is_one_line(word, said, tmp_path, capsys):
+    assert main(["table", "--store", str(tmp_path), "corpus=plots", word]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("error", "code"), [(OSError(28, "No space left on device"), 1), (KeyboardInterrupt(), 130)]
 )
 def test_a_full_disk_and_an_interrupt_are_one_line(error, code, capsys, monkeypatch):

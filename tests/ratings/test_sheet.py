@@ -3,12 +3,15 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from refusals import assert_refused
 
 from mlm_vs_clm.__main__ import main
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.pipeline.rating_sheet import refuse_results
 from mlm_vs_clm.ratings import answers, sheet
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -68,6 +71,35 @@ def test_the_sheet_never_goes_among_results(study, capsys):
     (results, store), out = study, study[0].parent / "ratings"
     assert main(["rating-sheet", "--results", str(results), "--store", str(store), "--out", str(out)]) == 1
     assert "corpus text" in capsys.readouterr().err and not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("results", "out", "is_refused"),
+    [
+        ("myresults", "outputs/ratings", False),
+        ("myresults", "myresults/ratings", True),
+        ("myresults", "myresults", True),
+        ("{here}/myresults", "outputs/ratings", False),
+        ("../here/myresults", "../there", False),
+        ("results/laptop", "outputs/ratings", False),
+        ("results/laptop", "results/ratings", True),
+        ("results/laptop", "results/laptop/ratings", True),
+        ("../there/laptop", "../there/ratings", True),
+        (".", "ratings", True),
+        ("myresults", "{root}/results/ratings", True),
+    ],
+)
+def test_among_results_are_their_folder_and_its_neighbours_but_not_where_one_works(
+    tmp_path, monkeypatch, results, out, is_refused
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    given = Path(out.format(root=ROOT)), Path(results.format(here=here))
+    if is_refused:
+        assert_refused("is among results", refuse_results, *given)
+    else:
+        refuse_results(*given)
 
 
 DRIVE = """<script>addEventListener("load", async () => {

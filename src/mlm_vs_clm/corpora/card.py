@@ -71,7 +71,12 @@ def card_markdown(card: dict) -> str:
 def _table(heads: list[str], rows: list) -> list[str]:
     lines = [heads, ["---"] + ["---:"] * (len(heads) - 1)]
     lines += [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
+    return [f"| {' | '.join(map(_escape, cells))} |" for cells in lines]
+
+
+def _escape(cell: str) -> str:
+    """Return a cell that ends neither itself nor its row."""
+    return cell.replace("|", "\\|").replace("\n", " ")
 
 
 def _tally(names: Iterable[str]) -> dict[str, int]:

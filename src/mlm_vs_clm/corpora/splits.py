@@ -72,12 +72,12 @@ def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, Reade
 
 
 def drop_shared_authors(parts: dict[str, list[Document]]) -> dict[str, ReaderResult]:
-    """Return each part's documents, but for those whose author an earlier part has."""
+    """Return each part's documents, but for those whose author, if they have one, an earlier part has."""
     home: dict[str, str] = {}
     results = {part: ReaderResult() for part in parts}
     for part, documents in parts.items():
         for document in documents:
-            if home.setdefault(document.author, part) == part:
+            if not document.author or home.setdefault(document.author, part) == part:
                 results[part].add(document)
             else:
                 results[part].drop(document.id, f"author of {home[document.author]}")
@@ -246,9 +246,10 @@ def _permute(items: Sequence[T], rng: np.random.Generator) -> list[T]:
 
 
 def _group(windows: Iterable[Document], key: str) -> Groups:
+    """Return the windows by author or origin_id; a document without an author is a group of its own."""
     groups = defaultdict(list)
     for window in windows:
-        groups[getattr(window, key)].append(window)
+        groups[getattr(window, key) or (window.origin_id,)].append(window)
     return list(groups.values())
 
 

@@ -208,11 +208,16 @@ def fill_with(
 
 
 def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """Return the tokenizer, or a copy that pads with EOS or UNK where it has no padding token."""
+    """Return the tokenizer, or a copy that pads with EOS or UNK where it has no padding token; StudyError without these."""
     if tokenizer.pad_token_id is not None:
         return tokenizer
+    mark = tokenizer.eos_token or tokenizer.unk_token
+    if not mark:
+        raise StudyError(
+            "the tokenizer has no padding, EOS or UNK token to pad with: set its pad_token to one of its tokens"
+        )
     padded = deepcopy(tokenizer)
-    padded.pad_token = next(token for token in (padded.eos_token, padded.unk_token) if token is not None)
+    padded.pad_token = mark
     return padded
 
 

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText, assemble_text
+from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling, kept_in
 from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer
@@ -43,9 +44,11 @@ def fill_lookahead(
     greedily to the length of the blank (`known` or `one`, as in `fill_causal`). The one with the greatest
     log-likelihood of its own tokens and of the kept tokens up to the next blank, at most `lookahead` of them, is
     written; ties go to the likelier by the left. Between neighbouring blanks there are none, and the left context
-    decides. Raises StudyError for a model without position_ids, and what `fill_causal` raises.
+    decides. Raises StudyError for a model without position_ids, for more candidates than it has tokens, and what
+    `fill_causal` raises.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
+    check_candidates(candidates, model.config.vocab_size)
     check_positions(model, "look-ahead")
     rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
@@ -59,6 +62,14 @@ def fill_lookahead(
     pairs = zip(blanked, rows, strict=True)
     filled = [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs]
     return filled, count_walks(count_parameters(model), blanked, searches)
+
+
+def check_candidates(candidates: int, n_vocabulary: int) -> None:
+    """Raise StudyError for more candidates than there are tokens."""
+    if candidates > n_vocabulary:
+        raise StudyError(
+            f"arm.candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
+        )
 
 
 class Search:
@@ -213,7 +224,7 @@ def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.T
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices
         ids = ids.gather(-1, order)
         tokens.append(ids)
-        values.append(logits.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))
+        values.append(legal.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))  # -inf: may not stand there
     found = zip(asking, torch.cat(values).split(sizes), torch.cat(tokens).split(sizes), strict=True)
     for one, value, ids in found:
         one.propose(value, ids)

@@ -47,17 +47,19 @@ def _describe(folder: Path, state: str) -> str:
 
 
 def remove(root: Path, names: list[str]) -> None:
-    """Remove the artifacts of a stage, one by its name, or all in a state; StudyError if nothing has that name."""
+    """Remove artifacts by stage, name or state, each once; StudyError, and nothing removed, if a name fits none."""
     if not names:
         raise StudyError("store remove: name a stage, stage/id, unfinished, damaged or all")
     stored = list(list_artifacts(root))
+    chosen: set[Path] = set()
     for name in names:
-        chosen = [folder for state, folder in stored if _matches(name, state, folder)]
-        if not chosen:
+        found = {folder for state, folder in stored if _matches(name, state, folder)}
+        if not found:
             raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see `make store`")
-        for folder in chosen:
-            shutil.rmtree(folder)
-        print(f"removed {len(chosen)} artifacts ({name})")
+        chosen |= found
+    for folder in sorted(chosen):
+        shutil.rmtree(folder)
+    print(f"removed {len(chosen)} artifacts ({', '.join(names)})")
 
 
 def _matches(name: str, state: str, folder: Path) -> bool:

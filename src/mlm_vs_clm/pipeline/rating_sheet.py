@@ -8,6 +8,7 @@ import numpy as np
 
 from ..analysis.tables import main_cell, read_table
 from ..errors import StudyError
+from ..files import ROOT
 from ..ratings.sheet import (
     ARMS,
     TEXTS,
@@ -35,8 +36,14 @@ def read_texts(store: Path, artifact: str) -> list:
 
 
 def refuse_results(out: Path, results: Path) -> None:
-    """Raise StudyError where the page, which shows corpus text, would stand among results."""
-    if out.resolve().is_relative_to(results.resolve().parent):
+    """Raise StudyError where the page, which shows corpus text, would stand among results.
+
+    These are the published ones, the folder given, and its neighbours, unless one works in the folder that holds them.
+    """
+    folder = results.resolve()
+    if not Path.cwd().is_relative_to(folder.parent):
+        folder = folder.parent
+    if any(out.resolve().is_relative_to(one) for one in (folder, ROOT / "results")):
         raise StudyError(
             f"--out {out} is among results, and the sheet shows corpus text: choose outputs/ratings"
         )

@@ -135,7 +135,7 @@ def publish(table: pd.DataFrame, folder: Path, title: str, command: str) -> None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_csv(table, folder / "table.csv")
-        (folder / "table.md").write_text(to_markdown(shown))
+        (folder / "table.md").write_text(to_markdown(shown), encoding="utf-8", newline="\n")
         with style_context():
             drawings = draw_sweep(table, varying)
             for drawing in drawings:
@@ -172,7 +172,12 @@ def run(chosen: argparse.Namespace) -> None:
     if wrong := [word for word in chosen.chosen if "=" not in word]:
         raise StudyError(f"{wrong[0]}: choose by column=value, as corpus=plots")
     asked = {name: values.split(",") for name, values in (word.split("=", 1) for word in chosen.chosen)}
-    (stage,) = asked.pop("stage", ["score"])
+    if "store" in asked:
+        places = ",".join(asked["store"])
+        raise StudyError(f"store={places}: the store is no column, give it as --store {places}")
+    stage = ",".join(asked.pop("stage", ["score"]))
+    if "," in stage:
+        raise StudyError(f"stage={stage}: a table shows one stage, choose one of {', '.join(STAGES)}")
     table = tabulate(chosen.store, stage, **asked)
     command = " ".join(["python -m mlm_vs_clm table", *chosen.chosen])
     publish(table, name_folder(chosen.store, stage, chosen.chosen), f"Stored results: {stage}", command)

@@ -1,9 +1,12 @@
 """Data sets saved by the library `datasets`."""
 
 import datasets
-from refusals import assert_refused
+import pytest
+from corpus_files import collect
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import hub
+from mlm_vs_clm.documents import Entity
 
 
 def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
@@ -18,3 +21,53 @@ def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
     assert [(d.id, d.labels) for d in result.documents[:2]] == [("train-0", ("a",)), ("train-1", ("b",))]
     assert result.parts["validation-1"] == "dev"
     assert_refused("split train: no column text", hub.read, tmp_path / "saved")
+
+
+def test_a_class_of_minus_one_is_no_label(tmp_path):
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "labels": datasets.ClassLabel(names=["a"])}
+    )
+    rows = {"text": ["one", "two", "three"], "labels": [0, -1, None]}
+    datasets.Dataset.from_dict(rows, features).save_to_disk(tmp_path / "saved")
+    assert [d.labels for d in hub.read(tmp_path / "saved").documents] == [("a",), (), ()]
+
+
+GOOD = {"start": 0, "end": 3, "type": "P"}
+BAD = [
+    {"start": 0, "end": 3, "label": SECRET},
+    GOOD | {"text": SECRET},
+    GOOD | {"end": None},
+    GOOD | {"end": float("inf")},
+    GOOD | {"type": None},
+    GOOD | {"start": SECRET},
+    GOOD | {"end": 99},
+    ["0", "3"],
+    ["0", SECRET, "P"],
+]
+
+
+def save_entities(path, entities):
+    """Save one document for each entity."""
+    rows = [{"id": f"d{n}", "text": "Ann sang.", "entities": [entity]} for n, entity in enumerate(entities)]
+    datasets.Dataset.from_list(rows).save_to_disk(path)
+    return path
+
+
+@pytest.mark.parametrize("entity", [GOOD, ["0", "3", "P"]])
+def test_an_entity_is_a_list_or_has_names(tmp_path, entity):
+    (document,) = hub.read(save_entities(tmp_path / "saved", [entity])).documents
+    assert document.entities == (Entity(0, 3, "P"),)
+
+
+@pytest.mark.parametrize("entity", BAD)
+def test_a_bad_entity_is_a_mistake_with_the_id_of_its_document(tmp_path, entity):
+    result, mistakes = collect(hub.read, save_entities(tmp_path / "saved", [entity]))
+    assert not result.documents and len(mistakes) == 1
+    assert mistakes[0].startswith("row 0, document d0: ")
+
+
+def test_entities_in_columns_are_a_mistake(tmp_path):
+    columns = {"start": [0], "end": [3], "type": [SECRET]}
+    rows = [{"id": "d0", "text": "Ann sang.", "entities": columns}]
+    datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
+    assert_refused("document d0: an entity is not of the shape", hub.read, tmp_path / "saved")

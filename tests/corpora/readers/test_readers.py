@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 from corpus_files import put
-from refusals import assert_refused
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import READERS, infer
 
@@ -40,6 +40,58 @@ def test_the_reader_is_inferred_from_a_zip_and_asked_for_where_no_name_fits(tmp_
     assert_refused(
         "cannot infer the format of .*x.docx: set corpus.reader=<one of", infer, str(put(tmp_path, "x.docx"))
     )
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The zips that were opened, kept from the collector, which would close them."""
+    kept = []
+
+    class Kept(zipfile.ZipFile):
+        def __init__(self, *arguments):
+            kept.append(self)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("mlm_vs_clm.corpora.readers.files.zipfile.ZipFile", Kept)
+    return kept
+
+
+ZIPPED = {
+    "folder": {"a.txt": "Ann sang."},
+    "brat": {"a.txt": "Ann sang.", "a.ann": ""},
+    "pan": {"truth.txt": "EN01 Y", "EN01/known01.txt": "Ann sang.", "EN01/unknown.txt": "Bob ran."},
+    "pan_pairs": {
+        "pairs.jsonl": '{"id": "1", "pair": ["Ann sang.", "Bob ran."]}',
+        "truth.jsonl": '{"id": "1", "same": true}',
+    },
+    "mpst": {"mpst_full_data.csv": "imdb_id,plot_synopsis,tags,split\n1,Ann sang.,cult,train\n"},
+    "bio": {"t.conll": "Ann B-P\nsang O\n"},
+    "csv": {"t.csv": "id,text\n1,Ann sang.\n"},
+}
+
+
+def put_zip(path, files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize("reader", ZIPPED)
+def test_a_zip_is_closed_when_it_has_been_read(tmp_path, opened, reader):
+    path = put_zip(tmp_path / "x.zip", ZIPPED[reader])
+    opened.clear()
+    assert infer(str(path)) == reader and READERS[reader].read(path).documents
+    assert len(opened) == 2 and not any(each.fp for each in opened)
+
+
+@pytest.mark.parametrize("reader", ZIPPED)
+def test_a_zip_that_is_refused_is_closed_too(tmp_path, opened, reader):
+    for number, name in enumerate(("none.xyz", "../a.txt")):
+        path = put_zip(tmp_path / f"{number}.zip", {name: SECRET, "b.xyz": SECRET})
+        opened.clear()
+        assert_refused(str(path), READERS[reader].read, path)
+        assert len(opened) == 1 and not opened[0].fp
 
 
 TRUNCATED = {

@@ -53,8 +53,8 @@ def infer(path: str) -> str:
     """Return the name of the reader for a path; StudyError for a path that is missing or fits none."""
     if hub.HUB.fullmatch(path) and not Path(path).exists():
         return "datasets"
-    files = Files(Path(path))
-    is_single = Path(path).is_file() and files.zip is None
+    with Files(Path(path)) as files:
+        is_single = Path(path).is_file() and files.zip is None
     inferred = {name: reader for name, reader in READERS.items() if reader.pattern}
     for name, reader in inferred.items():
         is_possible = reader.in_file if is_single else reader.in_folder

@@ -25,16 +25,17 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
 
     Files named train, dev and test are official splits. A line without a tag is a mistake.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names[:1]
-    if not names:
-        raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
-    for name in names:
-        part = part_of_path(name) if len(names) > 1 else ""
-        for number, sentences in enumerate(_read_documents(files, name, result)):
-            text, entities = join(sentences)
-            id = f"{PurePosixPath(name).with_suffix('')}-{number}"
-            result.add(Document(id=id, text=text, entities=entities), part)
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names[:1]
+        if not names:
+            raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
+        for name in names:
+            part = part_of_path(name) if len(names) > 1 else ""
+            for number, sentences in enumerate(_read_documents(files, name, result)):
+                text, entities = join(sentences)
+                id = f"{PurePosixPath(name).with_suffix('')}-{number}"
+                result.add(Document(id=id, text=text, entities=entities), part)
     return result
 
 

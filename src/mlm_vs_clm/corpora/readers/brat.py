@@ -45,16 +45,19 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
 
     A missing .ann, a line that is no annotation, and offsets that do not hold their text are mistakes.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    texts = files.ending(".txt")
-    if not texts:
-        raise StudyError(f"{path} holds no .txt file: give a folder of .txt and .ann files")
-    ids = name_documents([name[: -len(".txt")] for name in texts])
-    for name in texts:
-        result.attempt(_read_document, files, name, ids[name[: -len(".txt")]], result)
-    for name in files.ending(".ann"):
-        if name[: -len(".ann")] not in ids:
-            result.on_mistake(StudyError(f"{files.where(name)}: its .txt is missing: add it or remove this"))
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        texts = files.ending(".txt")
+        if not texts:
+            raise StudyError(f"{path} holds no .txt file: give a folder of .txt and .ann files")
+        ids = name_documents([name[: -len(".txt")] for name in texts])
+        for name in texts:
+            result.attempt(_read_document, files, name, ids[name[: -len(".txt")]], result)
+        for name in files.ending(".ann"):
+            if name[: -len(".ann")] not in ids:
+                result.on_mistake(
+                    StudyError(f"{files.where(name)}: its .txt is missing: add it or remove this")
+                )
     return result
 
 

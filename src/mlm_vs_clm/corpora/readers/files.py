@@ -4,6 +4,7 @@ import stat
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from ...errors import StudyError
 from ...files import hash_lines, hash_of, list_hashes
@@ -13,14 +14,31 @@ from .base import read_bytes, refuse_nul
 class Files:
     """The files below a folder or in a zip, or one file; hidden ones do not count.
 
-    `names` are relative, with slashes, sorted. Raises StudyError for a path that is missing, and for a link or
-    a zip member that leads out of it.
+    `names` are relative, with slashes, sorted. A zip is open until the end of a `with` block. Raises StudyError for a
+    path that is missing, and for a link or a zip member that leads out of it.
     """
 
     def __init__(self, path: Path):
         self.path = path
         self.zip = _open_zip(path) if zipfile.is_zipfile(path) else None
-        self.names = sorted(_zip_names(self.zip, path) if self.zip else _names(path))
+        try:
+            self.names = sorted(_zip_names(self.zip, path) if self.zip else _names(path))
+        except StudyError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the files, to be read until the end of the block."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the zip."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the zip, if these files are in one; their names stay."""
+        if self.zip:
+            self.zip.close()
 
     def where(self, name: str, line: int = 0) -> str:
         """Return how a mistake names a file, and a line of it."""

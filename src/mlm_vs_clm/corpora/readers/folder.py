@@ -23,17 +23,18 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     A file without a row, a row without a file and a second row for a file are mistakes. Without a table there
     are no labels, and official splits are those of folders named train and test.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    texts, tables = files.ending(".txt"), files.ending(".csv", ".tsv")
-    if not texts:
-        raise StudyError(f"{path} holds no .txt file: give a folder of texts")
-    if len(tables) > 1:
-        raise StudyError(f"{path} holds {len(tables)} tables: leave one .csv of labels in it")
-    ids = name_documents([name[: -len(".txt")] for name in texts])
-    rows = _read_labels(files, tables[0], set(ids.values()), result, columns or {}) if tables else {}
-    for name in texts:
-        id = ids[name[: -len(".txt")]]
-        result.attempt(_read_document, files, name, id, rows if tables else None, result)
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        texts, tables = files.ending(".txt"), files.ending(".csv", ".tsv")
+        if not texts:
+            raise StudyError(f"{path} holds no .txt file: give a folder of texts")
+        if len(tables) > 1:
+            raise StudyError(f"{path} holds {len(tables)} tables: leave one .csv of labels in it")
+        ids = name_documents([name[: -len(".txt")] for name in texts])
+        rows = _read_labels(files, tables[0], set(ids.values()), result, columns or {}) if tables else {}
+        for name in texts:
+            id = ids[name[: -len(".txt")]]
+            result.attempt(_read_document, files, name, id, rows if tables else None, result)
     return result
 
 

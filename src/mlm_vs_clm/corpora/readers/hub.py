@@ -1,6 +1,7 @@
 """A `datasets` folder (save_to_disk), or a data set of the Hugging Face hub at a revision; never its code."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
+NO_CLASS = -1  # how unlabelled test splits mark a row
+ENTITY_KEYS = ("start", "end", "type")
 RULE = "texts as they stand; labels are a list, a class name or one string; a row without id is named by its number"
 
 
@@ -22,7 +25,7 @@ def read(
 ) -> ReaderResult:
     """Read every row of a saved Dataset or DatasetDict (its keys are official splits), or of owner/name@revision.
 
-    Raises StudyError for a damaged folder, no network and a missing column.
+    Raises StudyError for a damaged folder, no network and a missing column; a class of -1 is no label.
     """
     result = ReaderResult(on_mistake=on_mistake)
     loaded = load(path)
@@ -65,17 +68,26 @@ def _read_row(row: dict, kind: Any, key: str, number: int, where: str, result: R
         raise StudyError(f"{where}: its text is not a string: correct it or name another column")
     if "\0" in text:
         raise StudyError(f"{where}: a NUL character: remove it")
-    if labels is not None and hasattr(kind, "int2str"):
-        labels = kind.int2str(labels)
+    if hasattr(kind, "int2str"):
+        labels = kind.int2str(labels) if labels not in (None, NO_CLASS) else None
     labels = [labels] if isinstance(labels, str) else labels or []
-    entities = tuple(_entity(entity) for entity in row.get("entities") or [])
+    place, given = f"{where}, document {id}", row.get("entities") or []
+    entities = tuple(_entity(one, place) for one in (given if isinstance(given, list) else [given]))
     for entity in entities:
-        check_offsets(entity, text, where)
+        check_offsets(entity, text, place)
     part = part_of_value(row.get("split", key or None), where)
     author = str(row.get("author") or "")
     document = Document(id, text, tuple(map(str, labels)), entities, author=author)
     result.add(document, part)
 
 
-def _entity(value: dict | list) -> Entity:
-    return Entity(**value) if isinstance(value, dict) else Entity(int(value[0]), int(value[1]), str(value[2]))
+def _entity(value: Any, where: str) -> Entity:
+    """Return an entity that is a list or has names; StudyError for any other shape."""
+    is_named = isinstance(value, dict) and value.keys() == set(ENTITY_KEYS)
+    parts = [value[key] for key in ENTITY_KEYS] if is_named else value
+    if isinstance(parts, list) and len(parts) >= len(ENTITY_KEYS) and parts[2] is not None:
+        with suppress(TypeError, ValueError, OverflowError):
+            return Entity(int(parts[0]), int(parts[1]), str(parts[2]))
+    raise StudyError(
+        f"{where}: an entity is not of the shape [start, end, type], or these by name: correct it"
+    )

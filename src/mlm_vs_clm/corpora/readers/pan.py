@@ -28,22 +28,23 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     A problem without truth or known documents, and a bad line in truth.txt, are mistakes. Answers to absent
     problems are counted.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
-    if not folders:
-        raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
-    named = {each: [name for name in files.names if _file(name) == each] for each in (TRUTH, CONTENTS)}
-    answers = {_folder(name): _read_truth(files, name, result) for name in named[TRUTH]}
-    labels = {_folder(name): _read_labels(files, name, result) for name in named[CONTENTS]}
-    ids, texts = name_documents(folders), Texts(result)
-    for folder in sorted(folders, key=lambda folder: ORDER.index(part_of_path(folder))):
-        above = next((str(step) for step in PurePosixPath(folder).parents if str(step) in answers), "")
-        problem = (files, folder, ids[folder], answers.get(above, {}), labels.get(above, ()))
-        result.attempt(_read_problem, *problem, texts)
-    present = {_file(folder) for folder in folders}
-    absent = sum(id not in present for given in answers.values() for id in given)
-    result.counted["answers to absent problems (not used)"] += absent
-    name_authors(result)
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
+        if not folders:
+            raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
+        named = {each: [name for name in files.names if _file(name) == each] for each in (TRUTH, CONTENTS)}
+        answers = {_folder(name): _read_truth(files, name, result) for name in named[TRUTH]}
+        labels = {_folder(name): _read_labels(files, name, result) for name in named[CONTENTS]}
+        ids, texts = name_documents(folders), Texts(result)
+        for folder in sorted(folders, key=lambda folder: ORDER.index(part_of_path(folder))):
+            above = next((str(step) for step in PurePosixPath(folder).parents if str(step) in answers), "")
+            problem = (files, folder, ids[folder], answers.get(above, {}), labels.get(above, ()))
+            result.attempt(_read_problem, *problem, texts)
+        present = {_file(folder) for folder in folders}
+        absent = sum(id not in present for given in answers.values() for id in given)
+        result.counted["answers to absent problems (not used)"] += absent
+        name_authors(result)
     return result
 
 

@@ -24,16 +24,17 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     Files or folders whose names say training or test are official splits. Pairs without truth and lines that do
     not parse are mistakes; the truth about absent pairs is counted.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    names = [name for name in files.ending(".jsonl") if "answers" not in PurePosixPath(name).name]
-    truths = {_stem(name): name for name in names if _is_truth(name)}
-    pairs = [name for name in names if not _is_truth(name)]
-    if not pairs:
-        raise StudyError(f"{path} holds no pairs.jsonl: give a folder of pairs.jsonl and truth.jsonl")
-    texts = Texts(result)
-    for name in sorted(pairs, key=lambda name: ORDER.index(part_of_path(name))):
-        result.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
-    name_authors(result)
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        names = [name for name in files.ending(".jsonl") if "answers" not in PurePosixPath(name).name]
+        truths = {_stem(name): name for name in names if _is_truth(name)}
+        pairs = [name for name in names if not _is_truth(name)]
+        if not pairs:
+            raise StudyError(f"{path} holds no pairs.jsonl: give a folder of pairs.jsonl and truth.jsonl")
+        texts = Texts(result)
+        for name in sorted(pairs, key=lambda name: ORDER.index(part_of_path(name))):
+            result.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
+        name_authors(result)
     return result
 
 

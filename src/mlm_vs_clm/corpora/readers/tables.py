@@ -30,22 +30,26 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
 
     A missing column, a bad quote, a row of another width, an id used twice and an unknown split are mistakes.
     """
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    tables = files.ending(".csv", ".tsv")
-    if len(files.names) > 1 and len(tables) != 1:
-        raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
-    name = tables[0] if tables else files.names[0]
-    _read_table(files, name, result, columns or {})
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        tables = files.ending(".csv", ".tsv")
+        if len(files.names) > 1 and len(tables) != 1:
+            raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
+        name = tables[0] if tables else files.names[0]
+        _read_table(files, name, result, columns or {})
     return result
 
 
 def read_mpst(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read MPST's mpst_full_data.csv, or the folder or zip that holds it, with its official split."""
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    name = next((name for name in files.names if name.endswith(MPST_FILE)), None)
-    if name is None and len(files.names) != 1:
-        raise StudyError(f"{path} does not hold {MPST_FILE}: give the file, or the folder that it lies in")
-    _read_table(files, name or files.names[0], result, MPST_COLUMNS)
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        name = next((name for name in files.names if name.endswith(MPST_FILE)), None)
+        if name is None and len(files.names) != 1:
+            raise StudyError(
+                f"{path} does not hold {MPST_FILE}: give the file, or the folder that it lies in"
+            )
+        _read_table(files, name or files.names[0], result, MPST_COLUMNS)
     return result
 
 
