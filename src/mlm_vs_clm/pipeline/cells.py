@@ -68,9 +68,12 @@ def read_statistics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
 
 
 def cluster_by_author(documents: Sequence[Document]) -> list[str] | None:
-    """Return each document's author where authors repeat, so that intervals draw authors and not documents."""
-    authors = [document.author for document in documents]
-    return authors if any(authors) and len(set(authors)) < len(authors) else None
+    """Return each document's author where authors repeat, so that intervals draw authors and not documents.
+
+    A document without an author is drawn alone.
+    """
+    authors = [document.author or document.id for document in documents]
+    return authors if len(set(authors)) < len(authors) else None
 
 
 def of_stage(inputs: dict[str, Path], stage: str) -> list[Path]:

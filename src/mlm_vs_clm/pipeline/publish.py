@@ -167,7 +167,7 @@ def describe_answer(tables: Tables) -> str:
     cost = list_outcomes(
         tables, "C8", lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
     )
-    told = [describe_along(tables["curve"]), describe_word_classes(tables["gap"])]
+    details = [describe_along(tables["curve"]), describe_word_classes(tables["gap"])]
     return "\n".join(
         [
             f"**Is the text better?** First arm minus second, {sure}, with 95 % intervals (†: {UNSURE}):",
@@ -178,7 +178,7 @@ def describe_answer(tables: Tables) -> str:
                 for line in to_lines(table)
             ),
             "",
-            *(f"- {one}" for one in told if one),
+            *(f"- {one}" for one in details if one),
             f"- {describe_training_data(tables) or '**As training data**: not run.'}",
             f"- **Does it cost more?** {cost}. {describe_costs(tables['ledger'], tables['equal_compute'], read_study(tables))[0]}",
         ]

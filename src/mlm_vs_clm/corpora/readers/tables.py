@@ -33,7 +33,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
         tables = files.ending(".csv", ".tsv")
-        if len(files.names) > 1 and len(tables) != 1:
+        if len(files.names) != 1 and len(tables) != 1:
             raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
         name = tables[0] if tables else files.names[0]
         _read_table(files, name, result, columns or {})
