@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from ..fill.baselines import FLOORS, SAMPLED_FLOORS
+from ..fill.baselines import BASELINES, FLOORS, SAMPLED_FLOORS
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
 from .paired import BySeed, by_seed, compare_cells, score_cells
@@ -119,6 +119,8 @@ class Competence:
     def explain(self, place: Place) -> str:
         """Return why an arm is not competent there; nothing for one that is, and for a baseline or a real text."""
         row = self.rows.get((*place, "all"))
+        if place[1].partition(" ")[0].removesuffix("_sampled") in BASELINES:
+            return ""
         if row is None and place[:2] in self.arms:
             return (
                 f"{place[1]} was not run on {place[0]} at {place[2]} {place[3]:g}, where it would be judged"

@@ -4,7 +4,7 @@ import math
 
 from ..stats import ALPHA, PairedDifference
 
-UNITS = "documents (authors where they repeat)"
+UNITS = "documents or authors"
 SETTLED_RUNS = 5  # a statement about objectives needs as many trainings
 MOST = 100  # runs, or times as many documents or cells: more is not counted
 
