@@ -8,7 +8,7 @@ import pytest
 from made_cells import CLAIMS, MAIN
 
 from mlm_vs_clm.analysis import answers
-from mlm_vs_clm.analysis.answers import answer, write_sentences
+from mlm_vs_clm.analysis.answers import UNSURE, answer, write_sentences
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.competence import judge_competence
@@ -107,8 +107,8 @@ def test_function_words_alone_are_told():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
     table = ask(rule, cells)
-    assert "mostly function words and punctuation: mlm, clm" in find(table)["reason"]
-    assert "(mostly function words and punctuation)" in write_sentences(table, [rule])["sentence"][0]
+    assert f"{UNSURE}: mlm, clm" in find(table)["reason"]
+    assert f"({UNSURE})" in write_sentences(table, [rule])["sentence"][0]
 
 
 def test_p_is_corrected_over_the_claim_for_either_direction():
@@ -186,7 +186,7 @@ def test_training_on_replaced_words_is_asked_yes_or_no(recall, below, above):
     )
     table = ask(pick_rule("C6"), simulate({"mlm": 0.3}, rng), trained, downstream=values)
     assert find(table, condition="sharply below real text", second="mlm at random 1")["outcome"] == below
-    named = {"condition": "above what uses no real text", "first": "mlm at random 1"}
+    named = {"condition": "above the floors", "first": "mlm at random 1"}
     found = {second: find(table, second=second, **named)["outcome"] for second in LOWER}
     assert set(found.values()) == {above}
     assert find(table, second="uniform at random 1", **named)["outcome"] == "not run"

@@ -24,7 +24,7 @@ def cell(arm, rate, content=None, seed=0, rng=None, **more):
 
 
 def floors(bigram=0.1, constant=0.05, content=0.02, seeds=(0,)):
-    rates = {"bigram_both": bigram, "bigram_left": bigram, "constant": constant}
+    rates = {"bigram_both": bigram, "bigram_left": bigram, "bigram_leaky": bigram, "constant": constant}
     return [cell(arm, rate, content, seed) for arm, rate in rates.items() for seed in seeds]
 
 

@@ -21,6 +21,7 @@ from mlm_vs_clm.analysis.correlation import (
     compare_at_same_masking,
     correlate_tables,
     describe_corpus,
+    describe_overall,
     fit_curve,
     fit_slope,
     reason_not_fitted,
@@ -46,7 +47,7 @@ def make_cells(quality, utility, share=None, arms=ARMS):
     share = np.linspace(0.1, 0.9, n) if share is None else share
     names = {"arm": [arms[i % len(arms)] for i in range(n)], "cluster": [f"cell {i}" for i in range(n)]}
     names |= {"strategy": [("random", "stopwords", "entities")[i % 3] for i in range(n)]}
-    return pd.DataFrame(names | {"share": share, "quality": quality, "utility": utility})
+    return pd.DataFrame(names | {"ratio": 0.5, "share": share, "quality": quality, "utility": utility})
 
 
 def describe(quality, utility, share=None):
@@ -80,7 +81,7 @@ def test_a_known_correlation_is_decided_at_its_rate(rho, n, decision, least):
     [
         (np.full(20, 0.3), np.arange(20.0), "a variable does not vary"),
         (np.arange(20.0), np.full(20, 0.3), "a variable does not vary"),
-        (np.array([0.2]), np.array([0.4]), "fewer than three cells"),
+        (np.array([0.2]), np.array([0.4]), "one masking"),
         (np.array([]), np.array([]), "fewer than three cells"),
     ],
 )
@@ -89,6 +90,20 @@ def test_what_cannot_be_computed_is_missing_with_its_reason(quality, utility, re
         assert np.isnan(row["value"]) and row["reason"], name
         assert row["decision"] in (MISSING, ""), name
     assert reason in describe(quality, utility)["spearman"]["reason"]
+
+
+def test_one_masking_has_no_levels_of_corruption():
+    cells = make_cells(np.arange(20.0), np.arange(20.0)).assign(strategy="random")
+    rows = [*describe_corpus(cells, 20, 50, 0.5), *describe_overall({"a": cells}, 50, 0.5)]
+    assert all(np.isnan(row["value"]) and "one masking" in row["reason"] for row in rows)
+    assert {row["decision"] for row in rows} == {MISSING}
+    assert {row["statistic"] for row in rows} >= {
+        "spearman",
+        "kendall",
+        "partial_spearman",
+        "spline_p",
+        *FORMULAS,
+    }
 
 
 def test_a_share_that_is_constant_leaves_the_raw_correlation_alone():

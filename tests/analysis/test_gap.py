@@ -7,7 +7,14 @@ import scipy.stats
 from made_cells import COMPARISONS, FILLS, matched, scored, trained
 
 from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.gap import MEASURES, compare_by_seed, compare_text, compare_utility, summarise_seeds
+from mlm_vs_clm.analysis.gap import (
+    BY_CLASS,
+    MEASURES,
+    compare_by_seed,
+    compare_text,
+    compare_utility,
+    summarise_seeds,
+)
 from mlm_vs_clm.metrics.bleu import count_ngrams
 from mlm_vs_clm.stats import compare_runs, ratio_of_sums
 
@@ -94,7 +101,7 @@ def test_the_mean_and_deviation_of_seeds_by_hand_need_every_seed():
 
 def test_missing_is_a_row_with_its_reason():
     rows = compare([matched("mlm", [1, 2]), matched("clm", [1, 2], seed=1)], 50)
-    assert len(rows) == len(COMPARISONS) * len(MEASURES) and all(
+    assert len(rows) == len(COMPARISONS) * len((*MEASURES, *BY_CLASS)) and all(
         list(row) == tidy.COLUMNS["gap"] for row in rows
     )
     assert all(pd.isna(row["value"]) and row["reason"] for row in rows)

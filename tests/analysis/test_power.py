@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 from statsmodels.stats.power import TTestPower
 
-from mlm_vs_clm.analysis.power import describe_needs, smallest_detectable_effect
+from mlm_vs_clm.analysis.power import UNITS, describe_needs, smallest_detectable_effect
 from mlm_vs_clm.stats import PairedDifference
 
 
@@ -43,6 +43,8 @@ def test_noise_of_documents_is_told_in_documents():
     told = describe_needs(one, 0.1)
     assert (
         told
-        == f"5 runs of about {math.ceil(100 * (0.3 * student.ppf(0.975, 99) / 0.5) ** 2)} documents (training noise is unknown with one run)"
+        == f"5 runs of about {math.ceil(100 * (0.3 * student.ppf(0.975, 99) / 0.5) ** 2)} {UNITS} (training noise is unknown with one run)"
     )
     assert describe_needs(over_runs(0.001, 3.0), 0.002) == "more than 100 runs"
+    far = PairedDifference(0.001, -0.6, 0.6, 1.0, 0.3, 100, degrees=99.0)
+    assert f"more than 100 times as many {UNITS}" in describe_needs(far, 0.002)

@@ -8,6 +8,7 @@ from forged_store import SKILL, ForgedStore
 from made_cells import CLAIMS
 
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
+from mlm_vs_clm.analysis.gap import MEASURES
 from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.collect import SHOWN, compare_fills, gather_examples, gather_tables, score_nonwords
@@ -28,6 +29,11 @@ def gather(root, ratio):
     return gather_tables(settings, store.inputs), gather_examples(store.inputs, ["tiny"], ("random", ratio))
 
 
+def of_all_words():
+    """Return the metrics of the gap that every text has; the forged ones have content words alone."""
+    return {metric for _, metric in MEASURES}
+
+
 @pytest.fixture(scope="module")
 def tables_at(tmp_path_factory):
     return {ratio: gather(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
@@ -38,7 +44,8 @@ def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(
         assert not tables_at[0.4][0][name].empty
         at = [tables_at[ratio][0][name].drop(columns="pale") for ratio in (0.4, 0.5)]
         pd.testing.assert_frame_equal(*at)
-    assert tables_at[0.4][0]["gap"]["value"].notna().all()
+    gap = tables_at[0.4][0]["gap"]
+    assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()
     assert tables_at[0.4][0]["utility_gap"]["value"].notna().all()
 
 
@@ -122,6 +129,8 @@ def test_a_study_of_variants_compares_them_at_equal_settings(tmp_path, monkeypat
     settings = {"scale": "smoke", "rules": rules, "resamples": 50, "main": main, "variants": varied}
     tables = gather_tables(settings, store.inputs)
     assert set(tables["gap"]["comparison"]) == {"known length, hot=1"}
-    assert tables["gap"]["value"].notna().all() and len(tables["variants"]) == len(skill)
+    gap = tables["gap"]
+    assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()
+    assert len(tables["variants"]) == len(skill)
     judged = tables["competence"].set_index(["arm", "word_class"])
     assert judged.loc[("mlm hot=1", "all"), "outcome"] == "competent"

@@ -16,6 +16,7 @@ from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.pipeline import recipes, stages, study
 from mlm_vs_clm.pipeline.artifacts import Runtime
+from mlm_vs_clm.pipeline.variants import list_maskings
 from mlm_vs_clm.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,9 @@ def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
     config, cells = choose(f"scale={scale}", licensed), cells_of(choose, f"scale={scale}", licensed)
     grid = config.scale.grid
     scored = [name for name in cells if name.startswith("score/")]
-    n_cells = len(grid.maskings) * len(grid.arms) + sum(len(cell.arms) for cell in grid.also)
+    n_cells = len(grid.maskings) * len(grid.arms) + sum(
+        len(cell.arms) * len(list_maskings(cell, grid)) for cell in grid.also
+    )
     assert len(scored) == len(grid.corpora) * n_cells * len(grid.seeds)
     assert len({cells[name].id for name in scored}) == len(scored)
     assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()

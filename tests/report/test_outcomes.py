@@ -27,12 +27,15 @@ def test_the_better_arm_is_named_with_its_interval():
     ]
     assert words[0] == "mlm better: +2.5 [+1.5, +3.5]"
     assert words[1].startswith("clm better, within the margin: ")
-    assert words[2] == "arm not competent: +2.5 [+1.5, +3.5]"
+    assert words[2] == "undecided (arm not competent): +2.5 [+1.5, +3.5]"
+    gated = row("known length", "plots", "arm not competent", reason="clm is not above bigram_left on plots")
+    told = enter_outcome(next(pd.DataFrame([gated]).itertuples(index=False))).text
+    assert told.startswith("undecided (clm not competent): ")
     unsure = pd.DataFrame([row("known length", "plots", "first better", reason=f"{UNSURE}: mlm")])
     assert enter_outcome(next(unsure.itertuples(index=False))).text == "mlm better†: +2.5 [+1.5, +3.5]"
 
 
-def test_one_row_per_condition_in_reading_order_by_its_first_measure():
+def test_one_row_per_condition_and_measure_in_reading_order():
     answers = pd.DataFrame(
         [
             row("known length", "plots", "first better"),
@@ -45,5 +48,6 @@ def test_one_row_per_condition_in_reading_order_by_its_first_measure():
     assert [[entry.text for entry in line] for line in table.rows] == [
         ["as reported", "mlm - clm", "BLEU, whole document", "not run", "–"],
         ["known length", "mlm - clm", "BLEU, whole document", "–", "mlm better: +2.5 [+1.5, +3.5]"],
+        ["known length", "mlm - clm", "exact match, whole document", "–", "equal: +2.500 [+1.500, +3.500]"],
     ]
     assert grid_table(answers, STUDY, "C9") == []

@@ -5,6 +5,7 @@ import pytest
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.analysis.equal_compute import BASES
+from mlm_vs_clm.analysis.headroom import NO_ROOM
 from mlm_vs_clm.report import sentences
 from mlm_vs_clm.report.style import Study
 
@@ -12,14 +13,34 @@ STUDY = Study("smoke", ("random", 0.5))
 NAMES = {"comparison": "known length", "first": "mlm", "second": "clm"}
 
 
-def test_utility_is_told_by_its_paired_difference():
+def test_utility_is_told_by_its_paired_difference_and_by_what_both_texts_are_worth():
     rows = [NAMES | {"metric": "f1", "corpus": "a", "value": 0.02, "low": 0.01, "high": 0.03, "pale": ""}]
     rows.append(rows[0] | {"corpus": "b", "value": None, "reason": "not run: clm"})
     rows.append(rows[0] | {"corpus": "c", "pale": "clm is not above bigram_left"})
-    told = sentences.describe_utility_gap(pd.DataFrame(rows))
+    rows.append(rows[0] | {"corpus": "d", "pale": f"{NO_ROOM}: real text is above unfilled text by 0.001"})
+    cell = {"strategy": "random", "ratio": 0.5, "corpus": "a", "low": 0.0, "high": 1.0}
+    shares = {"mlm": 0.2, "clm": 0.1, "constant": 0.4, "unigram": 0.3, "infill": 0.9}
+    headroom = pd.DataFrame([cell | {"trained_on": arm, "value": value} for arm, value in shares.items()])
+    told = sentences.describe_utility_gap(pd.DataFrame(rows), headroom, STUDY)
     assert "a (F1) +0.020 [+0.010, +0.030], masked better; b (F1) missing: not run: clm; c (F1)" in told
-    assert told.endswith("decides nothing, as an arm is not competent.")
-    assert sentences.describe_utility_gap(pd.DataFrame(rows).iloc[:0]) == ""
+    assert f"{sentences.UNDECIDED}; d (F1) +0.020 [+0.010, +0.030], {sentences.NOT_TOLD_APART}." in told
+    ends = [
+        f"{arm} {value:+.2f} [+0.00, +1.00]" for arm, value in (("constant", 0.4), ("mlm", 0.2), ("clm", 0.1))
+    ]
+    assert told.endswith(f"(real text): a {', '.join(ends)}.")  # the best floor alone, and no other arm
+    assert sentences.describe_utility_gap(pd.DataFrame(rows).iloc[:0], headroom, STUDY) == ""
+
+
+def test_the_difference_is_told_by_kind_of_word():
+    row = NAMES | {"metric": "exact_match_content", "corpus": "a", "value": 0.01, "low": 0.0, "high": 0.02}
+    gap = pd.DataFrame(
+        [row, row | {"metric": "exact_match_stopword", "value": 0.2}, row | {"metric": "bleu"}]
+    )
+    assert sentences.describe_word_classes(gap) == (
+        "**By kind of word**, mlm minus clm in exact match: content words a +0.010 [+0.000, +0.020]; "
+        "stopwords a +0.200 [+0.000, +0.020]."
+    )
+    assert sentences.describe_word_classes(gap[2:]) == ""
 
 
 def test_claims_are_told_by_their_sentences():
@@ -83,11 +104,17 @@ def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
 def test_a_change_of_sign_along_the_training_is_said_with_the_budgets_at_which_both_arms_are_competent():
     row = {"comparison": "known length", "metric": "bleu", "matching": "tokens seen", "corpus": "plots"}
     line = [(1000, -2, "mlm is not above bigram_both"), (2000, 0, ""), (4000, 2, "")]
+    able = [(*point[:2], "") for point in line]
+    turned = pd.DataFrame(
+        [row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "pale": ""} for b, v, _ in able]
+    )
+    assert "+3.0], a change of sign between competent arms (both competent at 1,000, 2,000, 4,000)" in (
+        sentences.describe_along(turned)
+    )
     curve = pd.DataFrame(
         [row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "pale": pale} for b, v, pale in line]
     )
     said = sentences.describe_along(curve)
-    assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0], a change of sign" in said
-    assert said.endswith("both arms competent at 2,000, 4,000.")
-    assert "change of sign" not in sentences.describe_along(curve[1:])
+    assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0] (both competent at 2,000, 4,000)." in said
+    assert said.endswith("At equal tokens predicted: no budgets match.")
     assert sentences.describe_along(curve[:0]) == ""

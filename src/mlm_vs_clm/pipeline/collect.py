@@ -63,7 +63,9 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet:
         compared = compare_fills(inputs, settings["reference"], settings["resamples"])
         tables["scores"] = pd.concat([tables["scores"], compared], ignore_index=True)
     examples = gather_examples(inputs, settings["examples"], to_main(settings))
-    cards = [json.loads((path / "card.json").read_text(encoding="utf-8")) for path in of_stage(inputs, "corpus")]
+    cards = [
+        json.loads((path / "card.json").read_text(encoding="utf-8")) for path in of_stage(inputs, "corpus")
+    ]
     (folder / "cards.md").write_text("\n".join(map(card_markdown, cards)), encoding="utf-8")
     build(tables, examples, cards, describe_study(settings, tables, inputs), folder)
 
@@ -343,7 +345,9 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict
         "initialisation": "; ".join(starts),
         "budget": describe_budget(settings),
         "models": sorted(set(tables["training"].get("objective", []))),
-        "deviations": [line[2:] for line in DEVIATIONS.read_text(encoding="utf-8").splitlines() if line.startswith("- ")],
+        "deviations": [
+            line[2:] for line in DEVIATIONS.read_text(encoding="utf-8").splitlines() if line.startswith("- ")
+        ],
         "versions": library_versions(),
         "citation": describe_citation(),
         "artifacts": [

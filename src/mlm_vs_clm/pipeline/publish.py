@@ -308,23 +308,18 @@ def tabulate_study(tables: Tables) -> str:
 
 
 def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
-    """Return the answers to a claim in words, a sentence per condition that was run; to C1, also on the text as training data."""
+    """Return the answers to a claim, a row per condition that was run; to C1, also by kind of word and as training data."""
     answers = tables["answers"]
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
-    sentences = [
-        f"{condition.text[0].upper()}{condition.text[1:]}, {sides.text} ({measure.text}): "
-        + "; ".join(f"{corpus} {entry.text}" for corpus, entry in zip(grid.header[3:], entries, strict=True))
-        + "."
-        for condition, sides, measure, *entries in grid.rows
-    ]
     several = answers["runs"].max() > 1
     how = (
         "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
     )
-    utility = (
-        f"{describe_word_classes(tables['gap'])} {describe_training_data(tables)}" if claim == "C1" else ""
+    details = [describe_word_classes(tables["gap"]), describe_training_data(tables)] if claim == "C1" else []
+    told = [f"- {one}" for one in details if one]
+    return "\n".join(
+        [f"**{title}** ({how}; †: {UNSURE}):", "", *to_lines(grid), *([""] if told else []), *told]
     )
-    return f"**{title}** ({how}; †: {UNSURE}). {' '.join([*sentences, utility]).rstrip()}"
 
 
 def describe_panels(tables: Tables) -> Blocks:
