@@ -13,7 +13,10 @@ from tiny_studies import ROOT, command, contents, run
 def test_report_holds_every_cell(finished):
     results = finished / "results" / "smoke"
     scores = pd.read_csv(results / "scores.csv")
-    cells = {(arm, "random") for arm in ("mlm_left", "infill", "constant", "bigram_left", "bigram_both")}
+    cells = {
+        (arm, "random")
+        for arm in ("mlm_left", "infill", "constant", "bigram_left", "bigram_both", "bigram_leaky")
+    }
     for arm in ("mlm", "clm", "seq2seq_kept", "unfilled", "oracle"):
         cells |= {(arm, "random"), (arm, "entities")}
     assert set(zip(scores["arm"], scores["strategy"], strict=True)) == cells

@@ -45,7 +45,7 @@ def make_answers(*outcomes):
         (["not run", "not run"], "not run | not run |", "**not run**, needs both arms |"),
         (
             ["arm not competent", "second better", "second better"],
-            "arm not competent | clm better | clm better |",
+            "undecided (arm not competent) | clm better | clm better |",
             "**clm better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*† |",
         ),
         (

@@ -70,7 +70,7 @@ def test_equal_results_are_ok_and_missing_on_both_sides_is_agreement(tmp_path, c
     assert compare(tmp_path, lambda tables: tables) == (0, {})
     told = capsys.readouterr().out
     assert "0 near, 0 differs, 0 missing, 0 extra" in told
-    assert "no of 2 outcomes changed, 0 on one side" in told
+    assert "0 of 2 outcomes changed, 0 on one side" in told
     assert "rank agreement (Kendall) 1.000" in told
 
 
@@ -210,7 +210,7 @@ def test_a_row_for_the_log_says_when_where_and_how_it_ended(tmp_path, capsys):
     assert main(["verify", "--fresh", str(folder), "--committed", str(folder)]) == 0
     row = capsys.readouterr().out.splitlines()[-1]
     assert row.startswith(f"for the log: | {date.today()} | results | cpu (")
-    assert row.endswith("0 near, 0 differs, 0 missing, 0 extra; no of 2 outcomes changed, 0 on one side |")
+    assert row.endswith("0 near, 0 differs, 0 missing, 0 extra; 0 of 2 outcomes changed, 0 on one side |")
     assert f"torch {version('torch')}" in row and row.count("|") == 6
 
 

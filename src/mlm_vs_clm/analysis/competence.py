@@ -16,9 +16,8 @@ WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone an
 COMPETENT, NOT_COMPETENT, NOT_RUN = "competent", "not competent", "not run"
 FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
 TEXT = {"all": ("document", "bleu")}
-DRAWS = (
-    20_000  # resamples of a gate at least: with 1,000 the draws alone would decide what lies near the bound
-)
+# Times as many resamples for a gate: with 2,000 the draws alone would decide what lies near the bound.
+MORE = 10
 Place = tuple[str, str, str, float]  # corpus, arm, strategy, ratio
 
 
@@ -70,7 +69,7 @@ def _judge(
     corpus, arm, strategy, ratio = place
     sides = {floor: _find_floor(place, floor, found) for floor in floors}
     made = {
-        floor: compare_cells(found[place], side, measure, max(resamples, DRAWS), (arm, floor))
+        floor: compare_cells(found[place], side, measure, MORE * resamples, (arm, floor))
         for floor, side in sides.items()
     }
     hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))

@@ -55,7 +55,8 @@ def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> No
     keys = [override.lstrip("+~").partition("=")[0] for override in overrides]
     others = [key for key in keys if key not in {*RUNTIME, "scale", "track"}]
     committed = ROOT / "results" / MANIFEST
-    if others and target.resolve().parent == committed.parent and f"  {name}/" in committed.read_text():
+    is_kept = target.resolve().parent == committed.parent and committed.is_file()
+    if others and is_kept and f"  {name}/" in committed.read_text():
         raise StudyError(
             f"results/{name} is a committed study, and this one differs in {', '.join(others)}: give it another folder, "
             "such as results=outputs/results"

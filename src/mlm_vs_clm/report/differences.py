@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..analysis.equal_compute import BASES
-from ..analysis.gap import summarise_seeds
+from ..analysis.gap import MEASURES, summarise_seeds
 from ..analysis.tables import explain_missing
 from . import style
 from .drawing import (
@@ -210,7 +210,8 @@ def at_shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 def draw_gap(gap: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: measures down, corpora across, a point with its interval per comparison."""
-    return draw_differences("gap", label(gap), study, "all")
+    rows = gap[gap["metric"].isin([metric for _, metric in MEASURES])]  # the table also has each kind of word
+    return draw_differences("gap", label(rows), study, "all")
 
 
 def draw_runs(runs: pd.DataFrame, study: Study) -> list[Drawing]:
