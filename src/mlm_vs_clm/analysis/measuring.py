@@ -198,7 +198,7 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         if not made.reason:
             made = replace(made, runs=max(1, min(len(trainings), max(map(len, sides)))))
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
-        made = replace(made, p=find_p(made, bound)) if bound else made
+        made = replace(made, p=find_p(made, bound))
         about = (corpus, first, second, ("utility", metric), made, claim["margin"] * worth)
         yield Asked(claim, condition, *about, at_least=bound)
 

@@ -144,9 +144,8 @@ def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledT
     return assemble_text(text, text.originals())
 
 
-BASELINES: dict[
-    str, Callable[..., FilledText]
-] = {  # of a text, word counts and sampling; and of `per_pass` where leaky
+# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`.
+BASELINES: dict[str, Callable[..., FilledText]] = {
     "unfilled": unfilled,
     "constant": constant,
     "bigram_left": partial(bigram, context="left"),

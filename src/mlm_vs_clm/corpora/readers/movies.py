@@ -20,14 +20,15 @@ RULE = (
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the columns ID, Plot and Category; the labels are the genres. StudyError for a missing column or bad row."""
-    files, result = Files(path), ReaderResult(on_mistake=on_mistake)
-    for _, row in read_rows(files, files.names[0], ("text",), COLUMNS, on_mistake):
-        text = clean(row["text"])
-        if RESIDUE.search(text):
-            result.drop(row["id"], "wiki markup in the plot")
-        else:
-            labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["labels"])))
-            result.add(Document(id=row["id"], text=text, labels=labels))
+    result = ReaderResult(on_mistake=on_mistake)
+    with Files(path) as files:
+        for _, row in read_rows(files, files.names[0], ("text",), COLUMNS, on_mistake):
+            text = clean(row["text"])
+            if RESIDUE.search(text):
+                result.drop(row["id"], "wiki markup in the plot")
+            else:
+                labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["labels"])))
+                result.add(Document(id=row["id"], text=text, labels=labels))
     return result
 
 
