@@ -6,9 +6,10 @@ from mlm_vs_clm.pipeline import command, recipes, study
 @command.command
 def main(job: command.Job) -> None:
     # This loads the report.
-    from mlm_vs_clm.pipeline.publish import check_panels, check_writable, name_folder, publish
+    from mlm_vs_clm.pipeline.publish import check_panels, check_writable, publish
+    from mlm_vs_clm.report.blocks import name_results
 
-    folder = name_folder(job.config.scale.name, job.config.track.name)
+    folder = name_results(job.config.scale.name, job.config.track.name)
     check_writable(job.config.results, folder, job.overrides)
     check_panels(job.config.track.panels)
     cells = study.make_all(job.store, job.config, job.choose)
