@@ -23,6 +23,23 @@ def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
     assert_refused("split train: no column text", hub.read, tmp_path / "saved")
 
 
+@pytest.mark.parametrize(
+    ("feature", "given", "labels"),
+    [
+        (datasets.Value("int64"), [0, 2, -1], [("0",), ("2",), ()]),
+        (datasets.Value("string"), ["a", "", None], [("a",), (), ()]),
+        (datasets.Value("bool"), [True, False, None], [("True",), ("False",), ()]),
+        (datasets.List(datasets.ClassLabel(names=["a", "b"])), [[0, 1], [1], []], [("a", "b"), ("b",), ()]),
+        (datasets.List(datasets.Value("int64")), [[0, 1], [1], None], [("0", "1"), ("1",), ()]),
+    ],
+)
+def test_labels_are_one_value_or_a_list_and_classes_have_names(tmp_path, feature, given, labels):
+    features = datasets.Features({"text": datasets.Value("string"), "labels": feature})
+    rows = {"text": ["one", "two", "three"], "labels": given}
+    datasets.Dataset.from_dict(rows, features).save_to_disk(tmp_path / "saved")
+    assert [d.labels for d in hub.read(tmp_path / "saved").documents] == labels
+
+
 def test_a_class_of_minus_one_is_no_label(tmp_path):
     features = datasets.Features(
         {"text": datasets.Value("string"), "labels": datasets.ClassLabel(names=["a"])}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 NO_CLASS = -1  # how unlabelled test splits mark a row
 ENTITY_KEYS = ("start", "end", "type")
-RULE = "texts as they stand; labels are a list, a class name or one string; a row without id is named by its number"
+RULE = "texts as they stand; labels are one value or a list, classes by their names; a row without id is named by its number"
 
 
 def read(
@@ -56,6 +56,7 @@ def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: 
     called = {ours: columns.get(ours, ours) for ours in (*NAMES, "entities")}
     find_columns(rows.column_names, ("text",), columns, where)
     kind = rows.features.get(called["labels"])
+    kind = getattr(kind, "feature", kind)  # of each label, where the column holds lists
     for number, row in enumerate(rows):
         found = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
         result.attempt(_read_row, found, kind, key, number, f"{where}, row {number}", result)
@@ -63,14 +64,16 @@ def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: 
 
 def _read_row(row: dict, kind: Any, key: str, number: int, where: str, result: ReaderResult) -> None:
     id = str(row.get("id", f"{key or 'row'}-{number}"))
-    text, labels = row["text"], row.get("labels")
+    text, given = row["text"], row.get("labels")
     if not isinstance(text, str):
         raise StudyError(f"{where}: its text is not a string: correct it or name another column")
     if "\0" in text:
         raise StudyError(f"{where}: a NUL character: remove it")
+    labels = [
+        one for one in (given if isinstance(given, list) else [given]) if one not in (None, NO_CLASS, "")
+    ]
     if hasattr(kind, "int2str"):
-        labels = kind.int2str(labels) if labels not in (None, NO_CLASS) else None
-    labels = [labels] if isinstance(labels, str) else labels or []
+        labels = kind.int2str(labels)
     place, given = f"{where}, document {id}", row.get("entities") or []
     entities = tuple(_entity(one, place) for one in (given if isinstance(given, list) else [given]))
     for entity in entities:
