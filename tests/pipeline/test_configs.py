@@ -55,7 +55,7 @@ def cells_of(choose, *asked):
     )
 
 
-SLOW = [pytest.param(scale, marks=pytest.mark.slow) for scale in ("gpu", "paper")]
+SLOW = [pytest.param(scale, marks=pytest.mark.slow) for scale in ("desk", "gpu", "paper")]
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", *SLOW])
