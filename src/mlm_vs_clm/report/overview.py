@@ -5,22 +5,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, EQUAL, FIRST, NOT_RUN, SECOND, WITHIN, WORDS, YES
+from ..analysis.answers import ALL, EQUAL, FIRST, NOT_RUN, NOT_SETTLED, SECOND, WITHIN, WORDS, YES
 from . import style
 from .outcomes import UNDECIDED, at_first_measure, enter_outcome
 from .sentences import Tables
 from .tables import DASH, markdown_row
 
-STARTS = {  # what the arms of a study on claim C1 start from, by folder of results
+STARTS = {  # the weights that the arms of a study on claim C1 start from, by folder of results
     "laptop": "one encoder",
     "laptop-runs": "one encoder",
     "desk": "one encoder",
     "laptop-causal_start": "one causal checkpoint",
-    "laptop-pretrained": "a checkpoint of each kind",
+    "laptop-pretrained": "a checkpoint per arm",
 }
 REPEATED = {
     "laptop": "laptop-runs"
-}  # a study, and the one that repeats some of its conditions over several trainings
+}  # a study, and the one that repeats some of its comparisons over several trainings
 SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
 AS_STATED = {  # by claim, or claim and condition: the outcomes that say what the claim says
     "C1": (FIRST,),
@@ -34,25 +34,27 @@ AS_STATED = {  # by claim, or claim and condition: the outcomes that say what th
     "C8": (WORDS["cost"][FIRST],),
     "C8 at equal quality": (SECOND,),
 }
+OPEN_OUTCOMES = (*UNDECIDED, WORDS["cost"][NOT_SETTLED])
+PARTS = {  # of a claim that says two things, by the first word of the condition; others do not ask the claim itself
+    "C3": {"masked": "worst for masked", "causal": "best for causal"},
+    "C6": {"sharply": "sharply worse", "above": "usable"},
+}
 STATED, OTHERWISE, OPEN = "as stated", "otherwise", "undecided"
 
 
 def tabulate_evidence(studies: Mapping[str, Tables]) -> str:
     """Return claim C1 in Markdown: one row per condition and study, by the first measure, and where it was trained most often."""
-    rows = pd.concat([_list_rows(tables, "C1").assign(study=name) for name, tables in studies.items()])
-    rows = rows[rows["study"].isin(STARTS) & (rows["outcome"] != NOT_RUN)]
-    for once, repeated in REPEATED.items():
-        again = rows.loc[rows["study"] == repeated, "condition"]
-        rows = rows[(rows["study"] != once) | ~rows["condition"].isin(again)]
+    rows = list_comparisons({name: studies[name] for name in STARTS if name in studies})
+    rows = rows[rows["claim"] == "C1"]
     corpora = style.ordered(rows["corpus"])
-    header = ["condition", "first - second", "both start from", "tokens", "trainings", *corpora]
+    header = ["condition", "first - second", "starts from", "tokens per arm", "trainings", *corpora]
     lines = [markdown_row(header), markdown_row(["---"] * len(header))]
     for condition in style.ordered(rows["condition"], style.COMPARISONS):
-        of_condition = rows[rows["condition"] == condition]
-        for name, part in of_condition.groupby("study", sort=False):
+        for name, part in rows[rows["condition"] == condition].groupby("study", sort=False):
             found = {row.corpus: row for row in part.itertuples(index=False)}
             sides = " - ".join(str(part.iloc[0][side]).partition(" at ")[0] for side in ("first", "second"))
-            about = [condition, sides, STARTS[name], _word_tokens(studies[name]), f"{part['runs'].max():.0f}"]
+            tokens = _word_tokens(studies[str(name)])
+            about = [condition, sides, STARTS[str(name)], tokens, f"{part['runs'].max():.0f}"]
             cells = [
                 enter_outcome(found[corpus]).text if corpus in found else DASH.text for corpus in corpora
             ]
@@ -67,45 +69,50 @@ def _word_tokens(tables: Tables) -> str:
 
 
 def count_claims(studies: Mapping[str, Tables]) -> str:
-    """Return how often each claim came out as it says, in Markdown: one row per claim and study that ran it.
-
-    Counted are corpora and pairs of arms under every condition that asks the claim itself, by its first measure.
-    """
+    """Return how often each claim came out as it says, in Markdown: one row per claim, study and part of the claim."""
     header = ["claim of the paper", "study", STATED, OTHERWISE, OPEN]
     lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
-    sentences = next(iter(studies.values()))["sentences"]
-    for told in sentences.itertuples(index=False):
-        statement, needs = f"{told.claim} {told.statement}", ""
-        for name, tables in studies.items():
-            rows = _list_rows(tables, told.claim)
-            needs = needs or "; ".join(dict.fromkeys(rows["needs"].dropna()))
-            found = [side for row in rows.itertuples(index=False) if (side := judge_side(row))]
-            if found:
-                counts = [str(found.count(side)) for side in (STATED, OTHERWISE, OPEN)]
-                lines.append(markdown_row([statement, name, *counts]))
-                statement = ""
-        if statement:
-            lines.append(markdown_row([statement, f"not run, needs {needs}", *[DASH.text] * 3]))
+    rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
+    for told in next(iter(studies.values()))["sentences"].itertuples(index=False):
+        claim = f"{told.claim} {told.statement}"
+        named = PARTS.get(told.claim, {"": ""})
+        for name, of_study in rows[rows["claim"] == told.claim].groupby("study", sort=False):
+            for start, part in named.items():
+                asked = of_study[of_study["condition"].str.startswith(start)]
+                found = [judge_side(row) for row in asked.itertuples(index=False)]
+                if found:
+                    counts = [str(found.count(side)) for side in (STATED, OTHERWISE, OPEN)]
+                    lines.append(markdown_row([claim, f"{name}: {part}" if part else str(name), *counts]))
+                    claim = ""
+        if claim:
+            needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == told.claim, "needs"].dropna()))
+            lines.append(markdown_row([claim, f"not run, needs {needs}", *[DASH.text] * 3]))
     return "\n".join(lines)
 
 
-def _list_rows(tables: Tables, claim: str) -> pd.DataFrame:
-    """Return the answers to a claim, one row per corpus, condition and pair of sides, by the first measure."""
-    answers = tables["answers"]
-    return at_first_measure(answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)])
+def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
+    """Return the answers of all studies that were run, by the first measure of each condition, each comparison once.
+
+    C3 speaks of punctuation alone. A comparison of C1 that a study repeats over several trainings is shown from there.
+    """
+    found = []
+    for name, tables in studies.items():
+        answers = tables["answers"]
+        of_claims = answers[answers["corpus"] != ALL].groupby("claim", sort=False)
+        found += [at_first_measure(part).assign(study=name) for _, part in of_claims]
+    rows = pd.concat(found)
+    rows = rows[rows["outcome"] != NOT_RUN]
+    rows = rows[(rows["claim"] != "C3") | rows["first"].str.contains("punctuation")]
+    rows = rows.drop_duplicates(["claim", "condition", "corpus", "first", "second", "metric", "effect"])
+    for once, repeated in REPEATED.items():
+        again = rows.loc[rows["study"] == repeated, "condition"]
+        rows = rows[(rows["claim"] != "C1") | (rows["study"] != once) | ~rows["condition"].isin(again)]
+    return rows
 
 
 def judge_side(row: Any) -> str:
-    """Return whether an answer says what its claim says, STATED, OTHERWISE or OPEN; nothing for one that was not run.
-
-    Nothing either for rows that a claim does not speak of: strategies other than punctuation (C3), entities hidden (C6).
-    """
-    is_aside = (row.claim == "C3" and "punctuation" not in str(row.first)) or (
-        row.claim == "C6" and row.condition.startswith("entities hidden")
-    )
-    if row.outcome == NOT_RUN or is_aside:
-        return ""
-    if row.outcome in UNDECIDED:
+    """Return whether an answer says what its claim says: STATED, OTHERWISE or OPEN."""
+    if row.outcome in OPEN_OUTCOMES:
         return OPEN
     stated = AS_STATED.get(f"{row.claim} {row.condition}", AS_STATED[row.claim])
     return STATED if row.outcome in stated else OTHERWISE
