@@ -266,6 +266,7 @@ BLOCKS: dict[str, Callable[[Tables], Blocks]] = {
     "laptop": describe_matched,
     "laptop-runs": describe_seeds,
     "desk": partial(describe_one, "desk", "The same comparison with six times the training"),
+    "desk-short_runs": partial(describe_one, "short", "The same comparison in five trainings"),
     "laptop-causal_start": partial(describe_one, "start", "The same comparison from a causal checkpoint"),
     "laptop-pretrained": describe_pretrained,
     "laptop-domains": partial(

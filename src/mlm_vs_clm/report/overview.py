@@ -15,6 +15,7 @@ STARTS = {  # the weights that the arms of a study on claim C1 start from, by fo
     "laptop": "one encoder",
     "laptop-runs": "one encoder",
     "desk": "one encoder",
+    "desk-short_runs": "one encoder",
     "laptop-causal_start": "one causal checkpoint",
     "laptop-pretrained": "a checkpoint per arm",
 }
