@@ -223,6 +223,20 @@ def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
     assert submitted == ["fast", "slow", "b", "a"]
 
 
+def test_the_bar_counts_a_training_by_its_tokens(tmp_path, monkeypatch, capsys):
+    store = Store(tmp_path, {"stage": make_or_fail, "pretrain": make_or_fail}, Runtime(show_progress=True))
+    monkeypatch.setattr(study, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
+    settings = {"name": "model", "training": {"token_budget": 8 * study.TOKENS_PER_CELL}}
+    model = Recipe("pretrain", 1, settings)
+    needed = {"model": model, "a": recipe("a", model=model), "b": recipe("b", model=model)}
+    assert study.run_in_pool(store, needed, 1) == {}
+    shown = [line for line in capsys.readouterr().err.replace("\r", "\n").splitlines() if line.strip()]
+    assert shown[0].startswith("cells 0 of 3:   0%|")
+    assert shown[-1].startswith("cells 3 of 3: 100%|")
+    assert study.expect_work(model) == 8 and study.expect_work(needed["a"]) == 1
+
+
 def test_a_text_that_fails_is_tried_once_for_all_that_read_it(tmp_path, monkeypatch):
     tries = []
 

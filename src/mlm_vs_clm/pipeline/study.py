@@ -21,6 +21,7 @@ from .variants import fill_with, list_arms, list_maskings, list_variants, refuse
 from .workers import init_worker
 
 Choose = Callable[..., Config]
+TOKENS_PER_CELL = 4_000  # a training on so many takes about as long as any other cell
 
 
 def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
@@ -160,10 +161,17 @@ def _list_missing(store: Store, named: dict[str, Recipe]) -> dict[str, Recipe]:
 def run_in_pool(store: Store, needed: dict[str, Recipe], workers: int) -> dict[str, str]:
     """Make results in processes of one thread each, the first first, with one bar over all of them.
 
-    A result waits until those that it depends on are made. Returns the reason of every failed one by its name; what
-    depends on one is not tried, and has no reason.
+    The bar's estimate counts a training by its tokens, as trainings come first and take most of the time. A result
+    waits until those that it depends on are made. Returns the reason of every failed one by its name; what depends on
+    one is not tried, and has no reason.
     """
-    bar = tqdm(total=len(needed), desc="cells", unit="cell", disable=not store.runtime.show_progress)
+    bar = tqdm(
+        total=sum(map(expect_work, needed.values())),
+        desc=describe_progress(0, len(needed)),
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]",
+        smoothing=0,  # the mean speed so far, as cells differ
+        disable=not store.runtime.show_progress,
+    )
     pool = ProcessPoolExecutor(
         workers,
         mp_context=get_context("spawn"),
@@ -184,12 +192,24 @@ def run_in_pool(store: Store, needed: dict[str, Recipe], workers: int) -> dict[s
     return {name: failed[recipe.id] for name, recipe in needed.items() if recipe.id in failed}
 
 
+def expect_work(recipe: Recipe) -> float:
+    """Return how long a result takes to make, in cells of which each takes seconds."""
+    is_training = recipe.stage == "pretrain"
+    return max(1.0, recipe.settings["training"]["token_budget"] / TOKENS_PER_CELL) if is_training else 1.0
+
+
+def describe_progress(made: int, total: int) -> str:
+    """Return how many cells of a study are made, as its bar says it."""
+    return f"cells {made:,} of {total:,}"
+
+
 def _run(
     pool: ProcessPoolExecutor, store: Store, needed: list[Recipe], workers: int, bar: tqdm
 ) -> dict[str, str]:
     """Make results, `workers` texts at a time; return the ids of those that failed, and why."""
     failed: dict[str, str] = {}
-    not_made = {recipe.id for recipe in needed}
+    work = {recipe.id: expect_work(recipe) for recipe in needed}
+    not_made = set(work)
     left = [(group, _list_needs(group) & not_made) for group in _group_by_text(needed)]
     running: dict[Future, int] = {}  # and the line of its bar
     while True:
@@ -206,7 +226,8 @@ def _run(
             reasons = future.result()
             not_made -= reasons.keys()
             failed |= {id: reason for id, reason in reasons.items() if reason}
-            bar.update(len(reasons))
+            bar.set_description_str(describe_progress(len(work) - len(not_made), len(work)), refresh=False)
+            bar.update(sum(work[id] for id in reasons))
 
 
 def _list_needs(group: list[Recipe]) -> set[str]:
