@@ -193,7 +193,7 @@ def run_in_pool(store: Store, needed: dict[str, Recipe], workers: int) -> dict[s
 
 
 def expect_work(recipe: Recipe) -> float:
-    """Return how long a result takes to make, in cells of which each takes seconds."""
+    """Return what a result adds to the bar: a training as much as other cells of about the same time, any other 1."""
     is_training = recipe.stage == "pretrain"
     return max(1.0, recipe.settings["training"]["token_budget"] / TOKENS_PER_CELL) if is_training else 1.0
 
