@@ -64,7 +64,7 @@ def enter_words(value: Any) -> Entry:
 def enter_key(key: str, value: Any) -> Entry:
     """Return the entry of one of the values that name a row."""
     if not isinstance(value, str):
-        return enter_number(value, "{:g}")
+        return enter_number(value, "{:,.0f}" if key == "budget" else "{:g}")
     if key == "metric":
         return Entry(style.name_metric(value))
     return Entry(style.REFERENCES.get(value, value) if key in ("arm", "trained_on") else value)
