@@ -6,16 +6,20 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from tiny_models import blank
+from tiny_models import blank, make_networks, make_tokenizers
 from tiny_trainings import train_tiny
 
 from mlm_vs_clm.draws import keyed_rng
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.fill import score
+from mlm_vs_clm.fill.api import with_padding
 from mlm_vs_clm.fill.infill import fill_infill
 from mlm_vs_clm.fill.rows import to_rows
 from mlm_vs_clm.fill.sampling import Sampling
 from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
 from mlm_vs_clm.fill.walking import make_cache
+from mlm_vs_clm.models.budgets import choose_budget
+from mlm_vs_clm.models.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.models.objectives import (
     IGNORE,
     OBJECTIVES,
@@ -79,28 +83,50 @@ def test_nothing_to_hide_leaves_nothing_to_predict():
     assert made["input_ids"].tolist() == [LEFT, RIGHT] and (made["labels"] == IGNORE).all()
 
 
+def fill_by_layout(model, tokenizer, text, closing):
+    """Return the fills that each step of a plain loop chooses, laid out as in training, without a cache."""
+    bias, row = slot_bias(tokenizer, model.config.vocab_size), to_rows([text], tokenizer, 128)[0]
+    marked = list(row.ids)
+    for place in row.slots:
+        marked[place] = tokenizer.mask_token_id
+    sources, positions = lay_out_answers(row.slots, [not inside for inside in row.inside])
+    for number, place in enumerate(row.slots):
+        end = sources.tolist().index(place)
+        read = [closing if s == OPENING else row.ids[s] for s in sources[:end]]
+        ids = torch.tensor([marked + read])
+        where = torch.tensor([[*range(len(marked)), *positions[:end]]])
+        with torch.no_grad():
+            logits = model(input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids)).logits
+        row.ids[place] = int((logits[0, -1] + bias[row.kinds[number]]).argmax())
+    return Speller(tokenizer).fills(row, len(text.blanks))
+
+
 def test_filling_equals_a_loop_over_the_training_layout_without_a_cache(causal_model, tokenizer, blanked):
-    """What is written in turn, laid out as in training, must be what each step of the loop would choose."""
-    bias = slot_bias(tokenizer, causal_model.config.vocab_size)
     filled, ledger = fill_infill(causal_model, tokenizer, blanked)
     assert ledger.tokens_filled == sum(len(row.slots) for row in to_rows(blanked, tokenizer, 128))
     for text, made in zip(blanked, filled, strict=True):
-        row = to_rows([text], tokenizer, 128)[0]
-        marked = list(row.ids)
-        for place in row.slots:
-            marked[place] = tokenizer.mask_token_id
-        sources, positions = lay_out_answers(row.slots, [not inside for inside in row.inside])
-        for number, place in enumerate(row.slots):
-            end = sources.tolist().index(place)
-            read = [tokenizer.sep_token_id if s == OPENING else row.ids[s] for s in sources[:end]]
-            ids = torch.tensor([marked + read])
-            where = torch.tensor([[*range(len(marked)), *positions[:end]]])
-            with torch.no_grad():
-                logits = causal_model(
-                    input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids)
-                ).logits
-            row.ids[place] = int((logits[0, -1] + bias[row.kinds[number]]).argmax())
-        assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
+        assert made.fills == fill_by_layout(causal_model, tokenizer, text, tokenizer.sep_token_id)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_causal_checkpoint_without_a_mask_token_learns_to_infill(name, texts, tokenizer, tmp_path):
+    """Training adds the token and stores it; an answer is opened by the token that ends a text."""
+    model, tokens = make_networks(make_tokenizers(texts, tokenizer))[name]
+    assert tokens.mask_token is None and tokens.sep_token is None
+    tokens = with_padding(tokens)
+    n_before = len(tokens)
+    train_tiny(model, tokens, tokenize(texts, tokens, 64, "causal"), tmp_path, "infill")
+    best, _ = choose_budget(tmp_path, "a")
+    trained, tokens = load_model(best, "causal"), load_tokenizer(best)
+    assert tokens.mask_token == "<mask>" and len(tokens) == n_before + 1
+    assert len(trained.get_input_embeddings().weight) == n_before + 1
+    text = blank(texts[0], [1, 2, 5])
+    made, _ = fill_infill(trained, tokens, [text])
+    assert made[0].fills == fill_by_layout(trained, tokens, text, tokens.eos_token_id)
+    read = [
+        score([t], [[text.words[2]]], trained, tokens, context="both") for t in (texts[0], texts[0] + " so")
+    ]
+    assert read[0][0].nats != read[1][0].nats  # what follows the blank counts
 
 
 def test_the_original_is_never_seen(causal_model, tokenizer):

@@ -6,6 +6,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
+from ..models.checkpoints import edge_tokens
 from ..models.objectives import OPENING, lay_out_answers
 from .causal import Plan, check_positions, fill_by_walking
 from .ledger import Ledger
@@ -37,13 +38,14 @@ def fill_infill(
 
 def plan_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Plan:
     """Return how to read a row as laid out by objective `infill`; StudyError for a model or tokenizer that cannot."""
-    if tokenizer.mask_token_id is None or tokenizer.sep_token_id is None:
+    closing = edge_tokens(tokenizer)[1]
+    if tokenizer.mask_token_id is None or not closing:
         raise StudyError(
-            "infilling needs a tokenizer with a mask and a separator: train a model with objective=infill, or fill "
-            "from the left context"
+            "infilling needs a tokenizer with a mask and a token that ends a text: train a model with objective=infill, "
+            "or fill from the left context"
         )
     check_positions(model, "infilling")
-    return partial(read_answers, mask_id=tokenizer.mask_token_id, opening_id=tokenizer.sep_token_id)
+    return partial(read_answers, mask_id=tokenizer.mask_token_id, opening_id=closing[0])
 
 
 def read_answers(row: TokenRow, mask_id: int, opening_id: int) -> Walk:

@@ -78,18 +78,31 @@ def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerB
     return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, SPECIAL_TOKENS, strict=True)))
 
 
+def add_mask_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Give a tokenizer and its model a mask token, in place, where they have none.
+
+    Its embedding starts from the mean of the others, and so does its row of an output layer with weights of its own.
+    """
+    if tokenizer.mask_token_id is not None:
+        return
+    tokenizer.add_special_tokens({"mask_token": "<mask>"})
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    tables = {
+        id(layer.weight): layer.weight
+        for layer in (model.get_input_embeddings(), model.get_output_embeddings())
+    }
+    mask = tokenizer.mask_token_id
+    with torch.no_grad():
+        for table in tables.values():
+            table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
+
+
 def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Turn a causal model into a masked one, in place: no position is hidden from attention, and there is a mask token.
 
-    A new mask token starts from the mean of all embeddings. `config.is_causal` records it, and
-    `checkpoints.load_model` reads it.
+    `config.is_causal` records it, and `checkpoints.load_model` reads it.
     """
-    if tokenizer.mask_token_id is None:
-        tokenizer.add_special_tokens({"mask_token": "<mask>"})
-    table = model.resize_token_embeddings(len(tokenizer), mean_resizing=False).weight
-    with torch.no_grad():
-        mask = tokenizer.mask_token_id
-        table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
+    add_mask_token(model, tokenizer)
     model.config.is_causal = model.config.use_cache = False
     set_attention(model, is_causal=False)
 

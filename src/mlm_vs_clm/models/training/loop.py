@@ -38,6 +38,7 @@ from ..objectives import (
     split_batches,
 )
 from ..sizes import count_parameters, forward_flops, head_parameters
+from ..starts import add_mask_token
 from .batches import Batch, Batches, count_read, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .loss import PredictedLoss, count_pairs, count_predicted, weigh
@@ -97,14 +98,18 @@ def prepare(
 ) -> "Trainer":
     """Return a training of `model` (in place) before its first step; its files go into `folder`.
 
+    A causal model without a mask token gets one, and so does its tokenizer, where the objective needs it.
     Raises StudyError for a tokenizer that lacks a special token the objective needs, a corpus without dev documents,
     a model that cannot be masked and causal where the objective is `hybrid`, and one without segments where it reads pairs.
     """
+    objective = OBJECTIVES[objective_name]
+    if objective.kind == "causal" and objective.needs_mask:
+        add_mask_token(model, tokenizer)
     tokens = find_target_tokens(tokenizer, model)
     check_target_tokens(objective_name, tokens)
     if objective_name == "hybrid":
         make_switchable(model)
-    if OBJECTIVES[objective_name].reads_pairs and getattr(model.config, "type_vocab_size", 1) < 2:
+    if objective.reads_pairs and getattr(model.config, "type_vocab_size", 1) < 2:
         raise StudyError(
             f"objective {objective_name} needs a model with two segment types, such as BERT's; this one is "
             f"{model.config.model_type}"
