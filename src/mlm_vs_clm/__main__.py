@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from .errors import StudyError
+from .errors import StudyError, drop_output
 from .files import explain_os_error
 
 # Each module offers add_arguments(parser) and run(chosen), which returns an exit code or None.
@@ -53,9 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a tool and return its exit code; a mistake that a user can fix is one line on stderr."""
     try:
         chosen = read_arguments(sys.argv[1:] if arguments is None else arguments)
-        return load_tool(chosen.tool).run(chosen) or 0
+        code = load_tool(chosen.tool).run(chosen) or 0
+        sys.stdout.flush()  # here a reader that is gone can still be told from a full disk
+        return code
     except StudyError as error:
         print(f"error: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        return drop_output()
     except OSError as error:
         print(f"error: {explain_os_error(error, Path.cwd())}", file=sys.stderr)
     except KeyboardInterrupt:

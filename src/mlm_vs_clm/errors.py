@@ -1,8 +1,11 @@
 """The one kind of error that a user can fix, and how any other is described in one line."""
 
+import os
 import sys
 import traceback
 from pathlib import Path
+
+READER_GONE = 141  # what a shell reports of a command that a closed pipe ended
 
 
 class StudyError(Exception):
@@ -22,3 +25,9 @@ def print_traceback(error: BaseException) -> None:
     """Print where an error came from and what `describe_error` says of it, never its own message."""
     stack = "".join(traceback.format_tb(error.__traceback__))
     print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)
+
+
+def drop_output() -> int:
+    """Return the exit code of a command whose reader is gone (`| head`); what is not yet written goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_GONE

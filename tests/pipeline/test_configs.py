@@ -229,7 +229,6 @@ MISTAKES = [
     ("precision=fp8", "precision=fp8"),
     ("device=cuda:9", "device=cuda:9"),
     ("corpus=own", "corpus.path"),
-    ("scale.sizes.abstracts.generate=100000", "100000"),
 ]
 
 # All in one child process, as each import of torch takes seconds: override -> [exit message, what stderr got besides].

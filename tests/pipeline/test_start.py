@@ -1,10 +1,13 @@
 """Help, a misspelt setting and the check of a corpus load none of the large libraries; nor does choosing the blanks."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 from tiny_studies import ROOT, write_corpus
+
+from mlm_vs_clm.errors import READER_GONE
 
 HEAVY = {"torch", "transformers", "matplotlib", "statsmodels", "spacy", "pandas"}
 
@@ -50,3 +53,19 @@ def test_the_check_of_a_corpus_and_its_blanks_load_no_large_library(script, more
     found, said, modules = imported(f"experiments/{script}.py", *own, *more)
     assert found == 0 and ("documents" if script == "corpus" else "corrupt: ") in said
     assert not modules & (HEAVY if script == "corpus" else HEAVY - {"pandas"})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["experiments/report.py", "--help"], ["-m", "mlm_vs_clm", "store", "list", "--store", "{store}"]],
+)
+def test_reader_that_goes_away_ends_a_command_quietly(command, tmp_path):
+    """As `command | head` does."""
+    read, write = os.pipe()
+    os.close(read)
+    words = [word.format(store=tmp_path) for word in command]
+    with os.fdopen(write, "w") as gone:
+        done = subprocess.run(
+            [sys.executable, *words], cwd=ROOT, stdout=gone, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (READER_GONE, "")

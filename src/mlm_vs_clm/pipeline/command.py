@@ -19,7 +19,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from ..errors import StudyError, describe_error, print_traceback
+from ..errors import StudyError, describe_error, drop_output, print_traceback
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
@@ -195,8 +195,10 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
         try:
             if {"-h", "--help"} & set(sys.argv[1:]):
-                return show_help(run)
-            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+                show_help(run)
+            else:
+                hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+            sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:
             for tabulate in list(AT_STOP):
                 tabulate()
@@ -238,6 +240,8 @@ def _explain(error: BaseException) -> str | int:
     """Return the line, or the exit code, that a command ends with."""
     if isinstance(error, MISTAKES):
         return f"error: {one_line(error)}"
+    if isinstance(error, BrokenPipeError):
+        return drop_output()
     if isinstance(error, OSError):
         return f"error: {explain_os_error(error, Path.cwd())}"
     if isinstance(error, BrokenProcessPool):
