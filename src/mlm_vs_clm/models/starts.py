@@ -1,6 +1,7 @@
 """Initial models and tokenizers: from random weights, and from one kind of network to another."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,13 +88,13 @@ def add_mask_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
         return
     tokenizer.add_special_tokens({"mask_token": "<mask>"})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    tables = {
-        id(layer.weight): layer.weight
-        for layer in (model.get_input_embeddings(), model.get_output_embeddings())
-    }
     mask = tokenizer.mask_token_id
     with torch.no_grad():
-        for table in tables.values():
+        for layer in (
+            model.get_input_embeddings(),
+            model.get_output_embeddings(),
+        ):  # perhaps the same weights
+            table: Any = layer.weight
             table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
 
 
