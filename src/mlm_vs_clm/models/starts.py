@@ -88,7 +88,7 @@ def add_mask_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
         return
     tokenizer.add_special_tokens({"mask_token": "<mask>"})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    mask = tokenizer.mask_token_id
+    mask: Any = tokenizer.mask_token_id
     with torch.no_grad():
         for layer in (
             model.get_input_embeddings(),
