@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from .errors import StudyError, drop_output
+from .errors import READER_GONE, StudyError, lost_reader
 from .files import explain_os_error
 
 # Each module offers add_arguments(parser) and run(chosen), which returns an exit code or None.
@@ -58,9 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
         return code
     except StudyError as error:
         print(f"error: {error}", file=sys.stderr)
-    except BrokenPipeError:
-        return drop_output()
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and lost_reader():
+            return READER_GONE
         print(f"error: {explain_os_error(error, Path.cwd())}", file=sys.stderr)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)

@@ -1,10 +1,12 @@
 """The one kind of error that a user can fix, and how any other is described in one line."""
 
 import os
+import select
 import sys
 import traceback
 from pathlib import Path
 
+STDOUT = 1  # the file descriptor
 READER_GONE = 141  # what a shell reports of a command that a closed pipe ended
 
 
@@ -27,7 +29,14 @@ def print_traceback(error: BaseException) -> None:
     print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)
 
 
-def drop_output() -> int:
-    """Return the exit code of a command whose reader is gone (`| head`); what is not yet written goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return READER_GONE
+def lost_reader() -> bool:
+    """Return whether nobody reads the output any more (`| head`); what is not yet written then goes nowhere.
+
+    Another pipe may break too, that of a worker process, which is an error to tell.
+    """
+    output = select.poll()
+    output.register(STDOUT, select.POLLOUT)
+    is_lost = any(event & select.POLLERR for _, event in output.poll(0))
+    if is_lost:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+    return is_lost

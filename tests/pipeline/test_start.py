@@ -8,6 +8,7 @@ import pytest
 from tiny_studies import ROOT, write_corpus
 
 from mlm_vs_clm.errors import READER_GONE
+from mlm_vs_clm.pipeline.command import _explain
 
 HEAVY = {"torch", "transformers", "matplotlib", "statsmodels", "spacy", "pandas"}
 
@@ -69,3 +70,8 @@ def test_reader_that_goes_away_ends_a_command_quietly(command, tmp_path):
             [sys.executable, *words], cwd=ROOT, stdout=gone, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (READER_GONE, "")
+
+
+def test_another_broken_pipe_is_told():
+    """A worker that dies breaks one too: nothing ends in silence."""
+    assert "Broken pipe" in str(_explain(BrokenPipeError(32, "Broken pipe")))

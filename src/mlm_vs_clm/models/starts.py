@@ -89,11 +89,9 @@ def add_mask_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
     tokenizer.add_special_tokens({"mask_token": "<mask>"})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     mask: Any = tokenizer.mask_token_id
+    layers = model.get_input_embeddings(), model.get_output_embeddings()  # perhaps with the same weights
     with torch.no_grad():
-        for layer in (
-            model.get_input_embeddings(),
-            model.get_output_embeddings(),
-        ):  # perhaps the same weights
+        for layer in layers:
             table: Any = layer.weight
             table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
 

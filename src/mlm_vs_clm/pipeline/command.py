@@ -19,7 +19,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from ..errors import StudyError, describe_error, drop_output, print_traceback
+from ..errors import READER_GONE, StudyError, describe_error, lost_reader, print_traceback
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
@@ -240,8 +240,8 @@ def _explain(error: BaseException) -> str | int:
     """Return the line, or the exit code, that a command ends with."""
     if isinstance(error, MISTAKES):
         return f"error: {one_line(error)}"
-    if isinstance(error, BrokenPipeError):
-        return drop_output()
+    if isinstance(error, BrokenPipeError) and lost_reader():
+        return READER_GONE
     if isinstance(error, OSError):
         return f"error: {explain_os_error(error, Path.cwd())}"
     if isinstance(error, BrokenProcessPool):
