@@ -37,8 +37,11 @@ def write_table(path: Path, rows: list[dict], columns: list[str]) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:
-    """Write a tidy table with ten significant digits, an empty cell for a missing value."""
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    """Write a tidy table with ten significant digits, an empty cell for a missing value; packed where the name ends in .gz."""
+    packing = (
+        {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+    )  # no date: same rows, same bytes
+    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n", compression=packing)
 
 
 def explain_os_error(error: Exception, place: Path, advice: str = "choose another folder") -> str:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mlm_vs_clm.analysis.dictionary import MEANINGS, TABLES, describe_column, write_dictionary
-from mlm_vs_clm.analysis.tables import COLUMNS
+from mlm_vs_clm.analysis.dictionary import COLUMNS, MEANINGS, TABLES, describe_column, write_dictionary
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.rendering import write_between_markers
 

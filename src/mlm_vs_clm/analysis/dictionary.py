@@ -1,6 +1,11 @@
 """The data dictionary: what each table of a study is, and the unit and meaning of its columns."""
 
-from .tables import COLUMNS, KEYS
+from . import documents
+from .tables import COLUMNS as TABLE_COLUMNS
+from .tables import KEYS as TABLE_KEYS
+
+COLUMNS = TABLE_COLUMNS | {"documents": documents.COLUMNS}
+KEYS = TABLE_KEYS | {"documents": documents.KEYS}
 
 TABLES = {
     "study": "which study this is",
@@ -22,7 +27,9 @@ TABLES = {
     "equal_compute": "differences between arms at equal documents and at equal FLOPs",
     "correlation": "quality against utility over cells",
     "training": "losses and cost along each training",
+    "documents": "what the scores of text are made of, per document of a cell and per document along the curve",
 }
+FILES = {"documents": documents.FILE}  # the tables that are packed
 LOW_HIGH = "end of the 95 % interval of the value beside it"
 # By column, or by table.column where a table differs: unit ("" for words) and meaning.
 MEANINGS = {
@@ -107,6 +114,20 @@ MEANINGS = {
     "matching": ("", "equal tokens seen, or equal tokens predicted"),
     "method": ("", "shared by arms that differ in order and pace alone"),
     "documents": ("count", "documents filled"),
+    "document": ("", "number of the document, in the order of its corpus"),
+    "unit": (
+        "",
+        "what a resample draws together: number of the author where authors repeat, else of the document",
+    ),
+    "documents.budget": (
+        "tokens",
+        "budget of the model along the curve; empty for the model that the study uses",
+    ),
+    "exact": ("count", "blanks filled with the original, case aside"),
+    "documents.blanks": ("count", "blanks of the document"),
+    "tokens": ("tokens of BLEU", "length of the written text"),
+    "original_tokens": ("tokens of BLEU", "length of the original"),
+    "bertscore": ("of the metric", "BERTScore of the document"),
     "blanks": ("count", "blanks filled"),
     "tokens_filled": ("tokens", "tokens written"),
     "token_forwards": ("tokens", "tokens read by the network, each time counted"),
@@ -138,6 +159,22 @@ MEANINGS = {
     "train_loss": ("nats per token", "mean loss of the training text since the row before"),
     "dev_loss": ("nats per token", "loss on the dev split"),
     "tokens_per_second": ("tokens per s", "speed of training; differs by machine"),
+    **{
+        f"{column}_{name}": ("count", meaning.format(words))
+        for name, words in (
+            ("content", "content words"),
+            ("stopword", "stopwords"),
+            ("punctuation", "punctuation"),
+        )
+        for column, meaning in (
+            ("exact", "blanks that hide {} and were filled with them"),
+            ("blanks", "blanks that hide {}"),
+        )
+    },
+    **{
+        f"matched_{n}": ("count", f"n-grams of order {n} that the original has too") for n in documents.ORDERS
+    },
+    **{f"ngrams_{n}": ("count", f"n-grams of order {n} of the written text") for n in documents.ORDERS},
 }
 
 
@@ -151,7 +188,7 @@ def write_dictionary() -> str:
     sections = []
     for table, columns in COLUMNS.items():
         lines = [
-            f"### {table}.csv",
+            f"### {FILES.get(table, f'{table}.csv')}",
             "",
             f"{TABLES[table].capitalize()}.",
             "",

@@ -17,6 +17,7 @@ from ..analysis.claims import hash_rules, list_comparisons
 from ..analysis.competence import judge_competence, mark_pale
 from ..analysis.correlation import compare_at_same_masking, correlate_tables
 from ..analysis.curve import compare_along, list_learning, mark_pale_along
+from ..analysis.documents import list_documents
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
 from ..analysis.headroom import mark_no_room, share_headroom
@@ -120,6 +121,7 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
     cells = [read_trained(path) for path in of_stage(inputs, "downstream")]
     answers = answer(rules, Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples))
+    tables["documents"] = list_documents(map(read_scored, of_stage(inputs, "score")), along)
     return tables | {"answers": answers, "sentences": write_sentences(answers, rules)}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..analysis import documents
 from ..analysis import tables as tidy
 from ..files import hash_file, write_csv
 from . import (
@@ -79,8 +80,8 @@ OPTIONAL = {"runs"}  # tables for which a study of one seed has no rows
 def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:
     """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
 
-    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent; `bench`, where a benchmark was
-    run. Raises StudyError for a table that lacks a column or repeats a cell.
+    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent; `documents`; and `bench`, where
+    a benchmark was run. Raises StudyError for a table that lacks a column or repeats a cell.
     """
     rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
     study, folder = read_study(rows), Path(folder)
@@ -90,9 +91,11 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
     specs = about.get("panels") or []
     shown = panel_section(specs, rows, study, folder / "figures")
     rows["findings"] = tidy.tidy("findings", list_findings(shown))
-    written = {name: table for name, table in rows.items() if name not in tidy.RARE or len(table)}
+    written = {f"{name}.csv": table for name, table in rows.items() if name not in tidy.RARE or len(table)}
+    if "documents" in tables:
+        written[documents.FILE] = tables["documents"]
     for name, table in written.items():
-        write_csv(table, folder / f"{name}.csv")
+        write_csv(table, folder / name)
     answers, told = outcomes.answer_tables(rows, study), outcomes.sentence_table(rows["sentences"], study)
     sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     if specs:  # a study of its own question shows what it has
@@ -116,7 +119,7 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
         examples=page.order_examples(examples),
         cards=cards,
         about=about,
-        files=[describe_file(folder / f"{name}.csv", len(table)) for name, table in written.items()],
+        files=[describe_file(folder / name, len(table)) for name, table in written.items()],
     )
 
 
