@@ -44,10 +44,19 @@ def test_the_difference_is_told_by_kind_of_word():
 
 
 def test_claims_are_told_by_their_sentences():
-    rows = [("C1", "S.", "Over 5 runs: x."), ("C2", "T.", "Nothing was run.")]
+    found = "Known length (mlm against clm): equal. Not run: left context."
+    rows = [("C1", "S.", f"Over 5 runs: {found}"), ("C2", "T.", "Nothing was run."), ("C5", "U.", "Over levels: no.")]
     claims = pd.DataFrame(rows, columns=["claim", "statement", "sentence"])
-    assert sentences.describe_claims(claims, ["C2"]) == "- **C2** (T.) Nothing was run."
-    assert sentences.describe_claims(claims).count("\n") == 1
+    assert sentences.describe_claims(claims, ["C2"]) == "- **C2** T.\n  - Nothing was run."
+    assert sentences.describe_claims(claims).splitlines() == [
+        "- **C1** S. Over 5 runs:",
+        "  - Known length (mlm against clm): equal.",
+        "  - Not run: left context.",
+        "- **C2** T.",
+        "  - Nothing was run.",
+        "- **C5** U.",
+        "  - Over levels: no.",
+    ]
 
 
 def test_nothing_measured_is_told():

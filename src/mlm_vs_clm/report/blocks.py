@@ -24,6 +24,7 @@ from .sentences import (
     describe_main_cell,
     describe_utility_gap,
     describe_word_classes,
+    split_sentence,
     summarise_corpora,
 )
 from .tables import markdown_row
@@ -76,8 +77,7 @@ def describe_matched(tables: Tables) -> Blocks:
 def describe_answer(tables: Tables) -> str:
     """Return the answer: on the text, along the training where there is a curve, on training with it, on the cost."""
     told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sentence"], strict=True))
-    sure, found, _ = told.get("C1", "").partition(": ")
-    sure = sure.lower() if found and sure.startswith(("For", "Over")) else "by condition"
+    sure = split_sentence(told.get("C1", ""))[0].lower() or "by condition"
     cost = list_outcomes(
         tables, "C8", lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
     )

@@ -1,5 +1,6 @@
 """What the tables say, in words: no sentence here knows how the study ended."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
 OUTCOMES = ("masked better", "causal better", "no difference shown")
 UNDECIDED = "undecided: an arm is not competent"
+SURE = re.compile(r"(For this one training|Over \d+ runs[^:]*): ")  # how the answer to a claim may begin
 NOT_TOLD_APART = "undecided: no room between unfilled and real text"
 
 
@@ -118,9 +120,20 @@ def describe_paired(row: Any, digits: int) -> str:
 
 
 def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
-    """Return the sentence of each claim (all, or those named) as a Markdown list."""
-    rows = [row for row in sentences.itertuples(index=False) if not claims or row.claim in claims]
-    return "\n".join(f"- **{row.claim}** ({row.statement}) {row.sentence}" for row in rows)
+    """Return the answer to each claim (all, or those named) as a Markdown list, a line per condition."""
+    lines = []
+    for row in sentences.itertuples(index=False):
+        if not claims or row.claim in claims:
+            sure, conditions = split_sentence(row.sentence)
+            lines += [f"- **{row.claim}** {row.statement}{sure and f' {sure}:'}", *(f"  - {one}" for one in conditions)]
+    return "\n".join(lines)
+
+
+def split_sentence(sentence: str) -> tuple[str, list[str]]:
+    """Return how sure the answer to a claim is ("For this one training"; may be empty), and what each condition found."""
+    sure = SURE.match(sentence)
+    rest = sentence[sure.end() :] if sure else sentence
+    return sure[1] if sure else "", [f"{one.removesuffix('.')}." for one in rest.split(". ")]
 
 
 @dataclass(frozen=True)
