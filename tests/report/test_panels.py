@@ -135,6 +135,7 @@ def test_settings_and_costs_are_columns_of_the_scores():
     row = rows.loc[("mlm temperature=0.3", 0.5, "exact_match")]
     assert (row["base"], row["variant"], row["arm.temperature"]) == ("mlm", "temperature=0.3", 0.3)
     assert row["passes"] == pytest.approx(13) and row["distinct1_low"] == pytest.approx(0.18)
+    assert {*join_settings("curve", TABLES)["pair"]} == {"mlm - clm"}
 
 
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():

@@ -45,7 +45,11 @@ def test_the_difference_is_told_by_kind_of_word():
 
 def test_claims_are_told_by_their_sentences():
     found = "Known length (mlm against clm): equal. Not run: left context."
-    rows = [("C1", "S.", f"Over 5 runs: {found}"), ("C2", "T.", "Nothing was run."), ("C5", "U.", "Over levels: no.")]
+    rows = [
+        ("C1", "S.", f"Over 5 runs: {found}"),
+        ("C2", "T.", "Nothing was run."),
+        ("C5", "U.", "Over levels: no."),
+    ]
     claims = pd.DataFrame(rows, columns=["claim", "statement", "sentence"])
     assert sentences.describe_claims(claims, ["C2"]) == "- **C2** T.\n  - Nothing was run."
     assert sentences.describe_claims(claims).splitlines() == [

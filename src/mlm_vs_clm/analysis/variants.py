@@ -30,8 +30,8 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     """Return a table with a column per setting that variants differ in, numbers where all its levels are.
 
     Rows of arms (of `first`, in a table of differences) also have `base`, the arm that they are a variant of, and
-    `variant`, its settings in words, else the arm itself; those of cells have COSTS, and every measure of the same cell
-    with its interval by its name, of two scopes that of the row.
+    `variant`, its settings in words, else the arm itself; differences also have `pair`, both bases. Rows of
+    cells have COSTS, and every measure of the same cell with its interval by its name, of two scopes that of the row.
     """
     rows, variants = tables[name], tables["variants"]
     arm = next((column for column in ("arm", "first") if column in rows), None)
@@ -39,6 +39,8 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         return rows
     words = rows[arm].str.partition(" ")
     rows = rows.assign(base=words[0], variant=words[2].where(words[2] != "", words[0]))
+    if "second" in rows:
+        rows["pair"] = rows["base"] + " - " + rows["second"].str.partition(" ")[0]
     levels = variants.drop_duplicates(["arm", "setting"]).pivot(
         index="arm", columns="setting", values="level"
     )

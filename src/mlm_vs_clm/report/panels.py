@@ -17,7 +17,7 @@ from . import style
 from .cost import GIGA
 from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
 from .style import Study, ordered
-from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, enter_number, order_lines
+from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, order_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -395,7 +395,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
                 Entry(cell.facet),
                 Entry(cell.line),
                 Entry(cell.named),
-                enter_number(cell.x, "{:,.4g}"),
+                Entry(write(float(f"{cell.x:.4g}")), cell.x),
                 enter(cell, digits),
             )
             for cell in cells.sort_values(["facet", "line", "x", "named"], kind="stable").itertuples(
@@ -411,6 +411,8 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
     one, other = name_sides(cells)
     first, second = count_certain(able)
     text = f"{one} is ahead in {first or 'none'} of {len(cells)} differences, {other} in {second or 'none'}"
+    if one not in {*cells["arm"]}:
+        text = text[0].upper() + text[1:]
     if undecided := len(able) - first - second:
         text += f", {undecided} undecided"
     if able["is_unsure"].any():

@@ -125,7 +125,10 @@ def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
     for row in sentences.itertuples(index=False):
         if not claims or row.claim in claims:
             sure, conditions = split_sentence(row.sentence)
-            lines += [f"- **{row.claim}** {row.statement}{sure and f' {sure}:'}", *(f"  - {one}" for one in conditions)]
+            lines += [
+                f"- **{row.claim}** {row.statement}{sure and f' {sure}:'}",
+                *(f"  - {one}" for one in conditions),
+            ]
     return "\n".join(lines)
 
 
