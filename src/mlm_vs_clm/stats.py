@@ -251,47 +251,31 @@ def correlations(
     y: Sequence[float],
     given: Sequence[float] | None = None,
     n_resamples: int = 1000,
-    clusters: Sequence | None = None,
 ) -> dict[str, Estimate]:
     """Return Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
 
-    Cells with a NaN are left out; resamples in which a variable does not vary are left out. Cells of a cluster are
-    drawn together.
+    Cells with a NaN are left out; resamples in which a variable does not vary are left out.
     """
     columns = np.array([x, y] if given is None else [x, y, given], dtype=float)
-    defined = ~np.isnan(columns).any(axis=0)
-    names = (
-        None if clusters is None else [name for name, is_in in zip(clusters, defined, strict=True) if is_in]
-    )
+    columns = columns[:, ~np.isnan(columns).any(axis=0)]
     measures = CORRELATIONS if given is None else CORRELATIONS | {"partial_spearman": partial_spearman}
-    return {
-        name: estimate(measure, columns[:, defined], n_resamples, names) for name, measure in measures.items()
-    }
+    return {name: estimate(measure, columns, n_resamples) for name, measure in measures.items()}
 
 
 def estimate(
     measure: Callable,
     columns: Sequence[np.ndarray] | np.ndarray,
     n_resamples: int = 1000,
-    clusters: Sequence | None = None,
 ) -> Estimate:
-    """Return a measure of columns without NaN, with its percentile interval; rows of a cluster are drawn together."""
+    """Return a measure of columns without NaN, with its percentile interval."""
     n = len(columns[0])
     if n < 3:
         return undefined(n, "fewer than three cells")
     value = float(measure(np.ones((1, n)), *columns)[0])
     if np.isnan(value):
         return undefined(n, "a variable does not vary")
-    resampled = measure(draw_cells(n, n_resamples, clusters), *columns)
+    resampled = measure(draw_weights(n, n_resamples), *columns)
     return Estimate(value, *percentile_interval(resampled), n)
-
-
-def draw_cells(n: int, n_resamples: int, clusters: Sequence | None = None) -> np.ndarray:
-    """Return how often each of n cells is drawn in each resample, (n_resamples, n)."""
-    if clusters is None:
-        return draw_weights(n, n_resamples)
-    place = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
-    return draw_weights(len(place), n_resamples)[:, [place[name] for name in clusters]]
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:

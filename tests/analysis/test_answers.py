@@ -103,6 +103,24 @@ def test_a_row_says_how_sure_it_is_and_what_would_settle_it():
     assert row["detectable"] > 0.03  # training noise is in it
 
 
+def test_where_conditions_differ_in_their_runs_each_says_its_own():
+    rng = np.random.default_rng(0)
+    both = [*PAIR, {"name": "both contexts", "first": {"arm": "mlm"}, "second": {"arm": "infill"}}]
+    rule = pick_rule("C1", measures=FILLS, conditions=both)
+    cells = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.25}, rng)
+    once = [one for one in cells if one.cell.arm != "infill" or one.cell.seed == 0]
+    (told,) = write_sentences(ask(rule, cells), [rule])["sentence"]
+    assert (
+        told
+        == "Over 5 runs: Known length (mlm against clm): mlm better. Both contexts (mlm against infill): mlm better."
+    )
+    (told,) = write_sentences(ask(rule, once), [rule])["sentence"]
+    assert told == (
+        "Known length (mlm against clm, over 5 runs): mlm better. "
+        "Both contexts (mlm against infill, for this one training): mlm better."
+    )
+
+
 def test_function_words_alone_are_told():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
@@ -155,6 +173,9 @@ def test_a_class_is_compared_with_as_many_random_words():
 
 
 LOWER = ("shuffled", "unigram at random 1")
+WORTH = pd.DataFrame(
+    {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
+)
 
 
 def train(name, recall, rng, seeds=1, masking=("", float("nan"))):
@@ -181,15 +202,26 @@ def test_training_on_replaced_words_is_asked_yes_or_no(recall, below, above):
     rng, hidden = np.random.default_rng(6), ("random", 1.0)
     trained = train("real", 0.8, rng) + train("majority", 0.1, rng) + train("shuffled", 0.1, rng)
     trained += train("mlm", recall, rng, 5, hidden) + train("unigram", 0.1, rng, 5, hidden)
-    values = pd.DataFrame(
-        {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
-    )
-    table = ask(pick_rule("C6"), simulate({"mlm": 0.3}, rng), trained, downstream=values)
+    table = ask(pick_rule("C6"), simulate({"mlm": 0.3}, rng), trained, downstream=WORTH)
     assert find(table, condition="sharply below real text", second="mlm at random 1")["outcome"] == below
     named = {"condition": "above the floors", "first": "mlm at random 1"}
     found = {second: find(table, second=second, **named)["outcome"] for second in LOWER}
     assert set(found.values()) == {above}
     assert find(table, second="uniform at random 1", **named)["outcome"] == "not run"
+
+
+def test_a_difference_as_training_data_has_the_runs_that_both_arms_share():
+    seconds = ["infill", "clm", "real"]
+    rule = pick_rule("C6", cells=dict(zip(("strategy", "ratio"), MAIN, strict=True)))
+    rule |= {"conditions": [{"name": "as data", "firsts": ["mlm"], "seconds": seconds, "at_least": 0}]}
+    rng, sides = np.random.default_rng(0), {"mlm": 5, "clm": 5, "infill": 1}
+    scored = simulate(dict.fromkeys(sides, 0.3), rng)
+    scored = [one for one in scored if one.cell.seed < sides.get(one.cell.arm, 5)]
+    trained = [cell for arm, runs in sides.items() for cell in train(arm, 0.5, rng, runs, MAIN)]
+    table = ask(rule, scored, trained + train("real", 0.8, rng), downstream=WORTH)
+    of_corpus = table[table["corpus"] == "plots"]
+    found = dict(zip(of_corpus["second"], of_corpus["runs"], strict=True))
+    assert found == {"clm at random 0.5": 5, "infill at random 0.5": 1, "real": 5}
 
 
 def test_a_correlation_has_words_of_its_own():
@@ -205,16 +237,13 @@ def test_a_correlation_has_words_of_its_own():
         about
         | {"statistic": "slope_at_same_masking", "value": -0.2, "low": -0.3, "high": -0.1, "bound": np.nan}
     )
-    worth = pd.DataFrame(
-        {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
-    )
     rng = np.random.default_rng(0)
     table = ask(
         pick_rule("C5"),
         simulate({}, rng),
         train("real", 0.8, rng),
         correlation=pd.DataFrame(rows),
-        downstream=worth,
+        downstream=WORTH,
     )
     of = {
         row["condition"]: row["outcome"]

@@ -24,20 +24,19 @@ from mlm_vs_clm.analysis.correlation import (
     describe_overall,
     fit_curve,
     fit_slope,
+    pair_cells,
     reason_not_fitted,
     trace_fits,
 )
 from mlm_vs_clm.analysis.pooling import (
     FORMULAS,
-    MEASURED,
-    average_seeds,
     describe_fit,
     fit_mixed_model,
     leave_each_out,
     pool,
 )
 from mlm_vs_clm.analysis.tables import OVERALL
-from mlm_vs_clm.stats import draw_cells, spearman
+from mlm_vs_clm.stats import spearman
 
 REPEATS = 20
 
@@ -110,12 +109,6 @@ def test_a_share_that_is_constant_leaves_the_raw_correlation_alone():
     rows = describe(np.arange(20.0), np.arange(20.0) ** 2, np.full(20, 0.5))
     assert rows["spearman"]["decision"] == STRONG
     assert rows["partial_spearman"]["decision"] == MISSING
-
-
-def test_the_seeds_of_a_cell_are_drawn_together():
-    weights = draw_cells(6, 50, ["a", "b", "a", "c", "b", "a"])
-    assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 1] == weights[:, 4]).all()
-    assert (draw_cells(3, 50, ["x", "y", "z"]) == draw_cells(3, 50)).all()
 
 
 def corpora_of(rng, rhos, n=40):
@@ -247,32 +240,26 @@ def test_cells_to_which_no_curve_can_be_fitted_have_a_reason(quality, utility, r
     assert reason in found and bool(found) == bool(reason)
 
 
-def thrice(cells):
-    """Return every cell with three seeds that found the same."""
-    return pd.concat([cells] * 3, ignore_index=True)
+def test_a_cell_measured_again_is_not_a_second_finding():
+    once = make_tables(lambda quality: quality)
+    again = [
+        pd.concat([table, table[table["arm" if "arm" in table else "trained_on"] == "mlm"].assign(seed=7)])
+        for table in once
+    ]
+    assert len(again[0]) > len(once[0])
+    rows, repeated = (pd.DataFrame(correlate_tables(*tables, 50, 0.5)) for tables in (once, again))
+    pd.testing.assert_frame_equal(rows, repeated)
 
 
-def test_three_seeds_that_found_the_same_are_one_finding():
-    cells = corpora_of(np.random.default_rng(10), dict.fromkeys("abc", 0.4), n=30)
-    again = {name: thrice(part) for name, part in cells.items()}
-    for formula in FORMULAS.values():
-        one, three = fit_mixed_model(formula, cells), fit_mixed_model(formula, again)
-        assert (three.value, three.low, three.high) == pytest.approx((one.value, one.low, one.high), abs=1e-4)
-        assert three.n == one.n == 90
-    rows, repeated = (
-        {row["statistic"]: row for row in describe_corpus(part, len(part), 100, 0.5)}
-        for part in (cells["a"], again["a"])
-    )
-    for name in ("spline_p", "spline_aic_gain"):
-        assert repeated[name]["value"] == pytest.approx(rows[name]["value"])
-        assert repeated[name]["n_cells"] == 30
-
-
-def test_seeds_are_averaged_within_a_cell():
-    cells = make_cells(*correlated(np.random.default_rng(0), 30, 0.4))
-    found = average_seeds(pd.concat([cells, cells.assign(quality=cells["quality"] + 0.2)]))
-    assert list(found["quality"]) == pytest.approx(list(cells["quality"] + 0.1))
-    pd.testing.assert_frame_equal(average_seeds(cells)[MEASURED], cells[MEASURED])
+def test_a_cell_has_the_means_of_its_seeds_and_none_where_one_is_missing():
+    names = {"corpus": "plots", "strategy": "random", "ratio": 0.5}
+    cells = pd.DataFrame([names | {"arm": arm, "seed": seed} for arm in ("mlm", "clm") for seed in (0, 1)])
+    scores = cells.assign(scope="fills", metric="exact_match", share=0.5, value=[0.25, 0.75, 0.5, np.nan])
+    useful = cells.rename(columns={"arm": "trained_on"}).assign(task="genres", metric="micro_f1", reason="")
+    found = pair_cells(scores, useful.assign(value=[0.5, 1.0, 0.5, 0.5]), "plots", "fills", "exact_match")
+    assert list(found["cluster"]) == ["mlm random 0.5", "clm random 0.5"]
+    assert list(found["quality"])[:1] == [0.5] and np.isnan(found["quality"].iloc[1])
+    assert list(found["utility"]) == [0.75, 0.5]
 
 
 def make_arms(slope, levels, n_arms=6, n_maskings=5, noise=0.01, seed=0):

@@ -62,6 +62,13 @@ def test_a_part_of_the_grid_may_have_seeds_of_its_own(choose):
     assert filled == ["score/plots/random-0.5/1/clm", "score/plots/random-0.5/2/clm"]
 
 
+def test_the_curve_is_filled_at_the_seeds_of_the_grid_alone(choose):
+    cells = cells_of(choose, "{strategy: random, ratio: 0.5, arms: [mlm], seeds: [1, 2]}")
+    curve = {name.split("/")[3] for name in cells if name.startswith("curve/")}
+    filled = {name.split("/")[3] for name in cells if name.startswith("score/")}
+    assert (curve, filled) == ({"0"}, {"0", "1", "2"})
+
+
 def test_settings_of_the_training_vary_too(choose):
     cells = cells_of(choose, VARY % "scale.training.token_budget: [3000, 4000], model: [minilm, tiny]")
     trained = [recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/clm/")]

@@ -14,7 +14,8 @@ def make_answers(*outcomes):
         "claim": "C1",
         "first": "mlm at random 0.5",
         "second": "clm at random 0.5",
-        **{"metric": "bleu", "scope": "document", "effect": float("nan"), "reason": "", "needs": "both arms"},
+        **{"metric": "bleu", "scope": "document", "effect": float("nan")},
+        **{"runs": 1, "reason": "", "needs": "both arms"},
     }
     rows = [
         row | {"condition": "known length", "corpus": f"corpus {i}", "outcome": outcome}

@@ -9,13 +9,20 @@ from mlm_vs_clm.report.style import Study
 STUDY = Study("smoke", ("random", 0.5))
 
 
-def row(condition, corpus, outcome, metric="bleu", effect=2.5, reason=""):
+def row(condition, corpus, outcome, metric="bleu", effect=2.5, reason="", runs=1):
     about = {"claim": "C1", "condition": condition, "corpus": corpus, "outcome": outcome}
     sides = {"first": "mlm at random 0.5", "second": "clm at random 0.5", "scope": "document"}
     return (
         about
         | sides
-        | {"metric": metric, "reason": reason, "effect": effect, "low": effect - 1, "high": effect + 1}
+        | {
+            "metric": metric,
+            "reason": reason,
+            "runs": runs,
+            "effect": effect,
+            "low": effect - 1,
+            "high": effect + 1,
+        }
     )
 
 
@@ -51,3 +58,12 @@ def test_one_row_per_condition_and_measure_in_reading_order():
         ["known length", "mlm - clm", "exact match, whole document", "–", "equal: +2.500 [+1.500, +3.500]"],
     ]
     assert grid_table(answers, STUDY, "C9") == []
+
+
+def test_trainings_have_a_column_where_conditions_differ_in_them():
+    rows = [row("known length", "plots", "first better", runs=5), row("as reported", "plots", "equal")]
+    (table,) = grid_table(pd.DataFrame(rows), STUDY, "C1")
+    assert table.header == ("condition", "difference", "measure", "trainings", "plots")
+    assert [line[3].text for line in table.rows] == ["1", "5"]
+    (table,) = grid_table(pd.DataFrame(rows[:1]), STUDY, "C1")
+    assert "trainings" not in table.header

@@ -218,36 +218,53 @@ def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFram
 
 
 def _describe_claim(rows: list[dict]) -> str:
-    """Return a short sentence per condition, and one that lists the conditions that were not run."""
+    """Return a short sentence per condition, and one that lists the conditions that were not run.
+
+    How sure they are comes first where all conditions share it, else with each.
+    """
     conditions = group_by(rows, lambda row: row["condition"])
     absent = [name for name, part in conditions.items() if {row["outcome"] for row in part} == {NOT_RUN}]
     corpora = {row["corpus"] for row in rows}
+    sure = {name: _word_runs(part) for name, part in conditions.items()}
+    shared = {words for words in sure.values() if words}
+    apart = len(shared) > 1
     sentences = [
-        _describe_condition(name, part, corpora) for name, part in conditions.items() if name not in absent
+        _describe_condition(name, part, corpora, sure[name] if apart else "")
+        for name, part in conditions.items()
+        if name not in absent
     ]
-    runs = min(
-        (row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1), default=0
-    )
-    sure = {0: "", 1: "For this one training: "}.get(int(runs), f"Over {int(runs)} runs: ")
-    if 1 < runs < SETTLED_RUNS:
-        sure = f"Over {int(runs)} runs, fewer than the {SETTLED_RUNS} that settle: "
     if absent:
         sentences.append(f"Not run: {', '.join(absent)}")
-    return f"{sure}{'. '.join(sentences)}." if sentences else ""
+    if not sentences:
+        return ""
+    first = "" if apart else "".join(f"{words[0].upper()}{words[1:]}: " for words in shared)
+    return f"{first}{'. '.join(sentences)}."
 
 
-def _describe_condition(name: str, rows: list[dict], corpora: set[str]) -> str:
-    """Return what a condition found: each outcome with its arms and corpora, by its first metric; a correlation by each."""
+def _word_runs(rows: list[dict]) -> str:
+    """Return over how many trainings a condition was measured, in words; nothing where none speaks."""
+    runs = [row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1]
+    fewest = int(min(runs, default=0))
+    few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""
+    return {0: "", 1: ONE_TRAINING}.get(fewest, f"over {fewest} runs{few}")
+
+
+def _describe_condition(name: str, rows: list[dict], corpora: set[str], sure: str = "") -> str:
+    """Return what a condition found: each outcome with its arms and corpora, by its first metric; a correlation by each.
+
+    `sure`: over how many trainings.
+    """
     metrics = dict.fromkeys(row["metric"] for row in rows)
     if len(metrics) > 1 and str(rows[0]["first"]).startswith(QUALITY):
         parts = [[row for row in rows if row["metric"] == metric] for metric in metrics]
         return ". ".join(
-            _describe_condition(f"{name}, by {metric}", part, corpora)
+            _describe_condition(f"{name}, by {metric}", part, corpora, sure)
             for metric, part in zip(metrics, parts, strict=True)
         )
     rows = [row for row in rows if row["metric"] == rows[0]["metric"] and row["outcome"] != NOT_RUN]
     pairs = list(dict.fromkeys(map(_read_pair, rows)))
-    title = f"{name} ({pairs[0][0]} against {pairs[0][1]})" if len(pairs) == 1 and all(pairs[0][:2]) else name
+    about = [f"{pairs[0][0]} against {pairs[0][1]}" if len(pairs) == 1 and all(pairs[0][:2]) else "", sure]
+    title = f"{name} ({', '.join(filter(None, about))})" if any(about) else name
     worded = group_by(rows, lambda row: word_outcome(row, len(pairs) > 1))
     same: dict[tuple[str, str], list[str]] = {}
     for (words, other), part in worded.items():

@@ -2,8 +2,8 @@
 
 A decision is a test of equivalence: `no strong correlation` where the whole 95 % interval lies inside the bound
 (two one-sided tests at 2.5 % each, stricter than the usual 5 %), `strong correlation` where it lies outside,
-`inconclusive` where it spans the bound. Resamples draw cells; the seeds of a cell are drawn together, and averaged
-before shapes and mixed models, which have no other way to know that they are one cell.
+`inconclusive` where it spans the bound. A cell has the means of its seeds, since a cell measured again is not a second
+finding; resamples draw cells.
 """
 
 import math
@@ -26,11 +26,11 @@ from ..stats import (
 )
 from ..tasks.outcome import UNTRAINED
 from .competence import COMPETENT
-from .pooling import FORMULAS, MEASURES, average_seeds, fit_mixed_model, leave_each_out, pool
+from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
 
 QUALITY = [("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
-CELL_COLUMNS = ["corpus", "strategy", "ratio", "seed"]
+CELL_COLUMNS = ["corpus", "strategy", "ratio", "arm"]
 LEFT_OUT = "left_out_"
 STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
 UNDECIDED, MISSING = "inconclusive", "missing"
@@ -76,9 +76,9 @@ def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
 def pair_cells(
     scores: pd.DataFrame, downstream: pd.DataFrame, corpus: str, scope: str, metric: str
 ) -> pd.DataFrame:
-    """Return one row per cell that an arm filled, NaN where there is no score.
+    """Return one row per cell that an arm filled, means over its seeds; NaN where a seed has no score.
 
-    Columns: CELL_COLUMNS, arm, share, quality, utility, and cluster, which the seeds of a cell share.
+    Columns: CELL_COLUMNS, share, quality, utility, and cluster, which a cell shares with those of other corpora.
     """
     of_metric = (scores["scope"] == scope) & (scores["metric"] == metric) & (scores["corpus"] == corpus)
     good = scores[of_metric & ~scores["arm"].isin(BOUNDS)].rename(columns={"value": "quality"})
@@ -88,11 +88,12 @@ def pair_cells(
     useful = useful.rename(columns={"value": "utility", "trained_on": "arm"})
     is_default = useful["reason"].fillna("").astype(str).str.startswith(UNTRAINED)
     useful = useful.assign(utility=useful["utility"].where(~is_default))
-    pairs = good.merge(useful[[*CELL_COLUMNS, "arm", "utility"]], on=[*CELL_COLUMNS, "arm"])
-    names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in pairs.itertuples(index=False)]
-    return pairs[[*CELL_COLUMNS, "arm", "share", "quality", "utility"]].assign(
-        cluster=np.array(names, dtype=object)
-    )
+    keys = [*CELL_COLUMNS, "seed"]
+    pairs = good.merge(useful[[*keys, "utility"]], on=keys)
+    by_cell = pairs.groupby(CELL_COLUMNS, sort=False)[["share", "quality", "utility"]]
+    cells = by_cell.agg(lambda values: values.mean(skipna=False)).reset_index()
+    names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in cells.itertuples(index=False)]
+    return cells.assign(cluster=np.array(names, dtype=object))
 
 
 def compare_at_same_masking(
@@ -120,12 +121,11 @@ def compare_at_same_masking(
 def fit_slope(cells: pd.DataFrame, resamples: int) -> Estimate:
     """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
 
-    The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. Seeds
-    are averaged; a masking with a single arm says nothing of arms and is left out.
+    The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. A
+    masking with a single arm says nothing of arms and is left out.
     """
     cells = cells.assign(masking=list(zip(cells["strategy"], cells["ratio"], strict=True)))
-    table = cells.groupby(["arm", "masking"])[["quality", "utility"]].mean().reset_index()
-    table = table[table.groupby("masking")["arm"].transform("size") > 1]
+    table = cells[cells.groupby("masking")["arm"].transform("size") > 1]
     arms, maskings = (table[name].astype("category").cat for name in ("arm", "masking"))
     sizes = len(arms.categories), len(maskings.categories)
     if sizes[0] < FEWEST_ARMS or sizes[1] < 2:
@@ -159,11 +159,10 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
     if len(cells) and count_levels(cells) < FEWEST_LEVELS:
         return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
-    clusters = list(cells["cluster"])
     reason = _explain_left_out(n_paired, len(cells))
-    found = correlations(quality, utility, share, resamples, clusters=clusters)
+    found = correlations(quality, utility, share, resamples)
     rows = [_decide(name, one, bound, reason) for name, one in found.items()]
-    return [*rows, *describe_curve(average_seeds(cells))]
+    return [*rows, *describe_curve(cells)]
 
 
 def count_levels(cells: pd.DataFrame) -> int:
@@ -233,7 +232,7 @@ def spline_basis(quality: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 
 def describe_curve(cells: pd.DataFrame) -> list[dict]:
-    """Return the rows of the spline against the straight line; `cells` has one row per cell, its seeds averaged."""
+    """Return the rows of the spline against the straight line; `cells` as in `pair_cells`."""
     quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     if reason := reason_not_fitted(quality, utility):
         nothing = undefined(len(quality), reason)
@@ -265,10 +264,9 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
 def trace_fits(cells: pd.DataFrame) -> pd.DataFrame:
     """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
 
-    `cells` has quality and utility; the seeds of a cell are averaged first.
+    `cells` has quality and utility.
     """
-    once = average_seeds(cells)
-    quality, utility = (once[name].to_numpy(dtype=float) for name in ("quality", "utility"))
+    quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
     if reason_not_fitted(quality, utility):
         return pd.DataFrame()
     grid = np.linspace(quality.min(), quality.max(), N_POINTS)

@@ -68,7 +68,7 @@ def compare_by_seed(
     comparisons: Sequence[Comparison],
     resamples: int,
 ) -> pd.DataFrame:
-    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for a corpus with one seed.
+    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what has one seed.
 
     Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
     data, over task seeds.
@@ -80,7 +80,9 @@ def compare_by_seed(
         compare_utility(cells, comparisons, resamples).assign(seed=seed, scope="utility")
         for seed, cells in _by_seed(trained)
     ]
-    return pd.concat(tables or [pd.DataFrame()]).reindex(columns=COLUMNS["runs"])
+    rows = pd.concat(tables or [pd.DataFrame()]).reindex(columns=COLUMNS["runs"])
+    n_values = rows.groupby(["corpus", "comparison", "scope", "metric"])["value"].transform("count")
+    return rows[n_values != 1]
 
 
 def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:

@@ -95,10 +95,13 @@ class Study:
         )
 
     def count_runs(self, corpus: str) -> int:
-        """Return how often the arm that was trained most often was trained; 1 where none was."""
-        of_corpus = [cells for place, cells in self.scored.items() if place[0] == corpus]
-        trained = [{one.training for one in cells.values() if one.training} for cells in of_corpus]
-        return max(1, *map(len, trained), 1)
+        """Return how often the arm of the cell that was trained least often was trained; 1 where none was."""
+        trained = (self.count_trainings(place) for place in self.scored if place[0] == corpus)
+        return min(filter(None, trained), default=1)
+
+    def count_trainings(self, place: Place) -> int:
+        """Return how often the model of an arm was trained, over the seeds of a place; 0 for a baseline."""
+        return len({one.training for one in self.scored.get(place, {}).values() if one.training})
 
     def find_range(self, place: Place, measure: tuple[str, str]) -> float:
         """Return oracle minus unfilled of a measure at a place's masking; 1 for a gain, NaN where one was not run."""
@@ -189,14 +192,9 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         )
         sides = [study.trained.get(place, {}) for place in (first, second)]
         made = compare_trained(sides[0], sides[1], study.resamples, names)
-        trainings = {
-            one.training
-            for place in (first, second)
-            for one in study.scored.get(place, {}).values()
-            if one.training
-        }
         if not made.reason:
-            made = replace(made, runs=max(1, min(len(trainings), max(map(len, sides)))))
+            trainings = list(filter(None, map(study.count_trainings, (first, second))))
+            made = replace(made, runs=min(made.runs, *trainings) if trainings else 1)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
         made = replace(made, p=find_p(made, bound))
         about = (corpus, first, second, ("utility", metric), made, claim["margin"] * worth)

@@ -23,12 +23,6 @@ STRATEGIES = {"strategy": "0 + C(strategy)"}
 SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
 
 
-def average_seeds(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cluster with the means of its seeds: a cell measured again is not a second finding."""
-    means = dict.fromkeys(MEASURED, "mean")
-    return cells.groupby("cluster", sort=False, as_index=False).agg({"strategy": "first"} | means)
-
-
 def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int) -> Estimate:
     """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
 
@@ -65,12 +59,11 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     """Return the slope of utility on quality, in standard deviations within corpus, with a normal 95 % interval.
 
     Groups are corpora, each with a slope of its own (standardising removed their levels), and within them strategies,
-    each with a level of its own; the seeds of a cell are averaged, so that n counts cells. A model that does not
-    converge is NaN with its reason; with a variance at zero the slope stands and the reason starts with `singular`.
+    each with a level of its own. A model that does not converge is NaN with its reason; with a variance at zero the slope
+    stands and the reason starts with `singular`.
     """
     import statsmodels.formula.api as smf
 
-    cells = {corpus: average_seeds(part) for corpus, part in cells.items()}
     varied = {
         corpus: part
         for corpus, part in cells.items()

@@ -209,8 +209,8 @@ class GridConfig:
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
     output layer and another order of documents. The main cell is scored by all of `scoring.metrics`, other cells by
     `metrics`, and cells that train no task model by exact match and BLEU. `curve` names arms that, with their variants,
-    also fill the main cell at every token budget of their training; `likelihood` those of which the likelihood of the
-    originals is measured there.
+    also fill the main cell at every token budget of their training, at the seeds of the grid itself; `likelihood` those of
+    which the likelihood of the originals is measured there.
     """
 
     corpora: list[str] = MISSING

@@ -34,8 +34,8 @@ VERSIONS = {
     "generate": 7,
     "score": 5,
     "downstream": 9,
-    "correlate": 8,
-    "report": 39,
+    "correlate": 9,
+    "report": 40,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

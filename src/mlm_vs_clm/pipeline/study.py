@@ -59,7 +59,8 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-            if is_main and (base in grid.curve or grid.curve and base in COUNTING):
+            is_along = is_main and cell.seed in grid.seeds
+            if is_along and (base in grid.curve or grid.curve and base in COUNTING):
                 rest |= _list_curve(full, cell_name)
     return first | second | rest
 

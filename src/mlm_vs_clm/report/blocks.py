@@ -218,10 +218,13 @@ def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     """Return the answers to a claim, a row per condition that was run; to C1, also by kind of word and as training data."""
     answers = tables["answers"]
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
-    several = answers["runs"].max() > 1
+    fewest, most = answers["runs"].min(), answers["runs"].max()
     how = (
-        "95 % intervals over the trainings" if several else "one training each, 95 % intervals over documents"
+        "95 % intervals over the trainings"
+        if most > 1
+        else "one training each, 95 % intervals over documents"
     )
+    how += " where there are several, else over documents" if fewest < most else ""
     details = [describe_word_classes(tables["gap"]), describe_training_data(tables)] if claim == "C1" else []
     told = [f"- {one}" for one in details if one]
     return "\n".join(

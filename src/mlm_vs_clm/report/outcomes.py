@@ -164,11 +164,15 @@ def sentence_table(sentences: pd.DataFrame, study: Study) -> list[Table]:
 
 
 def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
-    """Return a claim's answers at a glance: one row per condition and measure, corpora across."""
+    """Return a claim's answers at a glance: one row per condition and measure, corpora across.
+
+    Where conditions differ in it, a row also has its number of trainings.
+    """
     rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
     if rows.empty:
         return []
     corpora, lines = style.ordered(rows["corpus"]), []
+    counts = ("trainings",) if rows["runs"].nunique() > 1 else ()
     for condition in style.ordered(rows["condition"], style.COMPARISONS):
         of_condition = rows[rows["condition"] == condition].sort_values("scope", kind="stable")
         for (scope, metric), part in of_condition.groupby(["scope", "metric"], sort=False):
@@ -176,9 +180,10 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
             found = {row.corpus: row for row in part.itertuples(index=False)}
             named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
             words = (str(condition), named, style.name_measure(scope, metric))
-            cells = [enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora]
+            cells = [enter_number(part["runs"].min(), absent=DASH) for _ in counts]
+            cells += [enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora]
             lines.append((*map(Entry, words), *cells))
-    header = ("condition", "difference", "measure", *corpora)
+    header = ("condition", "difference", "measure", *counts, *corpora)
     return [Table("grid", f"{claim} by condition", GRID, header, lines, command_for_report(study.scale))]
 
 
