@@ -119,6 +119,13 @@ def test_where_conditions_differ_in_their_runs_each_says_its_own():
         "Known length (mlm against clm, over 5 runs): mlm better. "
         "Both contexts (mlm against infill, for this one training): mlm better."
     )
+    weak = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.02}, rng)
+    weak = [one for one in weak if one.cell.arm != "infill" or one.cell.seed == 0]
+    (told,) = write_sentences(ask(rule, weak), [rule])["sentence"]
+    assert told == (
+        "Known length (mlm against clm, over 5 runs): mlm better. "
+        "Both contexts (mlm against infill): arm not competent."
+    )
 
 
 def test_function_words_alone_are_told():

@@ -220,29 +220,29 @@ def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFram
 def _describe_claim(rows: list[dict]) -> str:
     """Return a short sentence per condition, and one that lists the conditions that were not run.
 
-    How sure they are comes first where all conditions share it, else with each.
+    Over how many trainings comes first where all conditions have as many, else with each.
     """
     conditions = group_by(rows, lambda row: row["condition"])
     absent = [name for name, part in conditions.items() if {row["outcome"] for row in part} == {NOT_RUN}]
     corpora = {row["corpus"] for row in rows}
-    sure = {name: _word_runs(part) for name, part in conditions.items()}
-    shared = {words for words in sure.values() if words}
-    apart = len(shared) > 1
+    made = {name: part for name, part in conditions.items() if name not in absent}
+    sure = {name: _word_runs(part) for name, part in made.items()}
+    fewest = {min(row["runs"] for row in part if row["outcome"] != NOT_RUN) for part in made.values()}
+    apart = len(fewest) > 1
     sentences = [
-        _describe_condition(name, part, corpora, sure[name] if apart else "")
-        for name, part in conditions.items()
-        if name not in absent
+        _describe_condition(name, part, corpora, sure[name] if apart else "") for name, part in made.items()
     ]
     if absent:
         sentences.append(f"Not run: {', '.join(absent)}")
     if not sentences:
         return ""
-    first = "" if apart else "".join(f"{words[0].upper()}{words[1:]}: " for words in shared)
+    first = "" if apart else next(filter(None, sure.values()), "")
+    first = f"{first[0].upper()}{first[1:]}: " if first else ""
     return f"{first}{'. '.join(sentences)}."
 
 
 def _word_runs(rows: list[dict]) -> str:
-    """Return over how many trainings a condition was measured, in words; nothing where none speaks."""
+    """Return over how many trainings a condition was measured, in words; nothing where it decides nothing by one."""
     runs = [row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1]
     fewest = int(min(runs, default=0))
     few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""

@@ -68,7 +68,7 @@ def compare_by_seed(
     comparisons: Sequence[Comparison],
     resamples: int,
 ) -> pd.DataFrame:
-    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what has one seed.
+    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what was run at one seed.
 
     Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
     data, over task seeds.
@@ -81,8 +81,9 @@ def compare_by_seed(
         for seed, cells in _by_seed(trained)
     ]
     rows = pd.concat(tables or [pd.DataFrame()]).reindex(columns=COLUMNS["runs"])
-    n_values = rows.groupby(["corpus", "comparison", "scope", "metric"])["value"].transform("count")
-    return rows[n_values != 1]
+    was_run = ~rows["reason"].astype(str).str.startswith("not run")
+    keys = [rows[key] for key in ("corpus", "comparison", "scope", "metric")]
+    return rows[was_run.groupby(keys).transform("sum") > 1]
 
 
 def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
