@@ -53,6 +53,15 @@ def test_above_one_floor_and_below_another_is_not_competent():
     )
 
 
+def test_scores_are_over_the_seeds_that_arm_and_floor_share():
+    seeds = (0, 1, 2)
+    once = judge([cell("infill", 0.3, seed=0, context="both"), *floors(seeds=seeds)])["infill", "all"]
+    assert once["difference"] == pytest.approx(once["value"] - once["floor_value"])
+    thrice = [cell("mlm", 0.3, seed=seed, context="both") for seed in seeds]
+    short = judge([*thrice, *floors(seeds=(1,))])["mlm", "all"]
+    assert short["difference"] == pytest.approx(short["value"] - short["floor_value"])
+
+
 def test_function_words_alone_are_not_competence_on_content_words():
     rows = judge([cell("mlm", 0.3, content=0.02, context="both"), *floors()])
     assert [rows["mlm", blanks]["outcome"] for blanks in ("all", "content")] == ["competent", "not competent"]

@@ -21,7 +21,14 @@ COMPETENCE = pd.DataFrame(
 
 
 def judge(metric="bleu", **values):
-    cell = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "scope": "document", "metric": metric}
+    cell = {
+        "corpus": "plots",
+        "strategy": "random",
+        "ratio": 0.5,
+        "seed": 0,
+        "scope": "document",
+        "metric": metric,
+    }
     scores = pd.DataFrame([cell | {"arm": arm, "value": value} for arm, value in values.items()])
     return judge_metrics(scores, COMPETENCE, MAIN).to_dict("records")
 
@@ -48,9 +55,27 @@ def test_a_metric_that_misranks_says_where(changed, told):
     assert judge(**LEVELS | changed)[0]["outcome"] == told
 
 
+def test_arms_are_ranked_over_the_seeds_that_all_have():
+    cell = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "scope": "document", "metric": "bleu"}
+    scores = pd.DataFrame([cell | {"seed": 0, "arm": arm, "value": value} for arm, value in LEVELS.items()])
+    again = scores[scores["arm"] == "bigram_both"].assign(seed=1, value=90)
+    one, more = (
+        judge_metrics(rows, COMPETENCE, MAIN).to_dict("records")
+        for rows in (scores, pd.concat([scores, again]))
+    )
+    assert one == more
+
+
 def test_unfilled_text_is_not_ranked_above_itself():
     anew = COMPETENCE[:1].assign(arm="seq2seq_kept", floor="unfilled")
-    cell = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "scope": "document", "metric": "bleu"}
+    cell = {
+        "corpus": "plots",
+        "strategy": "random",
+        "ratio": 0.5,
+        "seed": 0,
+        "scope": "document",
+        "metric": "bleu",
+    }
     values = LEVELS | {"seq2seq_kept": 22}
     scores = pd.DataFrame([cell | {"arm": arm, "value": value} for arm, value in values.items()])
     (row,) = judge_metrics(scores, pd.concat([COMPETENCE, anew]), MAIN).to_dict("records")

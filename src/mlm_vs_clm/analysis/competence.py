@@ -37,7 +37,7 @@ def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFram
 
     An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of what it sees:
     in exact match of its fills, or, where it writes the text anew, in document BLEU against the unfilled text. The row
-    has the floor that it clears least.
+    has the floor that it clears least, and both scores over the seeds that arm and floor share.
     """
     found = index_cells(cells)
     rows = []
@@ -73,14 +73,23 @@ def _judge(
         for floor, side in sides.items()
     }
     hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
-    least = made[hardest]
+    least, floor_cells = made[hardest], _keep_shared(sides[hardest], found[place])
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
-        **{"scope": measure[0], "metric": measure[1], "value": score_cells(found[place], measure)},
-        **{"floor": hardest, "floor_value": score_cells(sides[hardest], measure)},
+        **{
+            "scope": measure[0],
+            "metric": measure[1],
+            "value": score_cells(_keep_shared(found[place], floor_cells), measure),
+        },
+        **{"floor": hardest, "floor_value": score_cells(floor_cells, measure)},
         **{"difference": least.difference, "low": least.low, "high": least.high},
         **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
     }
+
+
+def _keep_shared(cells: BySeed, others: BySeed) -> BySeed:
+    """Return the cells at the seeds of others; all where they share none."""
+    return {seed: one for seed, one in cells.items() if seed in others} or cells
 
 
 def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:

@@ -20,7 +20,7 @@ MISRANKED = {  # the step of the order -> what is wrong where it is not above ze
 
 
 def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
-    """Return the table `sanity`: one row per corpus and metric at the main cell, seeds averaged.
+    """Return the table `sanity`: one row per corpus and metric at the main cell, over the seeds of all arms.
 
     Steps are shares of (oracle - unfilled): from the best competent arm up to the oracle, from the floor up to its arm
     for the arm that clears it least (`arm` and `floor`), and from unfilled text up to the lowest of the other floors.
@@ -34,7 +34,8 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
         if metric in (*METRICS, *BLANKS):
             allowed = competent["word_class"] == BLANKS.get(metric, "all")
             pairs = competent[allowed & (competent["corpus"] == corpus)][["arm", "floor"]]
-            values = cells.groupby("arm")["value"].mean().to_dict()
+            is_shared = cells.groupby("seed")["arm"].transform("nunique") == cells["arm"].nunique()
+            values = (cells[is_shared] if is_shared.any() else cells).groupby("arm")["value"].mean().to_dict()
             found = _judge(values, list(pairs.itertuples(index=False, name=None)))
             rows.append({"corpus": corpus, "scope": scope, "metric": metric} | found)
     return pd.DataFrame(rows, columns=COLUMNS["sanity"])

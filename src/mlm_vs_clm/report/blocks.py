@@ -218,7 +218,8 @@ def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     """Return the answers to a claim, a row per condition that was run; to C1, also by kind of word and as training data."""
     answers = tables["answers"]
     grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
-    fewest, most = answers["runs"].min(), answers["runs"].max()
+    runs = answers.loc[(answers["claim"] == claim) & (answers["outcome"] != NOT_RUN), "runs"]
+    fewest, most = runs.min(), runs.max()
     how = (
         "95 % intervals over the trainings"
         if most > 1
