@@ -63,10 +63,10 @@ def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
     config, cells = choose(f"scale={scale}", licensed), cells_of(choose, f"scale={scale}", licensed)
     grid = config.scale.grid
     scored = [name for name in cells if name.startswith("score/")]
-    n_cells = len(grid.maskings) * len(grid.arms) + sum(
-        len(cell.arms) * len(list_maskings(cell, grid)) for cell in grid.also
+    n_cells = len(grid.maskings) * len(grid.arms) * len(grid.seeds) + sum(
+        len(cell.arms) * len(list_maskings(cell, grid)) * len(cell.seeds or grid.seeds) for cell in grid.also
     )
-    assert len(scored) == len(grid.corpora) * n_cells * len(grid.seeds)
+    assert len(scored) == len(grid.corpora) * n_cells
     assert len({cells[name].id for name in scored}) == len(scored)
     assert {f"downstream/{c}/{control}" for c in grid.corpora for control in recipes.CONTROLS} <= cells.keys()
 
