@@ -73,14 +73,11 @@ def _judge(
         for floor, side in sides.items()
     }
     hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
-    least, floor_cells = made[hardest], _keep_shared(sides[hardest], found[place])
+    least = made[hardest]
+    own, floor_cells = _keep_shared(found[place], sides[hardest]), _keep_shared(sides[hardest], found[place])
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
-        **{
-            "scope": measure[0],
-            "metric": measure[1],
-            "value": score_cells(_keep_shared(found[place], floor_cells), measure),
-        },
+        **{"scope": measure[0], "metric": measure[1], "value": score_cells(own, measure)},
         **{"floor": hardest, "floor_value": score_cells(floor_cells, measure)},
         **{"difference": least.difference, "low": least.low, "high": least.high},
         **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
