@@ -120,7 +120,7 @@ def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, 
 )
 def test_a_committed_page_is_html_that_holds_its_figures_and_tables(page):
     text = page.read_text()
-    assert text.startswith("<!DOCTYPE html>\n<html") and len(text.encode()) < 1_600_000
+    assert text.startswith("<!DOCTYPE html>\n<html") and len(text.encode()) < 1_500_000
     assert text.rstrip().endswith("</html>") and "&lt;section" not in text
     for part in (*page.parent.glob("tables/*.md"), *page.parent.glob("figures/*.svg")):
         kind = "table" if part.suffix == ".md" else "figure"
