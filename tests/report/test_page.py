@@ -110,7 +110,8 @@ def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, 
         page.index(text) for text in ("mlm better: abstracts", 'id="table-competence"', 'id="table-answers"')
     ]
     assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
-    assert "2 [1, 3]" in page.replace("\u00a0", " ") and "Over 5 runs" not in page
+    assert "2 [1, 3]" in page.replace("\u00a0", " ")
+    assert "<dd>mlm better: abstracts. Over 5 runs.</dd>" in page and "<dd>Over 5 runs" not in page
     assert "Over 5 runs" in (tmp_path / "tables" / "sentences.md").read_text()
     assert (tmp_path / "answers.csv").is_file() and (tmp_path / "tables" / "competence.md").is_file()
 

@@ -226,7 +226,7 @@ def _describe_claim(rows: list[dict]) -> str:
     absent = [name for name, part in conditions.items() if {row["outcome"] for row in part} == {NOT_RUN}]
     corpora = {row["corpus"] for row in rows}
     made = {name: part for name, part in conditions.items() if name not in absent}
-    sure = {name: _word_runs(part) for name, part in made.items()}
+    sure = {name: word_runs(part) for name, part in made.items()}
     fewest = {min(row["runs"] for row in part if row["outcome"] != NOT_RUN) for part in made.values()}
     apart = len(fewest) > 1
     sentences = [
@@ -241,9 +241,9 @@ def _describe_claim(rows: list[dict]) -> str:
     return f"{first}{'. '.join(sentences)}."
 
 
-def _word_runs(rows: list[dict]) -> str:
+def word_runs(rows: list[dict]) -> str:
     """Return over how many trainings a condition was measured, in words; nothing where it decides nothing by one."""
-    runs = [row["runs"] for row in rows if ONE_TRAINING in row["reason"] or row.get("runs", 0) > 1]
+    runs = [row["runs"] for row in rows if ONE_TRAINING in str(row["reason"]) or row.get("runs", 0) > 1]
     fewest = int(min(runs, default=0))
     few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""
     return {0: "", 1: ONE_TRAINING}.get(fewest, f"over {fewest} runs{few}")

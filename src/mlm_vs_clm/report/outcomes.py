@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome
+from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome, word_runs
 from ..analysis.cells import group_by
 from ..fill.baselines import BASELINES
 from . import style
@@ -75,7 +75,7 @@ def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
         named = style.ordered(rows["condition"], style.COMPARISONS)
         rows = at_first_measure(rows)
         counts = _count_outcomes(rows) if named else told.sentence
-        lines = [(name, _describe_outcomes(rows[rows["condition"] == name])) for name in named]
+        lines = [(name, _describe_condition(rows[rows["condition"] == name])) for name in named]
         claims.append(Claim(told.claim, told.statement, counts, lines))
     return claims
 
@@ -101,6 +101,12 @@ def decided_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of answers, those that decide something first, else in their order."""
     last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
     return rows.loc[last.sort_values(kind="stable").index]
+
+
+def _describe_condition(rows: pd.DataFrame) -> str:
+    """Return what a condition found, and over how many trainings."""
+    sure = word_runs(rows.to_dict("records"))
+    return f"{_describe_outcomes(rows)}{f'. {sure[0].upper()}{sure[1:]}.' if sure else ''}"
 
 
 def _describe_outcomes(rows: pd.DataFrame) -> str:
