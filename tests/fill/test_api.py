@@ -16,6 +16,7 @@ from mlm_vs_clm.fill import (
     fill_causal,
     fill_infill,
     fill_masked,
+    fill_masked_left,
     fill_seq2seq,
     fill_skipping_failures,
 )
@@ -47,6 +48,7 @@ def test_the_class_of_the_model_says_how(
         ),
         (causal_model, {}, fill_causal, {}),
         (causal_model, {"context": "both"}, fill_infill, {}),
+        (causal_model, {"context": "masked_left"}, fill_masked_left, {}),
         (
             seq2seq_model,
             {"source": "kept", "max_new_tokens": 9},
@@ -193,7 +195,7 @@ def test_wrong_settings_are_refused_in_one_line(settings, message, start, tokeni
 def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer, texts, chosen):
     with pytest.raises(StudyError, match="a causal model has no axis order"):
         fill(texts, chosen, causal_model, tokenizer, order="random")
-    with pytest.raises(StudyError, match="context=leaky is not one of a causal model: left, both"):
+    with pytest.raises(StudyError, match="context=leaky is not one of a causal model: left, both, masked_left"):
         fill(texts, chosen, causal_model, tokenizer, context="leaky")
     with pytest.raises(StudyError, match="decoded greedily"):
         fill(texts, chosen, seq2seq_model, tokenizer, temperature=0.5)

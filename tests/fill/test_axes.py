@@ -39,6 +39,7 @@ def test_functions_take_the_axes_of_their_writer(writer):
         (("causal", "both", "left_to_right"), "arm.context=both"),
         (("infill", "both", "random"), "arm.order=random"),
         (("infill", "both", "left_to_right", "some"), "arm.length=some"),
+        (("masked_left", "left", "left_to_right", "free"), "arm.length=free"),
         (("seq2seq", "kept", "random"), "arm.order=random"),
         (("gpt", "both", "random"), "arm.writer=gpt"),
     ],

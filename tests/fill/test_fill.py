@@ -13,6 +13,7 @@ from mlm_vs_clm.fill import (
     fill_causal,
     fill_infill,
     fill_masked,
+    fill_masked_left,
     fill_seq2seq,
     sampling,
 )
@@ -53,7 +54,7 @@ MASKED = {
 for axes in MASKED.values():
     if axes.get("order") == "mask_predict":
         axes["passes"] = 2 + axes.pop("per_pass")
-WAYS = [*MASKED, "causal", "infill"]
+WAYS = [*MASKED, "causal", "infill", "masked_left"]
 
 
 def ways(start, causal_model, tokenizer):
@@ -70,7 +71,11 @@ def ways(start, causal_model, tokenizer):
         return lambda b, s=GREEDY, n=4096: write(causal_model, tokenizer, b, sampling=s, batch_tokens=n)
 
     made = {way: masked(axes) for way, axes in MASKED.items()}
-    return made | {"causal": causal(fill_causal), "infill": causal(fill_infill)}
+    return made | {
+        "causal": causal(fill_causal),
+        "infill": causal(fill_infill),
+        "masked_left": causal(fill_masked_left),
+    }
 
 
 @pytest.fixture(scope="module")

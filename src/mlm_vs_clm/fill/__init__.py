@@ -14,6 +14,7 @@ _HOMES = {
     ".likelihood": ("Likelihood", "score"),
     ".lookahead": ("fill_lookahead",),
     ".masked": ("fill_masked",),
+    ".masked_left": ("fill_masked_left",),
     ".orders": ("ORDERS",),
     ".product": ("fill_product",),
     ".sampling": ("Sampling",),

@@ -19,6 +19,7 @@ from .kept import fill_kept
 from .ledger import Ledger
 from .lookahead import fill_lookahead
 from .masked import fill_masked
+from .masked_left import fill_masked_left
 from .product import fill_product
 from .sampling import Sampling
 from .seq2seq import fill_seq2seq
@@ -28,12 +29,13 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "masked": fill_masked,
     "causal": fill_causal,
     "infill": fill_infill,
+    "masked_left": fill_masked_left,
     "lookahead": fill_lookahead,
     "kept": fill_kept,
     "seq2seq": fill_seq2seq,
     "product": fill_product,
 }
-CAUSAL_CONTEXTS = {"left": "causal", "both": "infill", "kept": "kept"}
+CAUSAL_CONTEXTS = {"left": "causal", "both": "infill", "masked_left": "masked_left", "kept": "kept"}
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,9 @@ def fill(
     original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
     sweeps, schedule; max_length. Of a causal model (`fill_causal`, `fill_infill`): context "left" (the default) or
     "both" (for a model trained with objective `infill`; with `candidates` and `lookahead`, for any: `fill_lookahead`),
-    length "known" | "one" | "free", max_length; or "kept" (`fill_kept`, for one trained with objective `kept`), which
-    writes the whole text, and max_new_tokens (256). Of an
-    encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256). Of a masked
+    length "known" | "one" | "free", max_length; or "masked_left" (`fill_masked_left`, for one trained with objective
+    `mlm_left`), length "known" | "one"; or "kept" (`fill_kept`, for one trained with objective `kept`), which writes the
+    whole text, and max_new_tokens (256). Of an encoder-decoder (`fill_seq2seq`): source "sentinel" (the default) | "kept", and max_new_tokens (256). Of a masked
     model with a causal `second` of the same tokenizer (`fill_product`): weight (0.5), length "known" | "one".
 
     temperature 0 is greedy. Draws are keyed by (seed, id, slot): neither the batch nor the order of the texts changes

@@ -17,6 +17,7 @@ MODEL_KINDS = {
     "masked": "masked",
     "causal": "causal",
     "infill": "causal",
+    "masked_left": "causal",
     "lookahead": "causal",
     "kept": "causal",
     "seq2seq": "seq2seq",
@@ -40,21 +41,22 @@ class Axis:
 
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
-LOOKAHEAD, PRODUCT = ("lookahead",), ("product",)
+MASKED_LEFT, LOOKAHEAD, PRODUCT = ("masked_left",), ("lookahead",), ("product",)
 BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
 LEAKY = ("bigram_leaky",)
-BY_TOKEN = (*BY_SLOT, *PRODUCT)
+BY_TOKEN = (*BY_SLOT, *MASKED_LEFT, *PRODUCT)
 TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents
 AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product", "bigram_both"), ("both",))
-        | {"bigram_left": ("left",), "bigram_leaky": ("leaky",), "kept": ("kept",)}
+        | dict.fromkeys(("masked_left", "bigram_left"), ("left",))
+        | {"bigram_leaky": ("leaky",), "kept": ("kept",)}
     ),
     "length": Axis(
         dict.fromkeys(BY_SLOT, ("known", "one", "free"))
-        | dict.fromkeys(LOOKAHEAD + PRODUCT, ("known", "one"))
+        | dict.fromkeys(MASKED_LEFT + LOOKAHEAD + PRODUCT, ("known", "one"))
     ),
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
     "candidates": Axis(dict.fromkeys(LOOKAHEAD, ()), default=8),

@@ -18,13 +18,15 @@ from .causal import read_kept
 from .infill import plan_infill
 from .ledger import Ledger
 from .masked import Filler, plan_work
+from .masked_left import plan_masked_left
 from .orders import Pace
 from .product import Product
 from .rows import TokenRow, to_rows
 from .sampling import Key
 from .walking import Walk, walk
 
-BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768}
+BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768, "masked_left": 32768}
+PLANS = {"infill": plan_infill, "masked_left": plan_masked_left}
 WEIGHTS = tuple(n / 10 for n in range(11))  # of the causal model, from which `measure_weights` chooses
 
 
@@ -55,7 +57,7 @@ def score(
     a softmax over the whole vocabulary; tokens of one pass are independent. `blanks`, `ids` and `axes` are those of
     `fill`, with the model's own number of tokens (length "known"). A masked model: every context, where "leaky" still
     shows the originals to come, and every order that fills a slot once ("random" is drawn by `seed` and id). A causal
-    model: context "left", or "both" for one trained with objective `infill`. Two models: any `weight`. Raises
+    model: context "left", "masked_left" for one trained with objective `mlm_left`, or "both" for one with `infill`. Two models: any `weight`. Raises
     StudyError for any other, whose fills have no likelihood that can be computed.
     """
     writer, axes = choose_writer(model, second, axes, has_marker=False, has_counts=False)
@@ -83,7 +85,7 @@ def measure_likelihood(
     if writer == "masked":
         _fill_masked(model, tokenizer, blanked, rows, truth, axes, seed)
     else:
-        plan = plan_infill(model, tokenizer) if writer == "infill" else read_kept
+        plan = PLANS[writer](model, tokenizer) if writer in PLANS else read_kept
         walks = [plan(row) for row in rows if row.slots]
         walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
     return truth.likelihoods(blanked)

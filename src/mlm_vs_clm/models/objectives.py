@@ -288,6 +288,31 @@ def infill(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng:
     }
 
 
+def masked_from_the_left(
+    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng
+) -> Example:
+    """Read the text from left to right and predict each masked token at a mask in its place, from the left side alone.
+
+    The mask hides no token from what follows: the token itself comes next (see `lay_out_masks`).
+    """
+    sources, is_mask = lay_out_masks(_choose_masked(document, noise, rng))
+    ids = document.ids[sources]
+    return {
+        "input_ids": np.where(is_mask, tokens.mask, ids),
+        "position_ids": sources,
+        "labels": np.where(is_mask, ids, IGNORE),
+    }
+
+
+def lay_out_masks(is_masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each token that is read comes from, which is its position too, and whether a mask stands for it.
+
+    A masked token (bool by place) is read twice: as a mask, and then as itself.
+    """
+    sources = np.repeat(np.arange(len(is_masked)), 1 + is_masked)
+    return sources, np.append(sources[1:] == sources[:-1], False)[: len(sources)]
+
+
 OPENING = -1
 
 
@@ -325,6 +350,7 @@ OF_MASKED = ("spread", "left_share")
 OBJECTIVES = {
     "mlm": Objective("masked", masked, settings=OF_MASKED),
     "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
+    "mlm_left": Objective("causal", masked_from_the_left),
     "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
     "masked_diffusion": Objective("masked", diffused, bounds_text=True),
