@@ -195,7 +195,9 @@ def test_wrong_settings_are_refused_in_one_line(settings, message, start, tokeni
 def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer, texts, chosen):
     with pytest.raises(StudyError, match="a causal model has no axis order"):
         fill(texts, chosen, causal_model, tokenizer, order="random")
-    with pytest.raises(StudyError, match="context=leaky is not one of a causal model: left, both, masked_left"):
+    with pytest.raises(
+        StudyError, match="context=leaky is not one of a causal model: left, both, masked_left"
+    ):
         fill(texts, chosen, causal_model, tokenizer, context="leaky")
     with pytest.raises(StudyError, match="decoded greedily"):
         fill(texts, chosen, seq2seq_model, tokenizer, temperature=0.5)

@@ -42,9 +42,7 @@ def test_objective_by_hand(monkeypatch):
     from mlm_vs_clm.models import objectives
 
     document = TokenizedDocument(np.array([LEFT, 10, 11, 12, RIGHT]), np.array([-1, 0, 0, 1, -1]))
-    monkeypatch.setattr(
-        objectives, "_choose_masked", lambda *_: np.array([False, False, True, True, False])
-    )
+    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: np.array([False, False, True, True, False]))
     made = OBJECTIVES["mlm_left"].make_example(
         document, Noise(0.5, "token", 0.8, 0.1), TargetTokens(MASK, 100), None
     )
@@ -133,7 +131,13 @@ def test_a_text_that_begins_with_a_blank_is_filled(causal_model, tokenizer):
 
 
 def test_a_trained_model_fills_by_the_public_function(start, tokenizer, texts, tmp_path):
-    train_tiny(as_kind(deepcopy(start), "causal", tokenizer), tokenizer, tokenize(texts, tokenizer, 64), tmp_path, "mlm_left")
+    train_tiny(
+        as_kind(deepcopy(start), "causal", tokenizer),
+        tokenizer,
+        tokenize(texts, tokenizer, 64),
+        tmp_path,
+        "mlm_left",
+    )
     trained = load_model(choose_budget(tmp_path, "a")[0], "causal")
     text = blank(texts[0], [1, 2])
     made = fill([texts[0]], [[text.words[1], text.words[2]]], trained, tokenizer, context="masked_left")

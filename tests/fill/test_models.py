@@ -165,6 +165,17 @@ def test_position_limits(networks):
     assert roberta_model(longest).logits.shape[1] == 200
 
 
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama"])
+def test_positions_count_from_zero_whatever_the_model(name, networks):
+    """A model that gets the positions 0, 1, ... reads a text as it does without them, RoBERTa too."""
+    model, _ = networks[name]
+    ids, places = torch.arange(20, 30)[None], torch.arange(10)[None]
+    plain, placed = (
+        hidden_states(model, {"input_ids": ids} | more) for more in ({}, {"position_ids": places})
+    )
+    assert torch.equal(plain, placed)
+
+
 def test_a_text_may_be_as_long_as_the_positions_and_no_longer(networks):
     model, tokenizer = networks["roberta"]
     assert fill(["(" * 198], [[(0, 1), (197, 198)]], model, tokenizer).n_unanswered == 0

@@ -5,7 +5,7 @@ from functools import reduce
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
 BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
@@ -28,8 +28,11 @@ def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tenso
     """Return what `output_layer` takes: the last hidden states (batch, length, width).
 
     `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; anything else
-    (past_key_values, use_cache) is passed on. For a type that is not in HEADS these are the logits.
+    (past_key_values, use_cache) is passed on. Positions count from 0 whatever the model. For a type that is not in HEADS
+    these are the logits.
     """
+    if "position_ids" in inputs and (first := first_position(model.config)):
+        inputs = inputs | {"position_ids": inputs["position_ids"] + first}
     if _with_head(model).config.model_type not in HEADS:
         return model(**inputs).logits
     base: Any = model.base_model
@@ -96,13 +99,16 @@ def count_parameters(model: PreTrainedModel) -> dict[str, int]:
 COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")
 
 
+def first_position(config: PreTrainedConfig) -> int:
+    """Return the number that a model with this configuration gives to the position of the first token."""
+    return config.pad_token_id + 1 if config.model_type in COUNT_FROM_PADDING else 0
+
+
 def position_limit(model: PreTrainedModel) -> int | None:
     """Return how many tokens fit the model, special tokens included; None where positions are relative (T5)."""
     config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
     limit = getattr(config, "max_position_embeddings", None)
-    if limit and config.model_type in COUNT_FROM_PADDING:
-        return limit - config.pad_token_id - 1
-    return limit
+    return limit and limit - first_position(config)
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
