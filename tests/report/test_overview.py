@@ -29,7 +29,7 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
     not_run = {"condition": "left context", "outcome": "not run", "effect": float("nan")}
     studies = {
         "laptop": make_study({}, no_leak, not_run, {"scope": "fills", "metric": "exact_match"}),
-        "laptop-runs": make_study({"runs": 5.0, "effect": 2.5}),
+        "desk-short_runs": make_study({"runs": 5.0, "effect": 2.5}),
         "desk": make_study(
             {"corpus": "abstracts", "outcome": "arm not competent", "reason": "clm is below"}, tokens=96_000
         ),
@@ -93,13 +93,13 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     told = [("C1", "One."), ("C3", "Two."), ("C6", "Three.")]
     studies = {
         "laptop": make_study(once, at_entities, at_punctuation, floors, hidden),
-        "laptop-runs": make_study({"effect": 2.5}),
+        "desk-short_runs": make_study({"effect": 2.5}),
         "laptop-orders": make_study(once, floors | {"effect": 1.0}),
     }
     studies["laptop"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
     assert count_claims(studies).splitlines()[2:] == [
-        "| C1 One. | laptop-runs | 1 | 0 | 0 |",
+        "| C1 One. | desk-short_runs | 1 | 0 | 0 |",
         "| C3 Two. | laptop: worst for masked | 1 | 0 | 0 |",
         "| C6 Three. | laptop: usable | 1 | 0 | 0 |",
         "|  | laptop-orders: usable | 1 | 0 | 0 |",

@@ -11,17 +11,16 @@ from .outcomes import UNDECIDED, at_first_measure, enter_outcome
 from .sentences import Tables
 from .tables import DASH, markdown_row
 
-STARTS = {  # the weights that the arms of a study on claim C1 start from, by folder of results
-    "laptop": "one encoder",
+STARTS = {  # the weights that the arms of a study on claim C1 start from, by folder of results, shortest training first
     "laptop-runs": "one encoder",
-    "desk": "one encoder",
+    "laptop": "one encoder",
     "desk-short_runs": "one encoder",
+    "desk": "one encoder",
     "laptop-causal_start": "one causal checkpoint",
     "laptop-pretrained": "a checkpoint per arm",
 }
-REPEATED = {
-    "laptop": "laptop-runs"
-}  # a study, and the one that repeats some of its comparisons over several trainings
+# A study, and the one that repeats some of its comparisons over several trainings on as many tokens.
+REPEATED = {"laptop": "desk-short_runs", "laptop-orders": "laptop-runs"}
 SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
 AS_STATED = {  # by claim, or claim and condition: the outcomes that say what the claim says
     "C1": (FIRST,),
