@@ -191,7 +191,8 @@ def describe_pretrained(tables: Tables) -> Blocks:
 def describe_seeds(tables: Tables) -> Blocks:
     """Return the blocks on several training seeds: the answer, also in short, and every seed."""
     utility = describe_training_data(tables)
-    title = f"The same comparison, each arm trained {tables['answers']['runs'].max():.0f} times on fewer tokens"
+    times = f"{tables['answers']['runs'].max():.0f} times"
+    title = f"The same comparison, each arm trained {times} on fewer tokens"
     return {
         "settled": describe_comparison(title, tables),
         "sure": f"{describe_claims(tables['sentences'], ['C1'])}\n\n{utility}",
@@ -270,7 +271,9 @@ BLOCKS: dict[str, Callable[[Tables], Blocks]] = {
     "laptop": describe_matched,
     "laptop-runs": describe_seeds,
     "desk": partial(describe_one, "desk", "The same comparison with four times the training"),
-    "desk-short_runs": partial(describe_one, "short", "The same comparison, each arm trained 5 times on as many tokens"),
+    "desk-short_runs": partial(
+        describe_one, "short", "The same comparison, each arm trained 5 times on as many tokens"
+    ),
     "laptop-causal_start": partial(describe_one, "start", "The same comparison from a causal checkpoint"),
     "laptop-pretrained": describe_pretrained,
     "laptop-domains": partial(
