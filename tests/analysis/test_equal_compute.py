@@ -15,13 +15,13 @@ from mlm_vs_clm.analysis.equal_compute import (
 from mlm_vs_clm.analysis.gap import MEASURES, compare_text
 
 
-def run(arm, flops, correct, method="m", n=40, seed=0):
+def run(arm, flops, correct, method="m", n=40, seed=0, training=""):
     """A run whose every document restores `correct` of 10 blanks, so that its exact match is correct / 10."""
     rows = np.tile([float(correct), 10.0], (n, 1))
     bleu = np.full((n, 10), 5.0)
     statistics = {("fills", "exact_match"): rows, ("document", "bertscore"): rows, ("document", "bleu"): bleu}
     ledger = {"flops": flops * n, "documents": n}
-    return scored(arm, statistics, "abstracts", seed, method=method, ledger=ledger)
+    return scored(arm, statistics, "abstracts", seed, method=method, ledger=ledger, training=training)
 
 
 def compare(cells, resamples=50):
@@ -89,7 +89,9 @@ def test_several_seeds_have_the_interval_over_runs():
     costs = sum_costs({1: run("mlm", 4e9, 6, seed=1), 0: run("mlm", 2e9, 2)})
     assert costs.flops == 3e9
     seeds = [
-        run(*arm, seed=seed) for seed in (0, 1) for arm in (("mlm", 4e9, 6 - seed), ("clm", 2e9, 3, "c"))
+        run(*arm, seed=seed, training=f"run {seed}")
+        for seed in (0, 1)
+        for arm in (("mlm", 4e9, 6 - seed), ("clm", 2e9, 3, "c"))
     ]
     made, gap = exact(compare(seeds), "known length", BASES[0]), compare_text(seeds, COMPARISONS, 50)
     wanted = exact(gap.assign(basis="").to_dict("records"), "known length", "")

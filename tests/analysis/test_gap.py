@@ -1,5 +1,7 @@
 """Comparisons of arms as text and as training data: paired, per corpus, and explicit about what is missing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,9 +59,28 @@ def test_seeds_are_put_together_and_unshared_ones_left_out():
     assert row["value"] == pytest.approx(0.5) and row["n"] == 2
 
 
+def test_other_blanks_for_one_training_are_summed_over_each_document():
+    rng = np.random.default_rng(2)
+    hits = {arm: rng.integers(0, 8, (4, 60)) for arm in ("mlm", "clm")}
+    cells = [
+        matched(arm, some, seed, training=arm)
+        for arm, found in hits.items()
+        for seed, some in enumerate(found)
+    ]
+    authors = list(range(60)) * 4  # as one cell whose documents come four times
+    once = [matched(arm, found.ravel(), clusters=authors) for arm, found in hits.items()]
+    row, wanted = (pick(compare(some, 400), "known length") for some in (cells, once))
+    keys = ("value", "low", "high", "p", "n")
+    assert [row[key] for key in keys] == [wanted[key] for key in keys] and row["n"] == 60
+    alone = pick(compare(cells[::4], 400), "known length")
+    assert row["high"] - row["low"] < 0.7 * (alone["high"] - alone["low"])
+
+
 def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
     cells = [matched("clm", [1] * 9, seed) for seed in (0, 1, 2)]
-    cells += [matched("mlm", [1 + gain] * 9, seed) for seed, gain in enumerate((1, 2, 6))]
+    cells += [
+        matched("mlm", [1 + gain] * 9, seed, training=f"run {seed}") for seed, gain in enumerate((1, 2, 6))
+    ]
     row = pick(compare(cells, 500), "known length")
     assert row["n"] == 9
     theirs = scipy.stats.ttest_1samp([0.1, 0.2, 0.6], 0)  # each run alone has no width at all
@@ -87,11 +108,17 @@ def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
 
 
 def test_every_run_has_its_row_and_one_run_has_none():
-    cells = [matched(arm, [n, n + 1], seed) for arm, n in (("mlm", 5), ("clm", 3)) for seed in (0, 4)]
+    cells = [
+        matched(arm, [n, n + 1], seed, training=f"{arm} {seed}")
+        for arm, n in (("mlm", 5), ("clm", 3))
+        for seed in (0, 4)
+    ]
     rows = compare_by_seed(cells, [], COMPARISONS, 50)
     known = rows[(rows["comparison"] == "known length") & (rows["metric"] == "exact_match")]
     assert list(known["seed"]) == [0, 4] and np.allclose(known["value"], 0.2)
     assert compare_by_seed(cells[:1], [], COMPARISONS, 50).empty
+    trained_once = [replace(one, training=one.cell.arm) for one in cells]
+    assert compare_by_seed(trained_once, [], COMPARISONS, 50).empty
     once = compare_by_seed([*cells, matched("infill", [4, 5], 4)], [], COMPARISONS, 50)
     assert set(once["comparison"]) == {"known length"}
 

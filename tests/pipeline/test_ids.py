@@ -17,7 +17,8 @@ pytestmark = pytest.mark.usefixtures("choose")
 def cells_of(study_name):
     """Return the recipes of a study, by the names of its cells; its folder is named after scale and track."""
     scale, _, track = study_name.partition("-")
-    asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", "precision=bf16"]
+    used = set(pd.read_csv(STUDIES[study_name] / "ledger.csv")["precision"]) - {"none"}
+    asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", f"precision={used.pop()}"]
     job = command.Job(command.compose(asked), asked)
     return study.cells(job.config, job.choose)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from ..fill.baselines import BASELINES, FLOORS, SAMPLED_FLOORS
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
-from .paired import BySeed, by_seed, compare_cells, score_cells
+from .paired import BySeed, by_seed, compare_cells, group_seeds, score_cells, with_measure
 from .tables import COLUMNS
 
 WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
@@ -74,19 +74,14 @@ def _judge(
     }
     hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
     least = made[hardest]
-    own, floor_cells = _keep_shared(found[place], sides[hardest]), _keep_shared(sides[hardest], found[place])
+    runs = group_seeds(*(with_measure(side, measure) for side in (found[place], sides[hardest])))
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
-        **{"scope": measure[0], "metric": measure[1], "value": score_cells(own, measure)},
-        **{"floor": hardest, "floor_value": score_cells(floor_cells, measure)},
+        **{"scope": measure[0], "metric": measure[1], "value": score_cells(found[place], measure, runs)},
+        **{"floor": hardest, "floor_value": score_cells(sides[hardest], measure, runs)},
         **{"difference": least.difference, "low": least.low, "high": least.high},
         **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
     }
-
-
-def _keep_shared(cells: BySeed, others: BySeed) -> BySeed:
-    """Return the cells at the seeds of others; all where they share none."""
-    return {seed: one for seed, one in cells.items() if seed in others} or cells
 
 
 def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:

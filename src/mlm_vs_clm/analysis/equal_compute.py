@@ -16,7 +16,16 @@ from ..fill.axes import PACE
 from ..stats import contrast_runs
 from .cells import Comparison, ScoredCell, group_by
 from .gap import MEASURES, name_comparison
-from .paired import BySeed, by_seed, find_aggregate, score_cells
+from .paired import (
+    BySeed,
+    by_seed,
+    find_aggregate,
+    group_seeds,
+    list_units,
+    score_cells,
+    stack_seeds,
+    with_measure,
+)
 from .tables import COLUMNS
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
@@ -36,8 +45,8 @@ def compare_at_equal_compute(
 
     At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
     two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
-    Where both lie on one side, the row has no value and a reason. FLOPs are means over seeds; scores are read off seed by
-    seed, and the interval of several is over runs.
+    Where both lie on one side, the row has no value and a reason. FLOPs are means over seeds; scores are read off run by
+    run, and the interval of several is over runs.
     """
     rows = []
     for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
@@ -56,7 +65,7 @@ def compare_at_equal_compute(
 def _compare(
     comparison: Comparison, basis: str, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
 ) -> dict:
-    arms = {arm: known for arm, seeds in arms.items() if (known := _with_measure(seeds, measure))}
+    arms = {arm: known for arm, seeds in arms.items() if (known := with_measure(seeds, measure))}
     if absent := [arm for arm in comparison.arms if arm not in arms]:
         return {"reason": f"not run: {' and '.join(absent)}"}
     summed = {arm: sum_costs(seeds) for arm, seeds in arms.items()}
@@ -71,10 +80,6 @@ def _compare(
             return about | {"reason": reason}
         about = {"flops_first": flops, "flops_second": flops}
     return about | _difference(sides[0], sides[1], measure, arms, resamples)
-
-
-def _with_measure(seeds: BySeed, measure: tuple[str, str]) -> BySeed:
-    return {seed: one for seed, one in seeds.items() if measure in one.statistics}
 
 
 def sum_costs(seeds: BySeed) -> ScoredCell:
@@ -118,11 +123,11 @@ def _difference(
 ) -> dict:
     """Return both values and their difference, paired over documents or authors; equal seeds give equal draws."""
     mixed = [*first, *((arm, -share) for arm, share in second)]
-    seeds = sorted(set.intersection(*({*arms[arm]} for arm, _ in mixed)))
-    runs = [[arms[arm][seed] for arm, _ in mixed] for seed in seeds]
+    runs = group_seeds(*(arms[arm] for arm, _ in mixed))
     if not runs:
         return {"reason": "the arms share no seed"}
-    if any(len({len(one.statistics[measure]) for one in run}) > 1 for run in runs):
+    rows = [[stack_seeds(arms[arm], seeds, measure) for arm, _ in mixed] for seeds in runs]
+    if any(len(set(map(len, of_run))) > 1 for of_run in rows):
         return {"reason": "the two were not run on the same documents"}
     aggregate = find_aggregate(measure[1])
 
@@ -133,17 +138,15 @@ def _difference(
         )
 
     made = contrast_runs(
-        [np.hstack([one.statistics[measure] for one in run]) for run in runs],
+        [np.hstack(of_run) for of_run in rows],
         contrast,
         resamples,
-        clusters=[list(run[0].units) for run in runs],
+        clusters=[list_units(arms[mixed[0][0]], seeds) for seeds in runs],
     )
     if np.isnan(made.difference):
         return {"reason": f"defined for {made.n} of the units, two are needed", "n": made.n}
     values: dict[str, Any] = {
-        f"value_{name}": sum(
-            share * score_cells({s: arms[arm][s] for s in seeds}, measure) for arm, share in mix
-        )
+        f"value_{name}": sum(share * score_cells(arms[arm], measure, runs) for arm, share in mix)
         for name, mix in (("first", first), ("second", second))
     }
     values |= {"value": made.difference, "n": made.n, "reason": ""}

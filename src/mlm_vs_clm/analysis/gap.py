@@ -1,7 +1,7 @@
 """Paired differences between arms, as text and as training data: each comparison removes one advantage of the masked arm.
 
-Units are documents or test units (authors where one has several). Seeds are runs: other blanks, and where the grid
-retrains other trainings. The interval of several is Student's over them, so that training noise is in it.
+Units are documents or test units (authors where one has several). Runs are trainings; the interval of several is
+Student's over them, so that training noise is in it. Seeds of one training are other blanks (see `paired`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ def compare_text(
 ) -> pd.DataFrame:
     """Return the table `gap`: one row per corpus, comparison and measure; p is two-sided and not corrected.
 
-    Of several seeds the value is the mean, and the interval is over seeds and documents. A comparison that cannot be
+    Of several runs the value is the mean, and the interval is over runs and documents. A comparison that cannot be
     measured is a row with value None and the reason.
     """
     rows = [
@@ -68,13 +68,14 @@ def compare_by_seed(
     comparisons: Sequence[Comparison],
     resamples: int,
 ) -> pd.DataFrame:
-    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what was run at one seed.
+    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what was trained once.
 
     Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
     data, over task seeds.
     """
     tables = [
-        compare_text(cells, comparisons, resamples).assign(seed=seed) for seed, cells in _by_seed(scored)
+        compare_text(cells, comparisons, resamples).assign(seed=seed)
+        for seed, cells in _by_seed(_keep_retrained(scored))
     ]
     tables += [
         compare_utility(cells, comparisons, resamples).assign(seed=seed, scope="utility")
@@ -84,6 +85,18 @@ def compare_by_seed(
     was_run = ~rows["reason"].astype(str).str.startswith("not run")
     keys = [rows[key] for key in ("corpus", "comparison", "scope", "metric")]
     return rows[was_run.groupby(keys).transform("sum") > 1]
+
+
+def _keep_retrained(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
+    """Return the cells of the corpora of which some arm was trained more than once."""
+    by_corpus = group_by(cells, lambda one: one.cell.corpus).values()
+    trained = [{(one.cell.arm, one.training) for one in some if one.training} for some in by_corpus]
+    return [
+        one
+        for some, pairs in zip(by_corpus, trained, strict=True)
+        if len(pairs) > len({arm for arm, _ in pairs})
+        for one in some
+    ]
 
 
 def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:

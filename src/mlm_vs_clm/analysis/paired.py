@@ -1,14 +1,18 @@
-"""Two cells on the same documents: their difference over documents and runs, or why there is none."""
+"""Two cells on the same documents: their difference over documents and runs, or why there is none.
+
+A run is a training. Seeds that share their models are other blanks for one training: what a document counts is summed
+over them, so that its interval is over documents, and narrower as more of the words of each were blanks.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..metrics.bleu import score_counts
 from ..stats import Aggregate, PairedDifference, compare_runs, gain_of_sums, point, ratio_of_sums
-from .cells import ScoredCell
+from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
 BySeed = Mapping[int, ScoredCell]
@@ -27,36 +31,50 @@ def by_seed(cells: Sequence[ScoredCell]) -> dict[int, ScoredCell]:
     return {one.cell.seed: one for one in cells}
 
 
+def with_measure(cells: BySeed, measure: tuple[str, str]) -> dict[int, ScoredCell]:
+    """Return the cells that were scored by a measure."""
+    return {seed: one for seed, one in cells.items() if measure in one.statistics}
+
+
+def group_seeds(*sides: BySeed) -> list[list[int]]:
+    """Return the seeds that all sides have, those together at which no side was trained anew."""
+    shared = sorted(set.intersection(*map(set, sides)))
+    return list(group_by(shared, lambda seed: tuple(side[seed].training for side in sides)).values())
+
+
+def stack_seeds(cells: BySeed, seeds: Sequence[int], measure: tuple[str, str]) -> np.ndarray:
+    """Return the statistics (seeds x documents, k) of a measure at these seeds, one seed after the other."""
+    return np.vstack([cells[seed].statistics[measure] for seed in seeds])
+
+
+def list_units(cells: BySeed, seeds: Sequence[int]) -> list[Hashable]:
+    """Return the unit of each row of `stack_seeds`: a document, or an author where authors repeat."""
+    return [unit for seed in seeds for unit in cells[seed].units]
+
+
 def compare_cells(
     first: BySeed, second: BySeed, measure: tuple[str, str], resamples: int, names: tuple[str, str]
 ) -> PairedDifference:
-    """Return first minus second of two arms' cells by seed; `reason` says why there is no difference.
-
-    `runs` counts trainings: seeds that share their models are other blanks for one training.
-    """
-    sides = [
-        {seed: one for seed, one in side.items() if measure in one.statistics} for side in (first, second)
-    ]
+    """Return first minus second of two arms' cells by seed; `reason` says why there is no difference."""
+    sides = [with_measure(side, measure) for side in (first, second)]
     if absent := [name for name, side in zip(names, sides, strict=True) if not side]:
         return PairedDifference(reason=f"not run: {' and '.join(absent)}")
-    pairs = [(sides[0][seed], sides[1][seed]) for seed in sorted(sides[0].keys() & sides[1].keys())]
-    if not pairs:
+    runs = group_seeds(*sides)
+    if not runs:
         return PairedDifference(reason="the two arms share no seed")
-    rows = [(a.statistics[measure], b.statistics[measure]) for a, b in pairs]
-    if any(len(a) != len(b) for a, b in rows):
+    sizes = [[len(side[seed].statistics[measure]) for seeds in runs for seed in seeds] for side in sides]
+    if sizes[0] != sizes[1]:
         return PairedDifference(reason="the two were not run on the same documents")
-    made = compare_runs(
-        rows, find_aggregate(measure[1]), resamples, clusters=[list(one.units) for one, _ in pairs]
-    )
+    rows = [tuple(stack_seeds(side, seeds, measure) for side in sides) for seeds in runs]
+    units = [list_units(sides[0], seeds) for seeds in runs]
+    made = compare_runs(rows, find_aggregate(measure[1]), resamples, clusters=units)
     if np.isnan(made.difference):
         return replace(made, reason=f"defined for {made.n} of the units, two are needed")
-    trainings = len({(a.training, b.training) for a, b in pairs})
-    deviation = made.run_deviation if trainings > 1 else math.nan
-    return replace(made, runs=trainings, run_deviation=deviation)
+    return made
 
 
-def score_cells(cells: BySeed, measure: tuple[str, str]) -> float:
-    """Return the mean over seeds of a score; NaN where a seed does not have it."""
-    empty, aggregate = np.empty((0, 1)), find_aggregate(measure[1])
-    values = [point(one.statistics.get(measure, empty), aggregate) for one in cells.values()]
+def score_cells(cells: BySeed, measure: tuple[str, str], runs: Sequence[Sequence[int]] = ()) -> float:
+    """Return the mean over runs (lists of seeds; without any those of the cells) of a score; NaN where it was not run."""
+    known, aggregate = with_measure(cells, measure), find_aggregate(measure[1])
+    values = [point(stack_seeds(known, seeds, measure), aggregate) for seeds in runs or group_seeds(known)]
     return float(np.mean(values)) if values else math.nan

@@ -207,8 +207,9 @@ class GridConfig:
     """The cells of the study: all combinations of corpora, maskings, arms and seeds, and those of `also`.
 
     A seed draws other blanks and other words; with `retrain` it also trains other language models, with another new
-    output layer and another order of documents. The main cell is scored by all of `scoring.metrics`, other cells by
-    `metrics`, and cells that train no task model by exact match and BLEU. `curve` names arms that, with their variants,
+    output layer and another order of documents. Without, seeds that `also` adds measure the same models on more blanks. The
+    main cell is scored by all of `scoring.metrics` (but not at such seeds), other cells by `metrics`, and cells that train no
+    task model by exact match and BLEU. `curve` names arms that, with their variants,
     also fill the main cell at every token budget of their training, at the seeds of the grid itself; `likelihood` those of
     which the likelihood of the originals is measured there.
     """

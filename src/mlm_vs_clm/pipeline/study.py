@@ -45,8 +45,9 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             base, is_main = variants[arm_name].base, cell.masking == main
             full = fill_with(arms[arm_name], cell)
             seeded = replace(full.model, seed=full.model.seed + cell.seed * grid.retrain)
-            full = replace(full, model=seeded, likelihood=is_main and base in grid.likelihood)
-            if not is_main:
+            is_whole = is_main and (grid.retrain or cell.seed in grid.seeds)
+            full = replace(full, model=seeded, likelihood=is_whole and base in grid.likelihood)
+            if not is_whole:
                 is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
                 shown = grid.metrics if is_shown else ["bleu"]
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))

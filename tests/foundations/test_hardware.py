@@ -1,0 +1,28 @@
+"""What the machine offers: the precision in which its products are faster."""
+
+import pytest
+import torch
+
+from mlm_vs_clm import hardware
+from mlm_vs_clm.hardware import choose_precision
+
+
+@pytest.mark.parametrize(
+    ("maker", "takes_bf16", "instruction", "matrix_unit", "wanted"),
+    [
+        ("AuthenticAMD", True, True, False, "bf16"),  # Zen 4 and later
+        ("GenuineIntel", True, True, True, "bf16"),  # Sapphire Rapids
+        ("GenuineIntel", True, True, False, "fp32"),  # the same in a virtual machine that hides its matrix unit
+        ("AuthenticAMD", True, False, False, "fp32"),  # Zen 3
+        ("GenuineIntel", False, False, False, "fp32"),  # without AVX-512
+    ],
+)
+def test_a_processor_multiplies_in_the_precision_in_which_it_is_faster(
+    maker, takes_bf16, instruction, matrix_unit, wanted, monkeypatch
+):
+    monkeypatch.setattr(hardware, "_read_cpuinfo", lambda: {"vendor_id": maker})
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: takes_bf16)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: instruction)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: matrix_unit)
+    assert choose_precision("auto", "cpu") == wanted
+    assert choose_precision("bf16", "cpu") == "bf16"
