@@ -12,7 +12,13 @@ from mlm_vs_clm.hardware import choose_precision
     [
         ("AuthenticAMD", True, True, False, "bf16"),  # Zen 4 and later
         ("GenuineIntel", True, True, True, "bf16"),  # Sapphire Rapids
-        ("GenuineIntel", True, True, False, "fp32"),  # the same in a virtual machine that hides its matrix unit
+        (
+            "GenuineIntel",
+            True,
+            True,
+            False,
+            "fp32",
+        ),  # the same in a virtual machine that hides its matrix unit
         ("AuthenticAMD", True, False, False, "fp32"),  # Zen 3
         ("GenuineIntel", False, False, False, "fp32"),  # without AVX-512
     ],
