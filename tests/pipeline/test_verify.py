@@ -57,6 +57,19 @@ def compare(tmp_path, change):
     return code, {(row.file, row.measure): row.status for row in wrong.itertuples()}
 
 
+def test_another_precision_is_named_with_the_command_that_makes_both_equal(tmp_path, capsys):
+    def ledger(*precisions):
+        rows = {"corpus": "plots", "arm": ["mlm", "oracle"], "strategy": "random", "ratio": 0.5, "seed": 0}
+        return lambda tables: tables | {"ledger": pd.DataFrame(rows | {"precision": precisions})}
+
+    committed = write_results(tmp_path / "committed", ledger("fp32", "none"))
+    for name, precisions in {"low": ("bf16", "none"), "same": ("fp32", "none")}.items():
+        fresh = write_results(tmp_path / name, ledger(*precisions))
+        main(["verify", "--fresh", str(fresh), "--committed", str(committed)])
+        told = capsys.readouterr().out
+        assert ("make verify ARGS=precision=fp32" in told) == (name == "low")
+
+
 def setting(name, row, column, value):
     def change(tables):
         tables[name] = tables[name].astype(object)

@@ -112,6 +112,21 @@ def format_log(study: str, found: str) -> str:
     return f"| {date.today()} | {study} | {name_device('cpu')} | {', '.join(versions)} | {found} |"
 
 
+def explain_precisions(fresh: Tables, committed: Tables) -> list[str]:
+    """Return a line that says what to do where the two sides computed in different precisions."""
+    sides = [
+        sorted(set(tables["ledger"]["precision"]) - {"none"}) if "ledger" in tables else []
+        for tables in (fresh, committed)
+    ]
+    if not all(sides) or sides[0] == sides[1]:
+        return []
+    ours, theirs = map(" and ".join, sides)
+    return [
+        f"the fresh report was made in {ours} and the committed one in {theirs}, so that texts differ: to compare them, run "
+        f"make verify ARGS=precision={theirs}"
+    ]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm verify`."""
     parser.add_argument("--fresh", type=Path, required=True, help="results folder of a fresh report")
@@ -138,6 +153,7 @@ def compare(study: str, fresh: Tables, committed: Tables) -> int:
     compared = compare_results(fresh, committed)
     totals = compared["status"].value_counts().reindex(STATUSES, fill_value=0)
     counts = ", ".join(f"{count} {status}" for status, count in totals.items())
-    print("\n".join([format_comparison(compared), *summarise(fresh, committed), "", counts]))
+    told = [format_comparison(compared), *summarise(fresh, committed), "", counts]
+    print("\n".join([*told, *explain_precisions(fresh, committed)]))
     print(f"for the log: {format_log(study, f'{counts}; {describe_outcomes(fresh, committed)}')}")
     return int(totals[["differs", "missing"]].any())
