@@ -131,3 +131,15 @@ def test_a_change_of_sign_along_the_training_is_said_with_the_budgets_at_which_b
     assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0] (both competent at 2,000, 4,000)." in said
     assert said.endswith("At equal tokens predicted: no budgets match.")
     assert sentences.describe_along(curve[:0]) == ""
+
+
+def test_more_draws_of_the_blanks_are_named_unless_every_draw_had_a_training_of_its_own():
+    tables = tidy_fakes()
+    seeds = [
+        tables["scores"][tables["scores"]["arm"].isin(["mlm", "clm"])].assign(seed=seed) for seed in (1, 2)
+    ]
+    tables["scores"] = pd.concat([tables["scores"][tables["scores"]["seed"] == 0], *seeds])
+    assert sentences.describe_main_cell(tables, STUDY).endswith("; 3 draws of the blanks for mlm and clm.")
+    again = tables["training"].assign(artifact="another")
+    tables["training"] = pd.concat([tables["training"], again])
+    assert "draws" not in sentences.describe_main_cell(tables, STUDY)

@@ -269,12 +269,15 @@ def _describe_condition(name: str, rows: list[dict], corpora: set[str], sure: st
     same: dict[tuple[str, str], list[str]] = {}
     for (words, other), part in worded.items():
         same.setdefault((words, _list_corpora(part, corpora) + _format_needs(part)), []).append(other)
-    found = [f"{words}{_join(list(filter(None, others)))}{where}" for (words, where), others in same.items()]
+    found = [
+        f"{words}{join_names(list(filter(None, others)))}{where}" for (words, where), others in same.items()
+    ]
     unsure = f" ({UNSURE})" if any(UNSURE in row["reason"] for row in rows) else ""
     return f"{title[0].upper()}{title[1:]}: {'; '.join(found)}{unsure}"
 
 
-def _join(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -328,4 +331,4 @@ def _list_corpora(rows: Sequence[dict], corpora: set[str]) -> str:
     found = list(dict.fromkeys(row["corpus"] for row in rows))
     if len(corpora) == 1:
         return ""
-    return " on all corpora" if set(found) == corpora else f" on {_join(found)}"
+    return " on all corpora" if set(found) == corpora else f" on {join_names(found)}"

@@ -35,7 +35,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 9,
-    "report": 43,
+    "report": 44,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint

@@ -172,7 +172,7 @@ def describe_setting(tables: Tables) -> str:
     passes = training.groupby(["artifact", "corpus"])["passes"].max()
     tokens = ", ".join(f"{objective} {n:,.0f}" for objective, n in seen.items())
     return (
-        f"{describe_main_cell(tables['scores'], read_study(tables))} Tokens seen in training: {tokens}; "
+        f"{describe_main_cell(tables, read_study(tables))} Tokens seen in training: {tokens}; "
         f"{passes.min():.2g} to {passes.max():.2g} passes over a corpus."
     )
 
@@ -263,7 +263,7 @@ def describe_findings(tables: Tables) -> str:
         "\n".join([f"**{summary.corpus}**", *(f"- {sentence}" for sentence in summary.sentences)])
         for summary in summarise_corpora(tables, study)
     ]
-    return "\n\n".join([*text, describe_main_cell(tables["scores"], study)])
+    return "\n\n".join([*text, describe_main_cell(tables, study)])
 
 
 # By folder of results, in the order of the tables on all studies.

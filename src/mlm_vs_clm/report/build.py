@@ -114,7 +114,7 @@ def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, fo
         not_asked=[] if specs else list(others["claim"]),
         lead=find_lead(sections),
         summaries=[] if specs else sentences.summarise_corpora(rows, study),
-        setting=sentences.describe_main_cell(rows["scores"], study),
+        setting=sentences.describe_main_cell(rows, study),
         signatures=page.list_signatures(rows["scores"]),
         examples=page.order_examples(examples),
         cards=cards,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..analysis.answers import join_names
 from ..analysis.curve import MATCHINGS
 from ..analysis.equal_compute import BASES
 from ..analysis.gap import BY_CLASS
@@ -229,16 +230,21 @@ def describe_correlation(correlation: pd.DataFrame) -> str:
     return f"Rank correlation with utility over cells: {'; '.join(clauses)}." if clauses else ""
 
 
-def describe_main_cell(scores: pd.DataFrame, study: Study) -> str:
-    """Return what the summaries are about: masking, actual share and documents."""
-    main = study.at_main(scores)
+def describe_main_cell(tables: Tables, study: Study) -> str:
+    """Return what the summaries are about: masking, actual share, documents, and draws of the blanks if some arms have more."""
+    main = study.at_main(tables["scores"])
     if main.empty:
         return ""
     counts = main["n"].dropna()
     documents = (
         f"at most {int(counts.max())} documents per corpus" if len(counts) else "documents not counted"
     )
-    return f"{study.describe_main()} (actual share masked {main['share'].mean():.3f}), {documents}."
+    about = f"{study.describe_main()} (actual share masked {main['share'].mean():.3f}), {documents}"
+    draws = main[main["objective"] != "none"].groupby("arm", sort=False)["seed"].nunique()
+    trainings = tables["training"].groupby(["objective", "model", "corpora"])["artifact"].nunique()
+    if draws.max() > 1 and trainings.max() == 1:
+        about += f"; {draws.max()} draws of the blanks for {join_names(ordered(draws.index[draws == draws.max()], style.ARMS))}"
+    return f"{about}."
 
 
 def describe_decisions(correlation: pd.DataFrame, study: Study) -> tuple[str, ...]:
