@@ -14,10 +14,13 @@ pytestmark = pytest.mark.usefixtures("choose")
 
 
 @cache
-def cells_of(study_name):
-    """Return the recipes of a study, by the names of its cells; its folder is named after scale and track."""
+def cells_of(study_name, like=""):
+    """Return the recipes of a study, by the names of its cells; its folder is named after scale and track.
+
+    In the precision in which it was committed, or another one, `like`, was.
+    """
     scale, _, track = study_name.partition("-")
-    used = set(pd.read_csv(STUDIES[study_name] / "ledger.csv")["precision"]) - {"none"}
+    used = set(pd.read_csv(STUDIES[like or study_name] / "ledger.csv")["precision"]) - {"none"}
     asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", f"precision={used.pop()}"]
     job = command.Job(command.compose(asked), asked)
     return study.cells(job.config, job.choose)
@@ -37,7 +40,7 @@ def test_the_default_study_is_committed():
 
 
 def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_matched_study():
-    cells, matched = cells_of("laptop-runs"), cells_of("laptop")
+    cells, matched = cells_of("laptop-runs"), cells_of("laptop", "laptop-runs")
     trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
     assert sorted(name.split("/")[3] for name in trained) == ["0", "1", "2", "3", "4"]
     assert len({recipe.id for recipe in trained.values()}) == 5
