@@ -65,7 +65,7 @@ def compare_cells(
     sizes = [[len(side[seed].statistics[measure]) for seeds in runs for seed in seeds] for side in sides]
     if sizes[0] != sizes[1]:
         return PairedDifference(reason="the two were not run on the same documents")
-    rows = [tuple(stack_seeds(side, seeds, measure) for side in sides) for seeds in runs]
+    rows = [(stack_seeds(sides[0], run, measure), stack_seeds(sides[1], run, measure)) for run in runs]
     units = [list_units(sides[0], seeds) for seeds in runs]
     made = compare_runs(rows, find_aggregate(measure[1]), resamples, clusters=units)
     if np.isnan(made.difference):
