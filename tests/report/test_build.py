@@ -1,5 +1,6 @@
 """The report as a whole: what it writes, that it writes the same twice, and what it says where rows are missing."""
 
+import shutil
 import subprocess
 import sys
 
@@ -10,7 +11,9 @@ from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
 
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.report.build import FIGURES, OPTIONAL, build, draw, make_tables, show_bench
+from mlm_vs_clm.report.build import FIGURES, OPTIONAL, build, draw, make_page, make_tables
+from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames
+from mlm_vs_clm.report.frames import STUDY as STUDY_FILE
 from mlm_vs_clm.report.rendering import to_markdown
 
 ONE = ("abstracts",)
@@ -33,11 +36,28 @@ def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):
     assert read_files(make_report(shuffled, tmp_path)) == read_files(report)
 
 
-def test_an_earlier_table_that_is_no_longer_made_is_removed(make_report, no_figures, tmp_path):
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "old.md").write_text("old")
+def test_an_earlier_figure_that_is_no_longer_made_is_removed(make_report, no_figures, tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "old.svg").write_text("old")
     make_report(NOTHING, tmp_path)
-    assert not (tmp_path / "tables" / "old.md").exists()
+    assert not (tmp_path / "figures" / "old.svg").exists()
+
+
+def test_the_page_follows_from_the_frames_alone(report, tmp_path):
+    names = [*(f"{name}.csv" for name in tidy.COLUMNS if name not in DERIVED), STUDY_FILE, EXAMPLES]
+    for name in names:
+        if (report / name).is_file():
+            shutil.copy(report / name, tmp_path)
+    make_page(tmp_path)
+    assert read_files(tmp_path) == read_files(report)
+
+
+@pytest.mark.parametrize("name", [STUDY_FILE, EXAMPLES, "scores.csv"])
+def test_a_study_without_one_of_its_files_is_one_line(report, tmp_path, name):
+    shutil.copytree(report, tmp_path / "some")
+    (tmp_path / "some" / name).unlink()
+    with pytest.raises(StudyError, match="some"):
+        make_page(tmp_path / "some")
 
 
 def test_every_csv_has_its_columns_and_reads_back(report):
@@ -48,7 +68,7 @@ def test_every_csv_has_its_columns_and_reads_back(report):
 
 
 def test_empty_tables_give_a_page_that_says_what_is_missing_and_how_to_make_it(tmp_path):
-    build(NOTHING, [], [], fake_about(), tmp_path)
+    build(Frames(NOTHING, [], [], fake_about()), tmp_path)
     page = (tmp_path / "report.html").read_text()
     for name in set(tidy.COLUMNS) - {"study", *tidy.RARE}:
         is_told = name not in {*OPTIONAL, "competence", "answers", "sentences"}  # those are no section
@@ -100,22 +120,3 @@ def test_an_unknown_arm_and_corpus_are_drawn_and_tabled():
 
 
 BENCH = {"name": "fill_bf16", "ratio": 2.5, "ours": 50.0, "theirs": None, "device": "cpu (some)"}
-
-
-def test_a_benchmark_is_shown_with_whether_a_gpu_was_measured(make_report, no_figures, tmp_path):
-    for device, is_told in (("cpu (some)", True), ("cuda (some)", False)):
-        make_report(NOTHING | {"bench": pd.DataFrame([BENCH | {"device": device}])}, tmp_path)
-        page = (tmp_path / "report.html").read_text()
-        assert ("GPU not benchmarked" in page) == is_told and "fill bf16" in page
-
-
-def test_a_new_benchmark_is_shown_as_if_the_report_were_made_anew(make_report, no_figures, tmp_path):
-    for folder, ratio in (("old", 2.5), ("other", 2.5), ("new", 3.5)):
-        bench = pd.DataFrame([BENCH | {"ratio": ratio}])
-        make_report(fake_tables(ONE) | {"bench": bench}, tmp_path / folder)
-    without = read_files(make_report(fake_tables(ONE), tmp_path / "without"))
-    pages = [tmp_path / folder / "report.html" for folder in ("new", "old", "other")]
-    assert show_bench(bench, tmp_path) == pages
-    assert all(page.read_text().startswith("<!DOCTYPE html>\n<html") for page in pages)
-    assert read_files(tmp_path / "new") == read_files(tmp_path / "old")
-    assert without == read_files(tmp_path / "without")

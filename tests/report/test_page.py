@@ -1,6 +1,7 @@
 """The page: one file that opens offline, with closed tags, working links, alternative texts and marked fills."""
 
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from fake_tables import STUDY, fake_tables, tidy_fakes
 
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report.build import draw
+from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import inline, style_context
 
 
@@ -112,8 +113,19 @@ def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, 
     assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
     assert "2 [1, 3]" in page.replace("\u00a0", " ")
     assert "<dd>mlm better: abstracts. Over 5 runs.</dd>" in page and "<dd>Over 5 runs" not in page
-    assert "Over 5 runs" in (tmp_path / "tables" / "sentences.md").read_text()
-    assert (tmp_path / "answers.csv").is_file() and (tmp_path / "tables" / "competence.md").is_file()
+    assert "Over 5 runs" in (tmp_path / "sentences.csv").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "study", sorted(path.parent for path in ROOT.glob("results/*/study.yaml")), ids=lambda study: study.name
+)
+def test_a_committed_page_follows_from_its_frames(study, tmp_path):
+    for path in study.iterdir():
+        if path.is_file() and path.name not in ("report.html", "findings.csv"):
+            shutil.copy(path, tmp_path)
+    make_page(tmp_path)
+    assert (tmp_path / "report.html").read_text() == (study / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -123,6 +135,5 @@ def test_a_committed_page_is_html_that_holds_its_figures_and_tables(page):
     text = page.read_text()
     assert text.startswith("<!DOCTYPE html>\n<html") and len(text.encode()) < 1_500_000
     assert text.rstrip().endswith("</html>") and "&lt;section" not in text
-    for part in (*page.parent.glob("tables/*.md"), *page.parent.glob("figures/*.svg")):
-        kind = "table" if part.suffix == ".md" else "figure"
-        assert f'id="{kind}-{part.stem}"' in text or part.stem == "sentences", part.name
+    for figure in page.parent.glob("figures/*.svg"):
+        assert f'id="figure-{figure.stem}"' in text, figure.name

@@ -10,6 +10,7 @@ from mlm_vs_clm.analysis.variants import join_settings, pair_variants
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import style_context
+from mlm_vs_clm.report.frames import Frames
 from mlm_vs_clm.report.panels import (
     FEW,
     KINDS,
@@ -214,7 +215,7 @@ def test_a_mistaken_panel_is_one_line(change, told):
 
 def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_path):
     about = fake_about() | {"title": "Hot or cold", "question": "Which is better?", "panels": [LINES, HEAT]}
-    build(TABLES, [], [], about, tmp_path)
+    build(Frames(TABLES, [], [], about), tmp_path)
     page = (tmp_path / "report.html").read_text()
     places = [
         page.index(words)
@@ -227,7 +228,7 @@ def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_p
         )
     ]
     assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
-    assert (tmp_path / "tables" / "heat.md").is_file() and (tmp_path / "figures" / "lines.svg").is_file()
+    assert (tmp_path / "figures" / "lines.svg").is_file()
     assert len(tidy.read_table("variants", tmp_path)) == len(TABLES["variants"])
     assert [*tidy.read_table("findings", tmp_path)["panel"]] == ["lines", "heat"]
 

@@ -8,7 +8,8 @@ import pandas as pd
 from .cells import ScoredCell
 from .curve import keep_reached
 
-FILE = "documents.csv.gz"
+NAME = "documents"
+FILE = f"{NAME}.csv.gz"
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed", "budget")
 ORDERS = range(1, 5)  # of n-grams
 COUNTS = {  # by scope and metric: what the columns of its statistics are called

@@ -1,6 +1,7 @@
 """The tidy tables of a study: their columns and keys, their order, the main cell, and cells averaged over seeds."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -149,7 +150,11 @@ def read_table(name: str, folder: Path) -> pd.DataFrame:
         return tidy(name, pd.DataFrame())
     if not path.is_file():
         raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")
-    return tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))
+    table = tidy(name, pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""]))
+    for column in table.columns.difference(COLUMNS[name]):  # a varied setting, whose kind no list knows
+        with suppress(ValueError):
+            table[column] = pd.to_numeric(table[column])
+    return table
 
 
 def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, str]:

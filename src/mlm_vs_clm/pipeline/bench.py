@@ -26,7 +26,7 @@ from transformers.utils import logging
 from ..corpora import packages
 from ..documents import find_words
 from ..errors import StudyError
-from ..files import read_lines, write_atomically
+from ..files import ROOT, read_lines, write_atomically
 from ..fill import BlankedText, fill_causal, fill_lookahead, fill_masked
 from ..fill.axes import AXIS
 from ..fill.vocabulary import slot_bias
@@ -39,10 +39,12 @@ from ..models.sources import start_from_encoder
 from ..models.starts import as_kind
 from ..models.training.batches import tokenize
 from ..models.training.loop import Training, TrainingTexts, prepare
-from ..report.build import show_bench
+from ..report.outcomes import bench_table, describe_device
+from ..report.rendering import to_markdown, write_between_markers
 from .config import TrainingConfig
 from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop
 
+OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3
 BATCH, GPU_BATCH = 4096, 131072  # tokens per batch
 GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that measures the peak
@@ -267,7 +269,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=8)
-    parser.add_argument("--out", type=Path, default=Path("results/bench/bench.jsonl"))
+    parser.add_argument("--out", type=Path, default=OUT)
 
 
 def run(chosen: argparse.Namespace) -> None:
@@ -293,6 +295,12 @@ def run(chosen: argparse.Namespace) -> None:
     if torch.cuda.is_available():
         rows += measure_on("cuda", start, tokenizer, write_documents(tokenizer, GPU_DOCUMENTS))
     save_rows(rows, chosen.out)
-    for page in show_bench(pd.DataFrame(read_lines(chosen.out)), chosen.out.parents[1]):
-        print(f"shown in {page}")
+    if chosen.out.resolve() == ROOT / OUT:
+        show_rows(pd.DataFrame(read_lines(chosen.out)))
     print("\n".join(json.dumps(row) for row in rows))
+
+
+def show_rows(bench: pd.DataFrame) -> None:
+    """Write a benchmark into docs/performance.md."""
+    text = f"{to_markdown(bench_table(bench))}\n{describe_device(bench)}"
+    write_atomically(PAGE, write_between_markers(PAGE.read_text(encoding="utf-8"), "bench", text))

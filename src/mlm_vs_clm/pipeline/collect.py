@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from ..analysis.answers import answer, write_sentences
 from ..analysis.claims import hash_rules, list_comparisons
@@ -26,13 +25,13 @@ from ..analysis.sanity import judge_metrics
 from ..analysis.tables import COLUMNS
 from ..analysis.variants import pair_variants
 from ..corpora import load_split
-from ..corpora.card import card_markdown
 from ..errors import StudyError
-from ..files import ROOT, read_lines, write_table
+from ..files import write_table
 from ..metrics import EXACT_MATCH, LENGTH_ERROR
 from ..metrics.metric import normalise
 from ..metrics.proxies import NONWORDS, make_nonwords
 from ..report.build import build
+from ..report.frames import Frames
 from .artifacts import inputs_of, library_versions, name_of, read_record
 from .cells import (
     cluster_by_author,
@@ -50,8 +49,6 @@ from .cells import (
 from .config import ObjectiveConfig, TrainingConfig
 from .scoring import MetricStatistics, summarise
 
-DEVIATIONS = ROOT / "docs" / "deviations.md"
-CITATION = ROOT / "CITATION.cff"
 SHOWN = 4  # documents per corpus on the page, the first ones
 
 
@@ -67,8 +64,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet:
     cards = [
         json.loads((path / "card.json").read_text(encoding="utf-8")) for path in of_stage(inputs, "corpus")
     ]
-    (folder / "cards.md").write_text("\n".join(map(card_markdown, cards)), encoding="utf-8")
-    build(tables, examples, cards, describe_study(settings, tables, inputs), folder)
+    build(Frames(tables, examples, cards, describe_study(settings, tables, inputs)), folder)
 
 
 def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
@@ -109,8 +105,6 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     tables["learning"], tables["curve"] = mark_pale_along(learning, curve, along, scored, resamples)
     if "ratings" in settings:
         tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
-    if "bench" in settings:
-        tables["bench"] = pd.DataFrame(read_lines(Path(settings["bench"]["path"])))
     tables["headroom"] = share_headroom(map(read_trained, of_stage(inputs, "downstream")), resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
     for name in ("gap", "utility_gap", "runs", "equal_compute"):
@@ -347,28 +341,10 @@ def describe_study(settings: dict, tables: dict[str, pd.DataFrame], inputs: dict
         "initialisation": "; ".join(starts),
         "budget": describe_budget(settings),
         "models": sorted(set(tables["training"].get("objective", []))),
-        "deviations": [
-            line[2:] for line in DEVIATIONS.read_text(encoding="utf-8").splitlines() if line.startswith("- ")
-        ],
         "versions": library_versions(),
-        "citation": describe_citation(),
         "artifacts": [
             {"stage": stage, "artifacts": len(paths), "names": ", ".join(map(name_of, paths))}
             for stage in ("corpus", "start", "pretrain")
             if (paths := list(dict.fromkeys(of_stage(inputs, stage))))
         ],
     }
-
-
-def describe_citation() -> list[str]:
-    """Return how this software and the paper that it reproduces are cited, from CITATION.cff."""
-    own = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
-    cited = []
-    for work in (own, *own["references"]):
-        names = [
-            f"{one['family-names']}, {one['given-names']}" if "name" not in one else one["name"]
-            for one in work["authors"]
-        ]
-        when = f"version {work['version']}" if "version" in work else str(work["year"])
-        cited.append(f"{'; '.join(names)}. {work['title']} ({when}). {work.get('url', '')}".strip())
-    return cited

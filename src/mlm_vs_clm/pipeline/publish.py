@@ -63,14 +63,18 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
-        if Path(results).resolve() == ROOT / "results" and (blocks := make_blocks(target)):
-            _write_pages(blocks, {name, name_first(name)})
+        write_blocks(target)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target))
-    print(
-        f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target / 'tables'}\nrows:    {target}/*.csv"
-    )
+    print(f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target}/*.csv")
+
+
+def write_blocks(study: Path) -> None:
+    """Write the blocks of README and docs that tell a study of `results`; another folder has none."""
+    is_kept = study.resolve().parent == ROOT / "results"
+    if is_kept and (blocks := make_blocks(study)):
+        _write_pages(blocks, {study.name, name_first(study.name)})
 
 
 def print_answers(tables: Tables) -> None:

@@ -35,7 +35,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 9,
-    "report": 44,
+    "report": 45,
 }
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
@@ -378,7 +378,6 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
     if config.scale.minutes:
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}
-    for name, file in (("ratings", "ratings/ratings.csv"), ("bench", "bench/bench.jsonl")):
-        if (path := Path(config.results) / file).is_file():
-            settings[name] = own_file(str(path))
+    if (ratings := Path(config.results) / "ratings" / "ratings.csv").is_file():
+        settings["ratings"] = own_file(str(ratings))
     return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})

@@ -10,8 +10,10 @@ import pandas as pd
 from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from ..analysis.tables import read_tables
+from ..corpora.card import card_markdown
 from . import style
 from .build import read_study, show_tables
+from .frames import load_frames
 from .outcomes import at_first_measure, decided_first, grid_table, keep_trained
 from .overview import count_claims, tabulate_evidence
 from .rendering import to_lines, to_markdown
@@ -46,7 +48,7 @@ def make_blocks(results: Path) -> Blocks:
     tables = read_tables(results)
     blocks = BLOCKS.get(results.name, describe_panels)(tables)
     if results.name == "laptop":
-        blocks["cards"] = (results / "cards.md").read_text(encoding="utf-8")
+        blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if results.name in BLOCKS:
         folders = [results.parent / name for name in BLOCKS]
         studies = {one.name: read_tables(one) for one in folders if (one / "study.csv").is_file()}

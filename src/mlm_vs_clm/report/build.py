@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
-from ..analysis import documents
 from ..analysis import tables as tidy
-from ..files import hash_file, write_csv
+from ..files import ROOT, hash_file
 from . import (
     correlation,
     cost,
@@ -26,10 +26,11 @@ from . import (
     training,
     utility,
 )
+from .frames import Frames, Rows, load_frames, save_frames, save_table
 from .style import Study
 from .tables import Table
 
-Rows = dict[str, pd.DataFrame]
+DEVIATIONS, CITATION = ROOT / "docs" / "deviations.md", ROOT / "CITATION.cff"
 SECTIONS = {  # the page's order: id -> title
     "curve": "What more training changes",
     "quality": "Quality of generated text",
@@ -77,50 +78,73 @@ LEADS = ("learning", "curve", "gap")  # figures that can open the page
 OPTIONAL = {"runs"}  # tables for which a study of one seed has no rows
 
 
-def build(tables: Rows, examples: list[dict], cards: list[dict], about: dict, folder: Path) -> None:
-    """Write the CSV files, `tables/`, `figures/` and `report.html` into `folder`; same input, same bytes.
+def build(frames: Frames, folder: Path) -> None:
+    """Write a study into `folder`: its frames and the page and figures that follow from them."""
+    save_frames(frames, folder)
+    make_page(folder)
 
-    `tables` holds the tables of `analysis.tables.COLUMNS`, each possibly empty or absent; `documents`; and `bench`, where
-    a benchmark was run. Raises StudyError for a table that lacks a column or repeats a cell.
-    """
-    rows = {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
-    study, folder = read_study(rows), Path(folder)
-    for part in (folder / "tables", folder / "figures"):
-        part.mkdir(parents=True, exist_ok=True)
-        remove_old(part)
+
+def make_page(folder: Path) -> None:
+    """Make `report.html`, `figures/` and `findings.csv` of a folder from its frames alone; same frames, same bytes."""
+    frames = load_frames(folder)
+    rows, about = frames.tables, frames.about
+    study = read_study(rows)
+    prepare_figures(folder / "figures")
     specs = about.get("panels") or []
     shown = panel_section(specs, rows, study, folder / "figures")
     rows["findings"] = tidy.tidy("findings", list_findings(shown))
-    written = {f"{name}.csv": table for name, table in rows.items() if name not in tidy.RARE or len(table)}
-    if "documents" in tables:
-        written[documents.FILE] = tables["documents"]
-    for name, table in written.items():
-        write_csv(table, folder / name)
-    answers, told = outcomes.answer_tables(rows, study), outcomes.sentence_table(rows["sentences"], study)
+    save_table("findings", rows["findings"], folder)
     sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     if specs:  # a study of its own question shows what it has
         sections = [replace(one, missing="") for one in sections if one.drawings or one.tables]
     asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
     others = rows["sentences"].drop(asked.index)
-    sections += speed_section(tables.get("bench", pd.DataFrame()))
-    for table in [*told, *answers, *(table for section in [*shown, *sections] for table in section.tables)]:
-        write_table(table, folder / "tables")
     page.write_page(
         folder / "report.html",
         panels=shown,
         sections=sections,
-        answers=answers,
+        answers=outcomes.answer_tables(rows, study),
         claims=outcomes.list_claims(asked, rows["answers"]),
         not_asked=[] if specs else list(others["claim"]),
         lead=find_lead(sections),
         summaries=[] if specs else sentences.summarise_corpora(rows, study),
         setting=sentences.describe_main_cell(rows, study),
         signatures=page.list_signatures(rows["scores"]),
-        examples=page.order_examples(examples),
-        cards=cards,
-        about=about,
-        files=[describe_file(folder / name, len(table)) for name, table in written.items()],
+        examples=page.order_examples(frames.examples),
+        cards=frames.cards,
+        about=about | describe_project(),
+        files=[describe_file(path) for path in sorted(folder.glob("*.csv*"))],
     )
+
+
+def prepare_figures(folder: Path) -> None:
+    """Make the folder of figures, without those of an earlier page, which may have had more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.svg"):
+        path.unlink()
+
+
+def describe_project() -> dict:
+    """Return what every page says of the project: how it departs from the paper, and how it is cited."""
+    lines = DEVIATIONS.read_text(encoding="utf-8").splitlines()
+    return {
+        "deviations": [line[2:] for line in lines if line.startswith("- ")],
+        "citation": describe_citation(),
+    }
+
+
+def describe_citation() -> list[str]:
+    """Return how this software and the paper that it reproduces are cited, from CITATION.cff."""
+    own = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    cited = []
+    for work in (own, *own["references"]):
+        names = [
+            person.get("name") or f"{person['family-names']}, {person['given-names']}"
+            for person in work["authors"]
+        ]
+        when = f"version {work['version']}" if "version" in work else str(work["year"])
+        cited.append(f"{'; '.join(names)}. {work['title']} ({when}). {work.get('url', '')}".strip())
+    return cited
 
 
 def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder: Path) -> list[page.Section]:
@@ -149,9 +173,9 @@ def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
     return next((drawings[name] for name in LEADS if name in drawings), None)
 
 
-def describe_file(path: Path, n_rows: int) -> dict:
-    """Return a table's file, its rows and its hash."""
-    return {"file": path.name, "rows": n_rows, "sha256": hash_file(path)}
+def describe_file(path: Path) -> dict:
+    """Return a table's file, its size and its hash."""
+    return {"file": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
 
 
 def read_study(rows: Rows) -> Study:
@@ -159,31 +183,6 @@ def read_study(rows: Rows) -> Study:
     main, study = tidy.main_cell(rows), rows["study"].iloc[0]
     track = "" if study["track"] == "matched" else f" track={study['track']}"
     return Study(f"{study['scale']}{track}", main)
-
-
-def show_bench(bench: pd.DataFrame, results: Path) -> list[Path]:
-    """Bring a benchmark into the reports in `results` that show one; return their pages. Same bytes as `build`."""
-    sections, pages = speed_section(bench), []
-    for shown in sorted(results.glob("*/tables/bench.md")) if sections else []:
-        pages.append(shown.parents[1] / "report.html")
-        page.replace_section(pages[-1], sections[0])
-        write_table(sections[0].tables[0], shown.parent)
-    return pages
-
-
-def speed_section(bench: pd.DataFrame) -> list[page.Section]:
-    """Return the section on speed, none where no benchmark was run."""
-    if bench.empty:
-        return []
-    table = outcomes.bench_table(bench)
-    return [page.Section("speed", table.title, tables=[table], sentences=[outcomes.describe_device(bench)])]
-
-
-def remove_old(folder: Path) -> None:
-    """Remove the tables and figures of an earlier report, of which the new one may hold fewer."""
-    for path in sorted(folder.iterdir()):
-        if path.suffix in {".md", ".svg"}:
-            path.unlink()
 
 
 def make_section(
@@ -227,8 +226,3 @@ def make_tables(name: str, rows: Rows) -> list[Table]:
 def show_tables(name: str, rows: Rows) -> list[str]:
     """Return the tables of one entry of TABLES in Markdown."""
     return [rendering.to_markdown(table) for table in make_tables(name, rows)]
-
-
-def write_table(table: Table, folder: Path) -> None:
-    """Write one table in Markdown."""
-    (folder / f"{table.name}.md").write_text(rendering.to_markdown(table), encoding="utf-8", newline="\n")

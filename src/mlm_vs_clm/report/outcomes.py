@@ -160,15 +160,6 @@ def enter_competence(row: Any) -> tuple[Entry, ...]:
     )
 
 
-def sentence_table(sentences: pd.DataFrame, study: Study) -> list[Table]:
-    """Return each claim with its sentence."""
-    if sentences.empty:
-        return []
-    columns = ("claim", "statement", "sentence")
-    body = [[Entry(str(row[column])) for column in columns] for _, row in sentences.iterrows()]
-    return [Table("sentences", "Answer per claim", SENTENCES, columns, body, command_for_report(study.scale))]
-
-
 def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
     """Return a claim's answers at a glance: one row per condition and measure, corpora across.
 

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..files import write_atomically
 from . import rendering, style
 from .drawing import Drawing, inline, style_context
 from .style import ordered
@@ -33,16 +32,6 @@ def write_page(path: Path, **content: Any) -> None:
     with style_context():
         html = make_environment().get_template("report.html").render(**content)
     path.write_text(html, encoding="utf-8", newline="\n")
-
-
-def replace_section(path: Path, section: Section) -> None:
-    """Replace one section of a page, which has only tables and sentences; a page without it is not changed."""
-    begin, end = f'<section id="{section.id}">\n', "</section>\n"
-    before, found, rest = path.read_text(encoding="utf-8").partition(begin)
-    if found:
-        template = make_environment().get_template("section.html")
-        made = template.module.show_section(section, "")  # type: ignore[attr-defined]
-        write_atomically(path, before + str(made) + rest.partition(end)[2])  # Markup would escape the rest
 
 
 def make_environment() -> Environment:

@@ -1,0 +1,30 @@
+"""`python -m mlm_vs_clm page`: the page, figures and README blocks of studies, from their committed frames alone."""
+
+import argparse
+from pathlib import Path
+
+from ..errors import StudyError
+from ..files import ROOT
+from ..report import make_page
+from ..report.frames import STUDY
+from .publish import write_blocks
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm page`."""
+    parser.add_argument(
+        "studies", nargs="*", help="folders of results, such as results/desk; all without one"
+    )
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Make the pages; raises StudyError for a folder that holds no study."""
+    studies = [Path(name) for name in chosen.studies] or [
+        path.parent for path in sorted((ROOT / "results").glob(f"*/{STUDY}"))
+    ]
+    for study in studies:
+        if not study.is_dir():
+            raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
+        make_page(study)
+        write_blocks(study)
+        print(study / "report.html")
