@@ -50,7 +50,7 @@ def find_column(sentences: list[list[Cells]], where: str) -> int:
 
 def holds_ranges(sentences: list[list[Cells]], column: int) -> bool:
     """Return whether the tokens are counted in the first column, so that a range there is no token (CoNLL-U)."""
-    first = _flatten(_take(sentences, 0))
+    first = [cell for cell in _flatten(_take(sentences, 0)) if not RANGE.fullmatch(cell)]
     return column > 0 and sum(cell.isdecimal() for cell in first) >= MOSTLY * len(first) > 0
 
 
