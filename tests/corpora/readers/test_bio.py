@@ -60,7 +60,9 @@ def test_the_column_of_tokens_is_found(tmp_path, before, after):
 @pytest.mark.parametrize("lines", ["1 O\n2 B-A\n", "4 1 O\n5 2 O\n", "w1 O\nw2 O\nw3 O\n"])
 def test_columns_that_all_count_are_a_mistake_that_names_the_setting(tmp_path, lines):
     path = put(tmp_path, "x.conll", lines)
-    assert_refused("x.conll: each column but the last counts .*corpus.columns.text=<its number", bio.read, path)
+    assert_refused(
+        "x.conll: each column but the last counts .*corpus.columns.text=<its number", bio.read, path
+    )
     texts = [d.text for d in bio.read(path, columns={"text": "1"}).documents]
     assert texts == [" ".join(line.split()[0] for line in lines.splitlines())]
 

@@ -44,7 +44,9 @@ def write_jsonl(path):
 
 
 def write_csv(path):
-    return put(path, "own.csv", "id,text,split\n" + "".join(f"{n},{text},{part}\n" for part, n, text in each()))
+    return put(
+        path, "own.csv", "id,text,split\n" + "".join(f"{n},{text},{part}\n" for part, n, text in each())
+    )
 
 
 def write_mpst(path):
@@ -84,7 +86,8 @@ def write_pan(path):
 def write_pan_pairs(path):
     for part, size in ROWS.items():
         pairs = [
-            {"id": f"p{n}", "pair": [text_of(part, 2 * n), text_of(part, 2 * n + 1)]} for n in range(size // 2)
+            {"id": f"p{n}", "pair": [text_of(part, 2 * n), text_of(part, 2 * n + 1)]}
+            for n in range(size // 2)
         ]
         truth = [{"id": pair["id"], "same": True} for pair in pairs]
         put(path, f"pan-{part}/pairs.jsonl", "\n".join(map(json.dumps, pairs)))
@@ -156,7 +159,11 @@ def jsonl_of(*ids):
 
 
 TWICE = [
-    (hub, lambda p: save(p / "x", {"id": ["a", "b", "a"], "text": ["one", SECRET, "two"]}), "row 2: the id a"),
+    (
+        hub,
+        lambda p: save(p / "x", {"id": ["a", "b", "a"], "text": ["one", SECRET, "two"]}),
+        "row 2: the id a",
+    ),
     (hub, lambda p: save(p / "x", {"id": [7, 8, 7], "text": ["one", "one", "one"]}), "row 2: the id 7"),
     (bioc, lambda p: put(p, "x.xml", bioc_of("7", "8", "7")), "document number 3: the id 7"),
     (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", "b", "a")), "line 3: the id a"),
@@ -178,8 +185,16 @@ def test_an_id_used_twice_in_a_split_is_a_mistake_with_its_place(tmp_path, reade
 MISSING = [
     (hub, lambda p: save(p / "x", {"id": ["a", None], "text": ["one", SECRET]}), "row 1: the id is empty"),
     (hub, lambda p: save(p / "x", {"id": ["a", " "], "text": ["one", SECRET]}), "row 1: the id is empty"),
-    (hub, lambda p: save(p / "x", {"id": [1.0, math.nan], "text": ["one", "two"]}), "row 1: its id is neither"),
-    (hub, lambda p: save(p / "x", {"id": [["a"], ["b"]], "text": ["one", "two"]}), "row 0: its id is neither"),
+    (
+        hub,
+        lambda p: save(p / "x", {"id": [1.0, math.nan], "text": ["one", "two"]}),
+        "row 1: its id is neither",
+    ),
+    (
+        hub,
+        lambda p: save(p / "x", {"id": [["a"], ["b"]], "text": ["one", "two"]}),
+        "row 0: its id is neither",
+    ),
     (bioc, lambda p: put(p, "x.xml", bioc_of("7", "")), "document number 2: the id is empty"),
     (
         bioc,

@@ -50,7 +50,7 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
 
     try:
         if Path(path).is_dir():
-            return load_from_disk(str(path))
+            return load_from_disk(str(Path(path).absolute()))  # else the library reads ~ and :: in it
         if HUB.fullmatch(str(path)):
             name, _, revision = str(path).partition("@")
             return load_dataset(name, revision=revision)
