@@ -4,12 +4,14 @@ import json
 import os
 import shutil
 
+import datasets
 import pytest
 from corpus_files import put
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora import CorpusSource, Sizes, build
 from mlm_vs_clm.corpora.building import name_own
+from mlm_vs_clm.corpora.readers import READERS
 from mlm_vs_clm.pipeline import recipes
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.stages import make_corpus
@@ -146,3 +148,106 @@ def test_mistakes_are_left_out_and_counted_on_demand(tmp_path):
     assert_refused("line 11", build, CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS)
     corpus = build(CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS, skip_mistakes=True)
     assert corpus.dropped[0] == {"id": f"{path}, line 11", "reason": "mistake in the input"}
+
+
+def write_rows(path, rows):
+    return put(path, "own.jsonl", "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows))
+
+
+def rows_of(n, **more):
+    return [
+        {"id": str(k), "text": f"{SECRET} number {k} goes on from {k} to the end."} | more for k in range(n)
+    ]
+
+
+def save_rows(path, **parts):
+    made = {name: datasets.Dataset.from_dict(rows) for name, rows in parts.items()}
+    datasets.DatasetDict(made).save_to_disk(path / "own")
+    return path / "own"
+
+
+def columns_of(part, n):
+    texts = [f"{SECRET} of {part} number {k} goes on from {part}{k}." for k in range(n)]
+    return {"id": [str(k) for k in range(n)], "text": texts, "labels": ["x"] * n}
+
+
+SOUND = {
+    "json": lambda p: write_rows(p, rows_of(40, labels=["x"])),
+    "datasets whose ids repeat": lambda p: save_rows(
+        p, train=columns_of("train", 30), test=columns_of("test", 9)
+    ),
+}
+UNSOUND = {
+    "half of a character": (
+        lambda p: write_rows(p, [*rows_of(40), '{"id": "z", "text": "\\ud83d"}']),
+        "line 41",
+    ),
+    "half in a label": (
+        lambda p: write_rows(p, [*rows_of(40), '{"id": "z", "text": "a", "labels": ["\\ud83d"]}']),
+        "line 41",
+    ),
+    "digits": (lambda p: write_rows(p, [*rows_of(40), '{"n": ' + "9" * 5000 + "}"]), "line 41"),
+    "nesting": (lambda p: write_rows(p, [*rows_of(40), "[" * 100_000]), "line 41"),
+    "id twice": (lambda p: write_rows(p, [*rows_of(40), rows_of(1)[0]]), "line 41"),
+    "counts": (lambda p: write_rows(p, [{"id": f"a{k}", "text": str(k)} for k in range(40)]), "are numbers"),
+    "no rows": (lambda p: write_rows(p, []), "no document with text"),
+    "empty texts": (
+        lambda p: write_rows(p, [row | {"text": " "} for row in rows_of(9)]),
+        "no document with text",
+    ),
+    "mistakes alone": (lambda p: write_rows(p, ["{", "{"]), "line 2"),
+    "data set without rows": (lambda p: save_rows(p, train={"id": [], "text": []}), "has no rows"),
+    "split without rows": (
+        lambda p: save_rows(p, train=columns_of("train", 30), test={"id": [], "text": []}),
+        "has no rows",
+    ),
+    "data set without splits": (lambda p: save_rows(p), "no document with text"),
+    "id twice in a split": (
+        lambda p: save_rows(
+            p, train=columns_of("train", 30) | {"id": ["7"] * 30}, test=columns_of("test", 9)
+        ),
+        "split train, row 29: the id 7 is used twice",
+    ),
+}
+
+
+def run_own(choose, path, out):
+    """Make the corpus at a path as a stage does."""
+    overrides = ["corpus=own", f"corpus.path={path}", "corpus.min_words=2"]
+    recipe = recipes.corpus(choose(*overrides))
+    out.mkdir()
+    make_corpus(recipe.settings, {}, out, Runtime())
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_check_and_a_run_both_take_a_sound_corpus(choose, tmp_path, name):
+    path = SOUND[name](tmp_path)
+    recipes.check_corpus(choose("corpus=own", f"corpus.path={path}", "corpus.min_words=2"))
+    run_own(choose, path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_a_check_and_a_run_both_refuse_an_unsound_corpus(choose, tmp_path, capsys, name):
+    write, says = UNSOUND[name]
+    path = write(tmp_path)
+    config = choose("corpus=own", f"corpus.path={path}", "corpus.min_words=2")
+    assert_refused("mistakes in", recipes.check_corpus, config)
+    told = capsys.readouterr().out
+    assert says in told and SECRET not in told
+    assert_refused("own", run_own, choose, path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_empty_folder_and_an_empty_file_are_one_line(tmp_path, reader):
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "empty", put(tmp_path, "empty.csv"), put(tmp_path, "other/empty.txt").parent):
+        source = CorpusSource("own", reader)
+        assert_refused("empty", build, source, {"": path}, Sizes(1, 1, 1), **WINDOWS)
+
+
+def test_two_files_of_one_corpus_are_told_apart_by_their_split(tmp_path):
+    feeds = {"train": ("generate", "dev", "pretrain"), "test": ("test",)}
+    files = {part: write_rows(tmp_path / part, rows_of(9)) for part in feeds}
+    files["test"].write_text(files["test"].read_text().replace(SECRET, "other"))
+    corpus = build(CorpusSource("own", "jsonl", feeds=feeds), files, Sizes(1, 1, 9), **WINDOWS)
+    assert {window.origin_id for window in corpus.splits["test"]} == {f"test-{n}" for n in range(9)}

@@ -16,11 +16,11 @@ from .readers.given_problems import RULE as PROBLEMS_RULE
 from .readers.given_problems import list_complete
 from .readers.hub import HUB
 from .readers.official import RULE as OFFICIAL_RULE
-from .readers.official import feeds_of, split_by_part
+from .readers.official import feeds_of, split_by_part, tell_apart
 from .sources import LICENSED, SOURCES, CorpusSource
 from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
-from .storage import Corpus
+from .storage import Corpus, encode
 from .windows import RULE as WINDOWS_RULE
 from .windows import cut
 
@@ -76,7 +76,9 @@ def check_own(
         return "", [str(each) for each in (*mistakes, mistake)]
     mistakes += _missing_for(task, gathered)
     try:
-        card = arrange(gathered, files, sizes, seed).card
+        corpus = arrange(gathered, files, sizes, seed)
+        encode(corpus)  # all that a run does before it writes
+        card = corpus.card
     except StudyError as mistake:
         mistakes.append(mistake)
         parts = {part or "all": windows for part, windows in gathered.parts.items()}
@@ -127,6 +129,11 @@ def gather(
         raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
     read = find_reader(source)
     results = {part: read(path, on_mistake) for part, path in files.items()}
+    if not any(result.documents for result in results.values()):
+        paths = ", ".join(map(str, files.values()))
+        raise StudyError(f"{paths}: no document with text could be read: give a path that holds some")
+    if len(results) > 1:
+        tell_apart(results)
     problems = [problem for result in results.values() for problem in result.problems]
     counted = sum((result.counted for result in results.values()), Counter())
     windows_rule = f"{WINDOWS_RULE}; {min_words} to {max_words} words"

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..documents import Document
 from ..errors import StudyError
-from ..files import read_lines, write_lines
+from ..files import read_lines
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -31,17 +32,27 @@ class Corpus:
 
 def save(corpus: Corpus, folder: Path) -> None:
     """Write a folder for each split, card.json and dropped.csv; problems.jsonl where problems are given."""
-    for split, documents in corpus.splits.items():
+    datasets, files = encode(corpus)
+    for split, dataset in datasets.items():
         with _no_progress_bars():
-            _to_dataset(documents).save_to_disk(folder / split, num_shards=1)
-    card = json.dumps(corpus.card, indent=2, ensure_ascii=False)
-    (folder / "card.json").write_text(card + "\n", encoding="utf-8")
-    with open(folder / "dropped.csv", "w", encoding="utf-8", newline="") as file:
-        rows = csv.DictWriter(file, ["id", "reason"], lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(corpus.dropped)
-    if corpus.problems:
-        write_lines(folder / PROBLEMS, corpus.problems)
+            dataset.save_to_disk(folder / split, num_shards=1)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def encode(corpus: Corpus) -> tuple[dict[str, "Dataset"], dict[str, bytes]]:
+    """Return what `save` writes: the data set of each split, and the content of each file."""
+    table = io.StringIO()
+    rows = csv.DictWriter(table, ["id", "reason"], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(corpus.dropped)
+    lines = [json.dumps(problem, ensure_ascii=False) + "\n" for problem in corpus.problems]
+    card = json.dumps(corpus.card, indent=2, ensure_ascii=False) + "\n"
+    files = {"card.json": card, "dropped.csv": table.getvalue()} | (
+        {PROBLEMS: "".join(lines)} if lines else {}
+    )
+    datasets = {split: _to_dataset(documents) for split, documents in corpus.splits.items()}
+    return datasets, {name: text.encode() for name, text in files.items()}
 
 
 def load_problems(folder: Path, split: str) -> list[dict]:

@@ -1,7 +1,8 @@
 """BIO columns: tokens joined, entities at their offsets, bad lines located."""
 
+import pytest
 from corpus_files import collect, put
-from refusals import SECRET
+from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import bio
 from mlm_vs_clm.documents import Entity
@@ -25,3 +26,107 @@ def test_bio_without_document_marks_and_with_bad_lines(tmp_path):
     result, mistakes = collect(bio.read, path)
     assert [mistake.split(":")[0] for mistake in mistakes] == ["line 5", "line 6"]
     assert [document.text for document in result.documents] == ["one two", "three five"]
+
+
+TOKENS = ["EU", "rejects", "German"]
+TAGS = ["I-ORG", "O", "I-MISC"]
+KINDS = ["NNP", "VBZ", "JJ"]
+BEFORE = {  # what stands before the token, by its place in the sentence
+    "nothing": lambda n: "",
+    "count from 1": lambda n: f"{n + 1} ",
+    "count from 0": lambda n: f"{n} ",
+    "count down": lambda n: f"{3 - n} ",
+    "offsets": lambda n: f"{(0, 3, 11)[n]} {(2, 10, 17)[n]} ",
+    "number of the sentence": lambda n: "1 ",
+    "name of the sentence": lambda n: "s1 ",
+    "sentence and count": lambda n: f"s1 {n} ",
+    "counted name": lambda n: f"s1-t{n + 1} ",
+    "counted within": lambda n: f"1.{n + 1} ",
+    "part of speech": lambda n: f"{KINDS[n]} ",
+    "count and part of speech": lambda n: f"{n} {KINDS[n]} ",
+    "underscore": lambda n: "_ ",
+}
+
+
+@pytest.mark.parametrize("after", ["", "NNP ", "7 I-NP "])
+@pytest.mark.parametrize("before", BEFORE)
+def test_the_column_of_tokens_is_found(tmp_path, before, after):
+    lines = [f"{BEFORE[before](n)}{token} {after}{TAGS[n]}" for n, token in enumerate(TOKENS)]
+    (document,) = bio.read(put(tmp_path, "x.conll", "\n".join(lines))).documents
+    assert document.text == "EU rejects German"
+    assert document.entities == (Entity(0, 2, "ORG"), Entity(11, 17, "MISC"))
+
+
+@pytest.mark.parametrize("lines", ["1 O\n2 B-A\n", "4 1 O\n5 2 O\n", "w1 O\nw2 O\nw3 O\n"])
+def test_columns_that_all_count_are_a_mistake_that_names_the_setting(tmp_path, lines):
+    path = put(tmp_path, "x.conll", lines)
+    assert_refused(
+        "x.conll: each column but the last counts .*corpus.columns.text=<its number", bio.read, path
+    )
+    texts = [d.text for d in bio.read(path, columns={"text": "1"}).documents]
+    assert texts == [" ".join(line.split()[0] for line in lines.splitlines())]
+
+
+def test_numbers_among_tokens_are_tokens(tmp_path):
+    path = put(tmp_path, "x.conll", "5 CD O\nmen NNS O\n\n1914 CD O\n\n2 CD O\n3 CD O\n")
+    assert [d.text for d in bio.read(path).documents] == ["5 men", "1914", "2 3"]
+
+
+def test_one_column_of_one_word_is_the_tokens(tmp_path):
+    assert bio.read(put(tmp_path, "x.bio", "ha UH O\nha UH O\n")).documents[0].text == "ha ha"
+
+
+@pytest.mark.parametrize("columns", [{"text": "0"}, {"text": "word"}, {"text": "9" * 5000}, {"labels": "2"}])
+def test_a_column_of_tokens_is_named_by_its_number(tmp_path, columns):
+    path = put(tmp_path, "x.bio", "one two O\n")
+    assert bio.read(path, columns={"text": "2"}).documents[0].text == "two"
+    assert_refused("corpus.columns", bio.read, path, columns=columns)
+    assert_refused("x.bio, line 1: no token", bio.read, path, columns={"text": "3"})
+
+
+CONLLU = """# newdoc id = d1
+# sent_id = 1
+# text = Du vin O
+1-2\tDu\t_\t_
+1\tDe\tADP\tO
+2\tle\tDET\tO
+3\tvin\tNOUN\tB-Drink
+3.1\tbu\tVERB\tO
+
+# sent_id = 2
+1\tOui\tINTJ\tO
+# newdoc id = d2
+1\tNon\tINTJ\tO
+"""
+
+
+def test_conll_u_ranges_comments_and_documents(tmp_path):
+    result = bio.read(put(tmp_path, "x.conll", CONLLU))
+    assert [document.text for document in result.documents] == ["De le vin\nOui", "Non"]
+    assert result.documents[0].entities == (Entity(6, 9, "Drink"),)
+    assert result.counted["words of several tokens and empty nodes (not used)"] == 2
+
+
+HASHES = {
+    "Sales NN O\n# # O\n5 CD O\nin IN O\nNew NNP B-LOC\nYork NNP I-LOC\n": ["Sales # 5 in New York"],
+    "# # O\n1 CD O\nhit NN O\n": ["# 1 hit"],
+    "# O\n\n# O\n": ["#", "#"],
+    "#\tO\n1\tO\nhit\tO\n": ["# 1 hit"],
+    "# a comment\none O\n\n# text = Vitamin O\ntwo O\n": ["one", "two"],
+    "#\thttp://a.b [2014]\none\tO\ntwo\tO\n": ["one two"],
+    "#newdocument O\nby O\n#docid O\n": ["#newdocument by #docid"],
+    "#\none O\n": ["one"],
+    "one O\n\n# -DOCSTART-\ntwo O\n": ["one", "two"],
+}
+
+
+@pytest.mark.parametrize("content", HASHES)
+def test_a_hash_with_a_tag_is_a_token_and_a_comment_stands_before_a_sentence(tmp_path, content):
+    result, mistakes = collect(bio.read, put(tmp_path, "x.conll", content))
+    assert [document.text for document in result.documents] == HASHES[content] and not mistakes
+
+
+def test_a_hash_within_a_sentence_and_without_a_tag_is_a_mistake(tmp_path):
+    result, mistakes = collect(bio.read, put(tmp_path, "x.conll", "one O\n# two\nthree O\n"))
+    assert [mistake.split(":")[0] for mistake in mistakes] == ["line 2"]
+    assert [document.text for document in result.documents] == ["one three"]

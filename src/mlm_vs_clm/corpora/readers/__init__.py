@@ -37,7 +37,9 @@ READERS = {
     "pan_pairs": Reader(pan_pairs.read, pan_pairs.RULE, r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$"),
     "brat": Reader(brat.read, brat.RULE, r"\.ann$", has_gold_entities=True),
     "mpst": Reader(tables.read_mpst, tables.MPST_RULE, MPST_PATTERN, in_file=True),
-    "bio": Reader(bio.read, bio.RULE, r"\.(conll|bio|iob2?)$", in_file=True, has_gold_entities=True),
+    "bio": Reader(
+        bio.read, bio.RULE, r"\.(conll|bio|iob2?)$", in_file=True, takes_columns=True, has_gold_entities=True
+    ),
     "folder": Reader(folder.read, folder.RULE, r"\.txt$", takes_columns=True),
     "jsonl": Reader(
         jsonl.read, jsonl.RULE, r"\.jsonl(\.gz)?$", False, True, takes_columns=True, has_gold_entities=True

@@ -1,18 +1,22 @@
 """What every reader returns, how it opens a file, and how it names documents that are files or folders."""
 
 import gzip
+import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from ...documents import Document
+from ...documents import Document, check_offsets
 from ...errors import StudyError
 
 OnMistake = Callable[[StudyError], None]
 Columns = dict[str, str]  # the name that a corpus gives a column, by the name that the study gives it
+NUMBERS = re.compile(r"[\s\d.,:;/+-]*\d[\s\d.,:;/+-]*")
+MOSTLY = 0.9  # of a column: the few cells that differ are mistakes in it
 T = TypeVar("T")
 
 
@@ -37,7 +41,8 @@ class ReaderResult:
 
     `parts` maps the id of a document to its official split (train, dev or test), where the corpus has them;
     `problems` are the authorship problems that the corpus gives; `counted` counts what was kept as it is, or not used.
-    A mistake goes to `on_mistake`, which raises it, or records it so that reading continues.
+    A mistake goes to `on_mistake`, which raises it, or records it so that reading continues. A document is known by
+    its split and the id that its corpus gives it: `ids` maps both to the id that it has here, which no other has.
     """
 
     documents: list[Document] = field(default_factory=list)
@@ -46,18 +51,47 @@ class ReaderResult:
     parts: dict[str, str] = field(default_factory=dict)
     problems: list[GivenProblem] = field(default_factory=list)
     counted: Counter = field(default_factory=Counter)
+    ids: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    taken: set[str] = field(default_factory=set, repr=False)
 
     def drop(self, id: str, reason: str) -> None:
         """Record that a document, or a part of it, was left out."""
         self.dropped.append({"id": id, "reason": reason})
 
-    def add(self, document: Document, part: str = "") -> None:
-        """Keep a document of an official split ("" where there is none), unless it holds no text."""
+    def add(self, document: Document, part: str = "", where: str = "the corpus") -> str:
+        """Keep a document of an official split ("" where there is none), unless it holds no text; return its id here.
+
+        An id that another split has too gets the split before it. Raises StudyError, which names the place `where`
+        the document stands, for an id that is missing or used twice in a split, and for what cannot be stored.
+        """
+        check_document(document, where)
+        if (part, document.id) in self.ids:
+            raise StudyError(f"{where}: the id {document.id} is used twice: make ids unique")
+        id = self._name(document.id, part)
         if not document.text.strip():
-            return self.drop(document.id, "empty document")
-        self.documents.append(document)
+            self.drop(id, "empty document")
+            return id
+        self.documents.append(document if id == document.id else replace(document, id=id))
         if part:
-            self.parts[document.id] = part
+            self.parts[id] = part
+        return id
+
+    def _name(self, given: str, part: str) -> str:
+        """Return an id that no document has yet."""
+        id = given
+        while id in self.taken:
+            id = f"{part or 'unsplit'}-{id}"
+        self.ids[part, given] = id
+        self.taken.add(id)
+        return id
+
+    def refuse_numbers(self, where: str) -> None:
+        """Raise StudyError if the texts are numbers: then a column that counts was taken for theirs."""
+        n_numbers = sum(bool(NUMBERS.fullmatch(document.text)) for document in self.documents)
+        if self.documents and n_numbers >= MOSTLY * len(self.documents):
+            raise StudyError(
+                f"{where}: the texts are numbers: name the column of the texts (corpus.columns.text=...)"
+            )
 
     def attempt(self, step: Callable[..., T], *arguments) -> T | None:
         """Return what a step of reading returns, or None after passing its mistake to `on_mistake`."""
@@ -66,6 +100,49 @@ class ReaderResult:
         except StudyError as mistake:
             self.on_mistake(mistake)
             return None
+
+
+def check_document(document: Document, where: str) -> None:
+    """Raise StudyError for an id that is missing or has two lines, characters that cannot be stored, and bad offsets."""
+    types = (entity.type for entity in document.entities)
+    for value in (document.id, document.text, document.author, document.date, *document.labels, *types):
+        refuse_characters(value, where)
+    check_id(document.id, where)
+    for entity in document.entities:
+        check_offsets(entity, document.text, f"{where}, document {document.id}")
+
+
+def check_id(id: str, where: str) -> None:
+    """Raise StudyError for an id that is missing, or that cannot stand in a line of a log."""
+    refuse_characters(id, where)
+    if not id.strip() or len(id.splitlines()) > 1:
+        raise StudyError(f"{where}: the id is empty or has a line break: give each document an id of its own")
+
+
+def refuse_characters(value: str, where: str) -> None:
+    """Raise StudyError for a NUL, and for half of a character (a surrogate without its other half)."""
+    if "\0" in value:
+        raise StudyError(f"{where}: a NUL character: remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise StudyError(
+            f"{where}: half of a character (a surrogate without its other half): remove it"
+        ) from None
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Return what a line or a file of JSON holds; StudyError, with the line in a file, for what cannot be read."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{where}, line {error.lineno}" if "\n" in text else where
+        problem = f"{place}: not JSON (column {error.colno})"
+    except RecursionError:
+        problem = f"{where}: JSON nested too deeply"
+    except ValueError:  # Python reads integers of up to 4,300 digits
+        problem = f"{where}: JSON with a number of too many digits"
+    raise StudyError(f"{problem}: correct it")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -100,11 +177,14 @@ def refuse_nul(text: str, where: str) -> str:
 def name_documents(paths: list[str]) -> dict[str, str]:
     """Return an id for each path without ending: its last step, or all steps joined by _ where last steps repeat.
 
-    Raises StudyError where even these are not unique.
+    Raises StudyError, which names two of them, where even these are not unique.
     """
     ids = [path.rpartition("/")[2] for path in paths]
     if len(set(ids)) < len(ids):
         ids = [path.replace("/", "_") for path in paths]
-    if len(set(ids)) < len(ids):
-        raise StudyError("two files would get the same id, as their paths differ in / and _ only: rename")
+    first: dict[str, str] = {}
+    for path, id in zip(paths, ids, strict=True):
+        if id in first:
+            raise StudyError(f"{first[id]} and {path}: both files would get the id {id}: rename one of them")
+        first[id] = path
     return dict(zip(paths, ids, strict=True))

@@ -1,70 +1,140 @@
 """BIO columns (CoNLL): one token per line with its tag last, a blank line after a sentence."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import OnMistake, ReaderResult, raise_mistake
+from .base import Columns, OnMistake, ReaderResult, raise_mistake
+from .bio_columns import RANGE, TAG, Cells, find_column, given_column, holds_ranges
 from .files import Files
 from .official import part_of_path
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2")
-NEW_DOCUMENT = re.compile(r"-DOCSTART-|# ?new ?doc|# ?doc_?id", re.IGNORECASE)
-TAG = re.compile(r"O|[BIESLU]-\S+")
+DOCSTART = "-DOCSTART-"
+NEW_DOCUMENT = re.compile(r"# ?new ?doc|# ?doc_?id", re.IGNORECASE)
 RULE = (
-    "tokens joined by single spaces, a sentence a line; a document begins at a -DOCSTART- or `# newdoc` line, or is "
-    "one sentence where a file has none; an I tag after another type or none begins an entity, as in IOB1"
+    "tokens joined by single spaces, a sentence a line; they are in the first column that neither counts nor names parts "
+    "of speech, or in the one that the settings name; a document begins at a -DOCSTART- or `# newdoc` line, or is one "
+    "sentence where a file has none; an I tag after another type or none begins an entity, as in IOB1; words of "
+    "several tokens and empty nodes of CoNLL-U are left out"
 )
-Sentence = list[tuple[str, str]]
+Line = tuple[int, Cells]  # its number and its cells
+Sentence = list[tuple[str, str]]  # tokens and tags
+MARK: list[Line] = []  # stands among the lines of sentences where a document begins
 
 
-def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
+def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read a file, or every .conll, .bio, .iob and .iob2 (else .txt and .tsv) below a folder or in a zip.
 
-    Files named train, dev and test are official splits. A line without a tag is a mistake.
+    Files named train, dev and test are official splits. `columns` may have the number of the tokens' column, from 1, as
+    `text`. A line without a tag is a mistake, and so is a file in which every other column holds numbers.
     """
-    result = ReaderResult(on_mistake=on_mistake)
+    result, column = ReaderResult(on_mistake=on_mistake), given_column(columns or {})
     with Files(path) as files:
         names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names[:1]
         if not names:
             raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
+        stems = _name_files(names)
         for name in names:
             part = part_of_path(name) if len(names) > 1 else ""
-            for number, sentences in enumerate(_read_documents(files, name, result)):
-                text, entities = join(sentences)
-                id = f"{PurePosixPath(name).with_suffix('')}-{number}"
-                result.add(Document(id=id, text=text, entities=entities), part)
+            result.attempt(_read_file, files, name, stems[name], part, column, result)
     return result
 
 
-def _read_documents(files: Files, name: str, result: ReaderResult) -> Iterator[list[Sentence]]:
-    """Yield the sentences of each document of a file."""
-    lines = files.read_plain(name).split("\n")
-    has_marks = any(NEW_DOCUMENT.match(line) for line in lines)
-    document: list[Sentence] = []
-    sentence: Sentence = []
-    for number, line in enumerate([*lines, ""], start=1):
-        is_mark = bool(NEW_DOCUMENT.match(line))
-        if line.strip() and not is_mark and not line.startswith("# "):
-            token = result.attempt(_read_token, line, files.where(name, number))
-            sentence += [token] if token else []
-            continue
-        document += [sentence] if sentence else []
-        sentence = []
-        if document and (is_mark or not has_marks):
+def _name_files(names: list[str]) -> dict[str, str]:
+    """Return the names without their endings, but for those that would then be the same."""
+    stems = {name: str(PurePosixPath(name).with_suffix("")) for name in names}
+    times = Counter(stems.values())
+    return {name: stem if times[stem] == 1 else name for name, stem in stems.items()}
+
+
+def _read_file(
+    files: Files, name: str, stem: str, part: str, given: int | None, result: ReaderResult
+) -> None:
+    """Add the documents of a file, named after it and their number."""
+    lines = [_split(line) for line in files.read_plain(name).split("\n")]
+    groups = _group(lines)
+    tagged = [[cells for _, cells in group if _has_tag(cells)] for group in groups]
+    column = find_column(tagged, files.where(name)) if given is None else given
+    if holds_ranges(tagged, column):
+        groups = _leave_out_ranges(groups, result)
+    for number, document in enumerate(_join_groups(groups)):
+        rows = (
+            [result.attempt(_read_token, *line, column, files, name) for line in group] for group in document
+        )
+        sentences = ([token for token in row if token] for row in rows)
+        text, entities = join([sentence for sentence in sentences if sentence])
+        where = files.where(name, document[0][0][0])
+        result.attempt(result.add, Document(f"{stem}-{number}", text, entities=entities), part, where)
+
+
+def _leave_out_ranges(groups: list[list[Line]], result: ReaderResult) -> list[list[Line]]:
+    """Return the lines without words of several tokens and empty nodes of CoNLL-U, which are counted."""
+    kept = [
+        group if group is MARK else [line for line in group if not RANGE.fullmatch(line[1][0])]
+        for group in groups
+    ]
+    n_left_out = sum(map(len, groups)) - sum(map(len, kept))
+    result.counted["words of several tokens and empty nodes (not used)"] += n_left_out
+    return kept
+
+
+def _split(line: str) -> Cells:
+    """Return the cells of a line, none for a blank one."""
+    if not line.strip():
+        return []
+    return [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+
+
+def _group(lines: list[Cells]) -> list[list[Line]]:
+    """Return the lines of each sentence with their numbers, comments left out, and MARK where a document begins.
+
+    A comment begins with # before a sentence. A line with a tag, and as many cells as others have, is a token.
+    """
+    widths = Counter(len(cells) for cells in lines if _has_tag(cells) and not cells[0].startswith("#"))
+    width = widths.most_common(1)[0][0] if widths else 0
+    groups: list[list[Line]] = [[]]
+    for number, cells in enumerate(lines, start=1):
+        is_token = _has_tag(cells) and width in (0, len(cells))
+        if _is_mark(cells, is_token):
+            groups += [MARK, []]
+        elif not cells:
+            groups.append([])
+        elif groups[-1] or is_token or not (cells[0] + " ").startswith("# "):
+            groups[-1].append((number, cells))
+    return [group for group in groups if group or group is MARK]
+
+
+def _has_tag(cells: Cells) -> bool:
+    return len(cells) > 1 and bool(TAG.fullmatch(cells[-1]))
+
+
+def _is_mark(cells: Cells, is_token: bool) -> bool:
+    """Return whether a document begins at a line."""
+    if any(cell.startswith(DOCSTART) for cell in cells):
+        return True
+    return not is_token and bool(NEW_DOCUMENT.match(" ".join(cells)))
+
+
+def _join_groups(groups: list[list[Line]]) -> Iterator[list[list[Line]]]:
+    """Yield the sentences of each document: those between two marks, or one where a file has no mark."""
+    has_marks = any(group is MARK for group in groups)
+    document: list[list[Line]] = []
+    for group in [*groups, MARK]:
+        document += [group] if group else []
+        if document and (group is MARK or not has_marks):
             yield document
             document = []
-    if document:
-        yield document
 
 
-def _read_token(line: str, where: str) -> tuple[str, str]:
-    columns = [column.strip() for column in line.split("\t" if "\t" in line else None)]
-    if len(columns) < 2 or not columns[0] or not TAG.fullmatch(columns[-1]):
-        raise StudyError(f"{where}: no token with a tag (O, B-Type, I-Type) in the last column: correct it")
-    return columns[0], columns[-1]
+def _read_token(number: int, cells: Cells, column: int, files: Files, name: str) -> tuple[str, str]:
+    if not _has_tag(cells) or len(cells) < column + 2 or not cells[column]:
+        problem = "no token with a tag (O, B-Type, I-Type) in the last column"
+        raise StudyError(f"{files.where(name, number)}: {problem}: correct it")
+    return cells[column], cells[-1]
 
 
 def join(sentences: list[Sentence]) -> tuple[str, tuple[Entity, ...]]:

@@ -7,8 +7,12 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
-from .base import OnMistake, ReaderResult, raise_mistake, read_bytes
+from .base import OnMistake, ReaderResult, check_id, raise_mistake, read_bytes
 
+WIDEST_GAP = (
+    1_000_000  # characters between two passages; a wider one is a wrong offset, and would fill the memory
+)
+LONGEST_NUMBER = 15  # digits
 RULE = (
     "title and abstract joined as the file's offsets say; discontinuous entities, entities whose own text "
     "differs from the text at their offsets, and repeated entities are left out; overlapping ones stay"
@@ -18,7 +22,8 @@ RULE = (
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read a BioC collection (.xml or .xml.gz) with its entities.
 
-    Raises StudyError for a file cut short, one with declarations of its own, and offsets outside a document's text.
+    Text stands in passages or in their sentences (BioC.dtd). Raises StudyError for a file cut short, one with
+    declarations of its own, offsets outside a document's text, and an id that is missing or used twice.
     """
     content = read_bytes(path)
     try:
@@ -27,9 +32,11 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     except (ExpatError, ElementTree.ParseError) as error:
         line = error.lineno if isinstance(error, ExpatError) else error.position[0]
         raise StudyError(f"{path} is incomplete XML (line {line}): fetch it again") from None
+    except (LookupError, ValueError):
+        raise StudyError(f"{path} is XML in an encoding that cannot be read: convert it to UTF-8") from None
     result = ReaderResult(on_mistake=on_mistake)
-    for element in collection.iter("document"):
-        result.attempt(_read_document, element, path, result)
+    for number, element in enumerate(collection.iter("document"), start=1):
+        result.attempt(_read_document, element, number, path, result)
     return result
 
 
@@ -48,8 +55,9 @@ def refuse_declarations(content: bytes, path: Path) -> None:
     parser.Parse(content, True)
 
 
-def _read_document(element: Element, path: Path, result: ReaderResult) -> None:
-    id = element.findtext("id", "")
+def _read_document(element: Element, number: int, path: Path, result: ReaderResult) -> None:
+    id = element.findtext("id", "").strip()
+    check_id(id, f"{path}, document number {number}")
     where = f"{path}, document {id}"
     text = _join_passages(element, where)
     entities: dict[Entity, None] = {}
@@ -62,17 +70,25 @@ def _read_document(element: Element, path: Path, result: ReaderResult) -> None:
         else:
             entities[entity] = None
     ordered = tuple(sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type)))
-    result.add(Document(id=id, text=text, entities=ordered))
+    result.add(Document(id=id, text=text, entities=ordered), where=f"{path}, document number {number}")
 
 
 def _join_passages(element: Element, where: str) -> str:
-    """Place each passage at its offset, so that the annotations' offsets hold in the whole text."""
+    """Place each passage or sentence at its offset, so that the annotations' offsets hold in the whole text."""
     text = ""
     for passage in element.iter("passage"):
-        offset = _number(passage.findtext("offset"), where)
-        if offset < len(text):
-            raise StudyError(f"{where}: the passage at offset {offset} overlaps the one before it")
-        text += " " * (offset - len(text)) + passage.findtext("text", "")
+        is_whole = passage.findtext("text") or not passage.findall("sentence")
+        for piece in [passage] if is_whole else passage.findall("sentence"):
+            offset, inside = _number(piece.findtext("offset"), where), piece.findtext("text", "")
+            if not inside:
+                continue
+            if offset < len(text):
+                raise StudyError(f"{where}: the {piece.tag} at offset {offset} overlaps the one before it")
+            if offset > len(text) + WIDEST_GAP:
+                raise StudyError(
+                    f"{where}: the {piece.tag} at offset {offset} is far behind the one before it"
+                )
+            text += " " * (offset - len(text)) + inside
     return text
 
 
@@ -92,6 +108,7 @@ def _read_entity(annotation: Element, text: str, where: str) -> Entity | str:
 
 
 def _number(value: str | None, where: str) -> int:
-    if value is None or not value.isdecimal():
+    value = (value or "").strip()
+    if not value.isdecimal() or len(value) > LONGEST_NUMBER:
         raise StudyError(f"{where}: an offset or length is missing or not a number: correct the file")
     return int(value)

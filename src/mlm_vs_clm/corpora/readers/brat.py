@@ -27,7 +27,8 @@ OTHER_LINES = {
     "#": "note",
     "*": "equivalence",
 }
-PLACE = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
+NUMBER = r"\d{1,15}"  # a longer one is no offset, and Python refuses some thousand digits
+PLACE = re.compile(rf"(\S+) ({NUMBER} {NUMBER}(?:;{NUMBER} {NUMBER})*)")
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _read_document(files: Files, name: str, id: str, result: ReaderResult) -> No
     ordered = sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type))
     result.counted["overlapping entities (kept)"] += count_overlapping(ordered)
     part = part_of_path(str(PurePosixPath(name).parent))
-    result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), part)
+    result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), part, files.where(name))
 
 
 def _read_line(line: str, where: str, counted: Counter) -> TextBoundAnnotation | None:

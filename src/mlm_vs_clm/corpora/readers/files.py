@@ -2,6 +2,8 @@
 
 import stat
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -15,7 +17,8 @@ class Files:
     """The files below a folder or in a zip, or one file; hidden ones do not count.
 
     `names` are relative, with slashes, sorted. A zip is open until the end of a `with` block. Raises StudyError for a
-    path that is missing, and for a link or a zip member that leads out of it.
+    path that is missing, for a link or a zip member that leads out of it, and for a name that is used twice in a zip or
+    is not UTF-8.
     """
 
     def __init__(self, path: Path):
@@ -23,6 +26,7 @@ class Files:
         self.zip = _open_zip(path) if zipfile.is_zipfile(path) else None
         try:
             self.names = sorted(_zip_names(self.zip, path) if self.zip else _names(path))
+            _check_names(self.names, path)
         except StudyError:
             self.close()
             raise
@@ -71,7 +75,7 @@ class Files:
             return read_bytes(self.path / name if self.path.is_dir() else self.path)
         try:
             return self.zip.read(name)
-        except (RuntimeError, zipfile.BadZipFile, NotImplementedError):
+        except (RuntimeError, zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError):
             raise StudyError(f"{self.where(name)}: locked or damaged in the zip: unpack it") from None
 
 
@@ -105,6 +109,14 @@ def _names(path: Path) -> Iterator[str]:
             raise StudyError(f"{path}/{name} is a link that leaves the folder: put a copy in its place")
         if file.is_file():
             yield name
+
+
+def _check_names(names: list[str], path: Path) -> None:
+    for name, times in Counter(names).items():
+        if not name.isascii() and name.encode(errors="replace").decode() != name:
+            raise StudyError(f"{path}: the name of the file {ascii(name)} is not UTF-8: rename it")
+        if times > 1:
+            raise StudyError(f"{path} holds {times} files {name}: leave one of them in it")
 
 
 def _open_zip(path: Path) -> zipfile.ZipFile:

@@ -1,20 +1,32 @@
 """A folder of .txt files, and a table of their labels: the plainest form of anyone's own documents."""
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, name_documents, raise_mistake
+from .cells import split_labels
 from .files import Files
 from .official import part_of_path, part_of_value
-from .tables import read_rows, split_labels
+from .tables import read_rows
 
 RULE = (
     "a document a .txt file, line ends made line feeds; labels, author and split from the one .csv or .tsv beside "
     "them, labels parted by commas, semicolons or bars"
 )
 
-Rows = dict[str, dict[str, str]]  # of the table of labels, by document id
+
+@dataclass(frozen=True)
+class Row:
+    """What the table of labels says of a document; `part` is "" where it names no split."""
+
+    labels: tuple[str, ...] = ()
+    author: str = ""
+    part: str = ""
+
+
+Rows = dict[str, Row]  # by document id
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
@@ -48,17 +60,19 @@ def _read_labels(files: Files, table: str, ids: set[str], result: ReaderResult, 
 
 def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: Rows) -> None:
     id = row["id"].strip().removesuffix(".txt")
+    id = id if id in ids else id.replace("/", "_")  # of a path, where names repeat over the folders
     if id not in ids:
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
     if id in rows:
         raise StudyError(f"{where}: a second row for the file {id}.txt: remove one")
-    rows[id] = row | {"part": part_of_value(row.get("split"), where)}
+    labels = split_labels(row.get("labels", ""), where)
+    rows[id] = Row(labels, row.get("author", "").strip(), part_of_value(row.get("split"), where))
 
 
 def _read_document(files: Files, name: str, id: str, rows: Rows | None, result: ReaderResult) -> None:
-    row = {} if rows is None else rows.get(id)
+    row = Row() if rows is None else rows.get(id)
     if row is None:
         raise StudyError(f"{files.where(name)}: no row for it in the table of labels: add one")
-    author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""))
-    part = row.get("part") or part_of_path(str(PurePosixPath(name).parent))
-    result.add(Document(id, files.read_plain(name), labels=labels, author=author), part)
+    part = row.part or part_of_path(str(PurePosixPath(name).parent))
+    document = Document(id, files.read_plain(name), labels=row.labels, author=row.author)
+    result.add(document, part, files.where(name))

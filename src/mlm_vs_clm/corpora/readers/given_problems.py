@@ -20,14 +20,13 @@ class Texts:
     result: ReaderResult
     ids: dict[str, str] = field(default_factory=dict)
 
-    def add(self, document: Document, part: str) -> str:
+    def add(self, document: Document, part: str, where: str) -> str:
         """Keep a document if its text is new; return the id of the document with its text."""
         fingerprint = hash_text(document.text)
         kept = self.ids.get(fingerprint)
         if kept is None:
-            self.result.add(document, part)
-            self.ids[fingerprint] = document.id
-            return document.id
+            self.ids[fingerprint] = self.result.add(document, part, where)
+            return self.ids[fingerprint]
         is_other = self.result.parts.get(kept, "") != part
         reason = "repeated document of another official split" if is_other else "repeated document"
         self.result.drop(document.id, reason)

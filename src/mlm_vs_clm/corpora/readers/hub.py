@@ -1,13 +1,15 @@
 """A `datasets` folder (save_to_disk), or a data set of the Hugging Face hub at a revision; never its code."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...documents import Document, Entity, check_offsets
+from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Columns, OnMistake, ReaderResult, raise_mistake
+from .base import Columns, OnMistake, ReaderResult, check_id, raise_mistake
+from .cells import expand, read_list, text_of
 from .official import part_of_value
 from .tables import NAMES, find_columns
 
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 NO_CLASS = -1  # how unlabelled test splits mark a row
 ENTITY_KEYS = ("start", "end", "type")
-RULE = "texts as they stand; labels are one value or a list, classes by their names; a row without id is named by its number"
+COLUMNS = (*NAMES, "entities")
+RULE = (
+    "texts as they stand; labels are one value or a list, classes by their names; where there is no column id, a row is "
+    "named by its number"
+)
 
 
 def read(
@@ -25,7 +31,8 @@ def read(
 ) -> ReaderResult:
     """Read every row of a saved Dataset or DatasetDict (its keys are official splits), or of owner/name@revision.
 
-    Raises StudyError for a damaged folder, no network and a missing column; a class of -1 is no label.
+    Raises StudyError for a damaged folder, one without rows, no network, a missing column, and texts that are numbers.
+    An id that is missing or used twice in a split is a mistake; a class of -1 is no label.
     """
     result = ReaderResult(on_mistake=on_mistake)
     loaded = load(path)
@@ -33,6 +40,7 @@ def read(
     for key, rows in parts.items():
         where = f"{path}, split {key}" if key else str(path)
         result.attempt(_read_rows, rows, key, where, columns or {}, result)
+    result.refuse_numbers(str(path))
     return result
 
 
@@ -42,46 +50,77 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
 
     try:
         if Path(path).is_dir():
-            return load_from_disk(str(path))
+            return load_from_disk(str(Path(path).absolute()))  # else the library reads ~ and :: in it
         if HUB.fullmatch(str(path)):
             name, _, revision = str(path).partition("@")
             return load_dataset(name, revision=revision)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except IndexError:
+        raise StudyError(f"{path} has no rows, or a split of it has none: remove it or fill it") from None
+    except Exception as error:  # whatever the library says of a damaged or foreign file
         advice = "check the network and the name, or give a folder made with save_to_disk"
         raise StudyError(f"{path} cannot be loaded ({type(error).__name__}): {advice}") from None
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
 
 def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:
-    called = {ours: columns.get(ours, ours) for ours in (*NAMES, "entities")}
     find_columns(rows.column_names, ("text",), columns, where)
-    kind = rows.features.get(called["labels"])
+    called = {ours: columns.get(ours, ours) for ours in COLUMNS}
+    called = {ours: theirs for ours, theirs in called.items() if theirs in rows.column_names}
+    kind = rows.features.get(called.get("labels", ""))
     kind = getattr(kind, "feature", kind)  # of each label, where the column holds lists
-    for number, row in enumerate(rows):
-        found = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
-        result.attempt(_read_row, found, kind, key, number, f"{where}, row {number}", result)
+    for number, row in _list_rows(rows, called, where):
+        row = {"id": f"{key or 'row'}-{number}"} | row
+        result.attempt(_read_row, row, kind, key, f"{where}, row {number}", result)
 
 
-def _read_row(row: dict, kind: Any, key: str, number: int, where: str, result: ReaderResult) -> None:
-    id = str(row.get("id", f"{key or 'row'}-{number}"))
-    text, given = row["text"], row.get("labels")
+def _list_rows(rows: "Dataset", called: dict[str, str], where: str) -> Iterator[tuple[int, dict]]:
+    """Yield (number, {our name of a column: value}) of each row, as plain values whatever format was saved."""
+    plain = rows.with_format(None).select_columns(list(dict.fromkeys(called.values())))
+    try:
+        for number, row in enumerate(plain):
+            yield number, {ours: row[theirs] for ours, theirs in called.items()}
+    except Exception as error:  # of the library: not UTF-8, or a picture without its file
+        raise StudyError(
+            f"{where}: a row cannot be read ({type(error).__name__}): correct the folder"
+        ) from None
+
+
+def _read_row(row: dict, kind: Any, key: str, where: str, result: ReaderResult) -> None:
+    text, id = row["text"], text_of(row["id"], "id", where)
+    check_id(id, where)
     if not isinstance(text, str):
-        raise StudyError(f"{where}: its text is not a string: correct it or name another column")
-    if "\0" in text:
-        raise StudyError(f"{where}: a NUL character: remove it")
-    labels = [
-        one for one in (given if isinstance(given, list) else [given]) if one not in (None, NO_CLASS, "")
-    ]
-    if hasattr(kind, "int2str"):
-        labels = kind.int2str(labels)
-    place, given = f"{where}, document {id}", row.get("entities") or []
+        raise StudyError(
+            f"{where}: its text is not a string: correct it or name another column (corpus.columns.text=...)"
+        )
+    given = row.get("entities") or []
+    place = f"{where}, document {id}"
     entities = tuple(_entity(one, place) for one in (given if isinstance(given, list) else [given]))
-    for entity in entities:
-        check_offsets(entity, text, place)
-    part = part_of_value(row.get("split", key or None), where)
-    author = str(row.get("author") or "")
-    document = Document(id, text, tuple(map(str, labels)), entities, author=author)
-    result.add(document, part)
+    labels = _read_labels(row.get("labels"), kind, where)
+    author = text_of(row.get("author"), "author", where)
+    part = _part_of(row.get("split"), key, where)
+    result.add(Document(id, text, labels, entities, author=author), part, where)
+
+
+def _read_labels(given: Any, kind: Any, where: str) -> tuple[str, ...]:
+    """Return the labels of a row, those that are none left out; `kind` is the type of one label."""
+    values = given if isinstance(given, list) else [given]
+    values = [value for value in values if value not in (None, NO_CLASS, "")]
+    if hasattr(kind, "int2str"):
+        try:
+            return tuple(kind.int2str(values))
+        except (ValueError, TypeError):
+            raise StudyError(f"{where}: a label is none of the classes: correct it") from None
+    texts = [text_of(value, "labels", where) for value in values]
+    written = read_list(given, where) if isinstance(given, str) else None
+    return expand(texts, where) if written is None else tuple(written)
+
+
+def _part_of(split: Any, key: str, where: str) -> str:
+    """Return the official split of a row, by its own column or the key of its data set, which may not differ."""
+    parts = {part_of_value(value, where) for value in (split, key or None)} - {""}
+    if len(parts) > 1:
+        raise StudyError(f"{where}: its column split names another split than {key}: correct or rename it")
+    return next(iter(parts), "")
 
 
 def _entity(value: Any, where: str) -> Entity:

@@ -1,11 +1,20 @@
 """JSON Lines, for anyone's own documents."""
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from ...documents import Document, Entity, check_offsets
+from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Columns, OnMistake, ReaderResult, raise_mistake, read_text
+from .base import (
+    Columns,
+    OnMistake,
+    ReaderResult,
+    parse_json,
+    raise_mistake,
+    read_text,
+    refuse_characters,
+)
+from .cells import expand
 from .official import part_of_value
 
 RULE = "texts as they stand"
@@ -15,43 +24,46 @@ SHAPE = '{"id", "text", "labels"?: [str], "entities"?: [[start, end, type]], "au
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read one document a line, blank lines aside; `columns` names those keys that are called otherwise.
 
-    A line that is not JSON or not of the shape, and an id used twice, are mistakes, located by their line.
+    A line that is not JSON or not of the shape, and an id used twice in a split, are mistakes, located by their line.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    seen: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            result.attempt(_read_line, line, f"{path}, line {number}", columns or {}, seen, result)
+            result.attempt(_read_line, line, f"{path}, line {number}", columns or {}, result)
+    result.refuse_numbers(str(path))
     return result
 
 
 def parse(line: str, where: str) -> dict:
-    """Return the JSON object that a line holds; StudyError names the line."""
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise StudyError(f"{where}: not JSON (column {error.colno}): correct the line") from None
+    """Return the JSON object that a line holds, {} for another value; StudyError names the line."""
+    row = parse_json(line, where)
     row = row if isinstance(row, dict) else {}
-    if any(isinstance(value, str) and "\0" in value for value in row.values()):
-        raise StudyError(f"{where}: a NUL character, written \\u0000: remove it")
+    for value in _strings(row):
+        refuse_characters(value, where)
     return row
 
 
-def _read_line(line: str, where: str, columns: Columns, seen: set[str], result: ReaderResult) -> None:
+def _strings(value: object) -> Iterator[str]:
+    """Yield every string in a JSON value, at whatever depth."""
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, dict | list):
+            waiting += inner.values() if isinstance(inner, dict) else inner
+
+
+def _read_line(line: str, where: str, columns: Columns, result: ReaderResult) -> None:
     row = parse(line, where)
     row |= {ours: row.get(theirs) for ours, theirs in columns.items()}
     if not _fits(row):
         raise StudyError(f"{where}: not of the shape {SHAPE}: correct the line")
-    id = row["id"]
-    if id in seen:
-        raise StudyError(f"{where}: the id {id} is used twice: make ids unique")
-    seen.add(id)
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
-    for entity in entities:
-        check_offsets(entity, row["text"], f"{where}, document {id}")
+    labels = expand(row.get("labels", []), where)
     about = {key: row.get(key, "") for key in ("author", "date")}
-    document = Document(id, row["text"], tuple(row.get("labels", [])), entities, **about)
-    result.add(document, part_of_value(row.get("split") or None, where))
+    document = Document(row["id"], row["text"], labels, entities, **about)
+    result.add(document, part_of_value(row.get("split") or None, where), where)
 
 
 def _fits(row: object) -> bool:

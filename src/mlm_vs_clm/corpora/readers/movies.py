@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from ...documents import Document
+from ...errors import StudyError
 from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
 from .tables import read_rows
@@ -22,14 +23,20 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the columns ID, Plot and Category; the labels are the genres. StudyError for a missing column or bad row."""
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
-        for _, row in read_rows(files, files.names[0], ("text",), COLUMNS, on_mistake):
-            text = clean(row["text"])
-            if RESIDUE.search(text):
-                result.drop(row["id"], "wiki markup in the plot")
-            else:
-                labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["labels"])))
-                result.add(Document(id=row["id"], text=text, labels=labels))
+        if not files.names:
+            raise StudyError(f"{path} is empty: give the CSV of the plots")
+        name = files.names[0]
+        for number, row in read_rows(files, name, ("text",), COLUMNS, on_mistake):
+            result.attempt(_read_row, row, files.where(name, number), result)
     return result
+
+
+def _read_row(row: dict[str, str], where: str, result: ReaderResult) -> None:
+    text = clean(row["text"])
+    if RESIDUE.search(text):
+        return result.drop(row["id"], "wiki markup in the plot")
+    labels = tuple(dict.fromkeys(re.findall(r'"([^"]+)"', row["labels"])))
+    result.add(Document(id=row["id"], text=text, labels=labels), where=where)
 
 
 def clean(plot: str) -> str:

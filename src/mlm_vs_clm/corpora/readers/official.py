@@ -1,6 +1,7 @@
 """The official splits of a corpus, and which of the study's four they become."""
 
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ...errors import StudyError
@@ -28,14 +29,14 @@ RULE = (
 )
 
 
-def part_of_value(value: str | None, where: str) -> str:
+def part_of_value(value: object, where: str) -> str:
     """Return train, dev or test for the value of a split column, "" for None; StudyError for any other value."""
     if value is None:
         return ""
-    try:
-        return SPLIT_ALIASES[value.strip().lower()]
-    except KeyError:
-        raise StudyError(f"{where}: its split is none of train, val, dev and test: correct the row") from None
+    part = SPLIT_ALIASES.get(value.strip().lower()) if isinstance(value, str) else None
+    if part is None:
+        raise StudyError(f"{where}: its split is none of train, val, dev and test: correct the row")
+    return part
 
 
 def part_of_path(name: str) -> str:
@@ -63,6 +64,13 @@ def split_by_part(result: ReaderResult) -> dict[str, ReaderResult]:
             result.on_mistake(StudyError(mistake))
     next(iter(parts.values())).dropped += result.dropped
     return parts
+
+
+def tell_apart(results: dict[str, ReaderResult]) -> None:
+    """Give a document whose id a file of another official split has too the split before its id."""
+    known = ReaderResult()
+    for part, result in results.items():
+        result.documents = [replace(document, id=known.add(document, part)) for document in result.documents]
 
 
 def feeds_of(parts: dict[str, ReaderResult]) -> dict[str, tuple[str, ...]] | None:

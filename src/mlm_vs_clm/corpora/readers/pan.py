@@ -1,12 +1,11 @@
 """PAN's authorship verification of 2013 to 2015: a folder a problem, known01.txt to known05.txt and unknown.txt."""
 
-import json
 import re
 from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import GivenProblem, OnMistake, ReaderResult, name_documents, raise_mistake
+from .base import GivenProblem, OnMistake, ReaderResult, name_documents, parse_json, raise_mistake
 from .files import Files
 from .given_problems import Texts, name_authors
 from .official import ORDER, part_of_path
@@ -35,7 +34,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
             raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
         named = {each: [name for name in files.names if _file(name) == each] for each in (TRUTH, CONTENTS)}
         answers = {_folder(name): _read_truth(files, name, result) for name in named[TRUTH]}
-        labels = {_folder(name): _read_labels(files, name, result) for name in named[CONTENTS]}
+        labels = {_folder(name): result.attempt(_read_labels, files, name) or () for name in named[CONTENTS]}
         ids, texts = name_documents(folders), Texts(result)
         for folder in sorted(folders, key=lambda folder: ORDER.index(part_of_path(folder))):
             above = next((str(step) for step in PurePosixPath(folder).parents if str(step) in answers), "")
@@ -63,7 +62,7 @@ def _read_problem(
     for name in [*names, inside + UNKNOWN]:
         stem = f"{id}-{_file(name).removesuffix('.txt')}"
         documents.append(Document(stem, files.read_plain(name), labels=labels))
-    known = [texts.add(document, part) for document in documents]
+    known = [texts.add(document, part, files.where(folder)) for document in documents]
     texts.result.problems.append(GivenProblem(id, tuple(known[:-1]), known[-1], answers[_file(folder)]))
 
 
@@ -83,14 +82,16 @@ def _keep_answer(line: str, where: str, answers: Answers) -> None:
         raise StudyError(f"{where}: a second answer to the problem {found[1]}: remove one")
 
 
-def _read_labels(files: Files, name: str, result: ReaderResult) -> tuple[str, ...]:
+def _read_labels(files: Files, name: str) -> tuple[str, ...]:
     """Return language and genre of a contents.json, those that it has."""
-    try:
-        contents = json.loads(files.read_plain(name))
-        return tuple(str(contents[key]) for key in ("language", "genre") if contents.get(key))
-    except (ValueError, AttributeError):
-        result.on_mistake(StudyError(f"{files.where(name)}: not a JSON object: correct the file"))
-        return ()
+    where = files.where(name)
+    contents = parse_json(files.read_plain(name), where)
+    if not isinstance(contents, dict):
+        raise StudyError(f"{where}: not a JSON object: correct the file")
+    labels = [contents[key] for key in ("language", "genre") if contents.get(key)]
+    if not all(isinstance(label, str) for label in labels):
+        raise StudyError(f"{where}: its language or genre is not a string: correct the file")
+    return tuple(labels)
 
 
 def _folder(name: str) -> str:

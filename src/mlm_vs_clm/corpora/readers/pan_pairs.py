@@ -5,7 +5,8 @@ from pathlib import Path, PurePosixPath
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import GivenProblem, OnMistake, ReaderResult, raise_mistake
+from .base import GivenProblem, OnMistake, ReaderResult, check_id, raise_mistake
+from .cells import text_of
 from .files import Files
 from .given_problems import Texts, name_authors
 from .jsonl import parse
@@ -15,6 +16,7 @@ RULE = (
     "authors are those of the truth where it names them, else they follow from its answers; a text that stands in "
     "several pairs is one document, of test where it stands in both; labels are the fandom or the discourse type"
 )
+PairKey = tuple[str, str]  # split, id
 KINDS = ("fandoms", "discourse_types")
 
 
@@ -31,24 +33,25 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
         pairs = [name for name in names if not _is_truth(name)]
         if not pairs:
             raise StudyError(f"{path} holds no pairs.jsonl: give a folder of pairs.jsonl and truth.jsonl")
-        texts = Texts(result)
+        texts, met = Texts(result), set[PairKey]()
         for name in sorted(pairs, key=lambda name: ORDER.index(part_of_path(name))):
-            result.attempt(_read_pairs, files, name, truths.get(_stem(name)), texts)
+            result.attempt(_read_pairs, files, name, truths.get(_stem(name)), met, texts)
         name_authors(result)
     return result
 
 
-def _read_pairs(files: Files, name: str, truth: str | None, texts: Texts) -> None:
+def _read_pairs(files: Files, name: str, truth: str | None, met: set[PairKey], texts: Texts) -> None:
     if truth is None:
         raise StudyError(f"{files.where(name)}: its truth.jsonl is missing: put it beside this file")
     result = texts.result
     answers: dict[str, dict] = {}
     for number, line in files.lines(truth):
         result.attempt(_keep_answer, line, files.where(truth, number), answers)
-    met: set[str] = set()
+    part = part_of_path(name)
     for number, line in files.lines(name):
-        result.attempt(_read_pair, line, files.where(name, number), answers, met, part_of_path(name), texts)
-    result.counted["answers to absent problems (not used)"] += len(answers.keys() - met)
+        result.attempt(_read_pair, line, files.where(name, number), answers, met, part, texts)
+    absent = answers.keys() - {id for of, id in met if of == part}
+    result.counted["answers to absent problems (not used)"] += len(absent)
 
 
 def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
@@ -57,25 +60,32 @@ def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
     is_pair = isinstance(authors, list) and len(authors) == 2
     if not isinstance(row.get("id"), str) or not isinstance(row.get("same"), bool) or not is_pair:
         raise StudyError(f'{where}: not of the shape {{"id", "same", "authors"?: [2]}}: correct the line')
-    answers[row["id"]] = {"same": row["same"], "authors": [str(author) for author in authors]}
+    check_id(row["id"], where)
+    answer = {"same": row["same"], "authors": [text_of(author, "author", where) for author in authors]}
+    if answers.setdefault(row["id"], answer) != answer:
+        raise StudyError(f"{where}: a second answer to the pair {row['id']}: remove one")
 
 
-def _read_pair(line: str, where: str, answers: dict[str, dict], met: set, part: str, texts: Texts) -> None:
+def _read_pair(
+    line: str, where: str, answers: dict[str, dict], met: set[PairKey], part: str, texts: Texts
+) -> None:
     row = parse(line, where)
     id, pair = row.get("id"), row.get("pair")
     if not isinstance(id, str) or not isinstance(pair, list) or [type(text) for text in pair] != [str, str]:
         raise StudyError(f'{where}: not of the shape {{"id", "pair": [2 texts]}}: correct the line')
-    if id in met:
+    check_id(id, where)
+    if (part, id) in met:
         raise StudyError(f"{where}: the id {id} is used twice: make ids unique")
-    met.add(id)
+    met.add((part, id))
     if id not in answers:
         raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
     kinds: list = next((row[kind] for kind in KINDS if isinstance(row.get(kind), list)), [])
     kept = []
     for place, text in enumerate(pair):
         stem = f"{id}-{'ab'[place]}"
-        labels, author = tuple(map(str, kinds[place : place + 1])), answers[id]["authors"][place]
-        kept.append(texts.add(Document(stem, text, labels=labels, author=author), part))
+        labels = tuple(filter(None, (text_of(kind, "labels", where) for kind in kinds[place : place + 1])))
+        document = Document(stem, text, labels=labels, author=answers[id]["authors"][place])
+        kept.append(texts.add(document, part, where))
     texts.result.problems.append(GivenProblem(id, (kept[0],), kept[1], answers[id]["same"]))
 
 

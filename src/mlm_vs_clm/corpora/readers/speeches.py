@@ -1,13 +1,12 @@
 """The JSON of House speeches: one-minute speeches by author and day."""
 
-import json
 import re
 from datetime import date, timedelta
 from pathlib import Path
 
 from ...documents import Document
 from ...errors import StudyError
-from .base import OnMistake, ReaderResult, raise_mistake, read_text
+from .base import OnMistake, ReaderResult, parse_json, raise_mistake, read_text
 
 FIELDS = ("id", "speech", "bioguide_id", "date")
 OPENING = re.compile(
@@ -16,6 +15,7 @@ OPENING = re.compile(
     r"|I yield myself such time as I may consume\.\s+"
     r"|I submit the following\.\s+)+"
 )
+DAYS = re.compile(r"\d{1,6}")
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 RULE = (
     'the opening formula is removed: any run, at the start, of a salutation ("Mr. Speaker,"), "I rise today", '
@@ -26,17 +26,23 @@ RULE = (
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the speeches with author and date; StudyError for a file cut short or a row without a field."""
-    result = ReaderResult(on_mistake=on_mistake)
+    result, first = ReaderResult(on_mistake=on_mistake), dict[str, Document]()
     for number, row in enumerate(_rows(path)):
-        result.attempt(_read_row, row, f"{path}, row {number}", result)
+        result.attempt(_read_row, row, f"{path}, row {number}", first, result)
     return result
 
 
-def _read_row(row: object, where: str, result: ReaderResult) -> None:
+def _read_row(row: object, where: str, first: dict[str, Document], result: ReaderResult) -> None:
+    """Add a speech; one that the file lists again is kept as well, and counted with the other repeated texts later."""
     if not isinstance(row, dict) or any(not isinstance(row.get(field), str) for field in FIELDS):
         raise StudyError(f"{where}: one of {', '.join(FIELDS)} is missing: fetch it again")
     id, author = row["id"], row["bioguide_id"]
-    result.add(Document(id, clean(row["speech"]), author=author, date=_day(row, where)))
+    document = Document(id, clean(row["speech"]), author=author, date=_day(row, where))
+    known = first.setdefault(id, document)
+    if known is not document and known == document and document.text:
+        result.documents.append(document)
+    else:
+        result.add(document, where=where)
 
 
 def clean(speech: str) -> str:
@@ -47,10 +53,7 @@ def clean(speech: str) -> str:
 
 
 def _rows(path: Path) -> list:
-    try:
-        rows = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise StudyError(f"{path}, line {error.lineno}: incomplete JSON: fetch it again") from None
+    rows = parse_json(read_text(path), str(path))
     if not isinstance(rows, list):
         raise StudyError(f"{path} is not a list of speeches: fetch it again")
     return rows
@@ -58,6 +61,6 @@ def _rows(path: Path) -> list:
 
 def _day(row: dict, where: str) -> str:
     """Turn days since 1970 into an ISO date."""
-    if not row["date"].isdecimal():
+    if not DAYS.fullmatch(row["date"]):
         raise StudyError(f"{where}: the date is not a count of days since 1970: fetch it again")
     return (date(1970, 1, 1) + timedelta(days=int(row["date"]))).isoformat()

@@ -2,13 +2,13 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...documents import Document
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, raise_mistake
+from .cells import split_labels
 from .files import Files
 from .official import part_of_value
 
@@ -17,8 +17,8 @@ LONGEST_CELL = 100_000_000
 MPST_FILE = "mpst_full_data.csv"
 MPST_COLUMNS = {"id": "imdb_id", "text": "plot_synopsis", "labels": "tags", "split": "split"}
 RULE = (
-    "texts as they stand, line ends made line feeds; labels in one cell are parted by commas, semicolons or bars; a "
-    "row without id is named after its line"
+    "texts as they stand, line ends made line feeds; labels in one cell are parted by commas, semicolons or bars, or "
+    "are a list in quotes; a row without id is named after its line"
 )
 MPST_RULE = "synopses as they stand; labels are the tags"
 
@@ -54,24 +54,16 @@ def read_mpst(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult
 
 
 def _read_table(files: Files, name: str, result: ReaderResult, columns: Columns) -> None:
-    seen: set[str] = set()
     for number, row in read_rows(files, name, ("text",), columns, result.on_mistake):
-        result.attempt(_read_row, number, row, files.where(name, number), seen, result)
+        result.attempt(_read_row, number, row, files.where(name, number), result)
+    result.refuse_numbers(files.where(name))
 
 
-def _read_row(number: int, row: dict[str, str], where: str, seen: set[str], result: ReaderResult) -> None:
+def _read_row(number: int, row: dict[str, str], where: str, result: ReaderResult) -> None:
     id = row.get("id", f"line-{number}").strip()
-    if not id or id in seen:
-        raise StudyError(f"{where}: the id is empty or used twice: give each row its own")
-    seen.add(id)
     part = part_of_value(row.get("split"), where)
-    author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""))
-    result.add(Document(id, row["text"], labels=labels, author=author), part)
-
-
-def split_labels(cell: str) -> tuple[str, ...]:
-    """Return the labels in a cell, each once, parted by commas, semicolons or bars."""
-    return tuple(dict.fromkeys(label.strip() for label in re.split("[,;|]", cell) if label.strip()))
+    author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""), where)
+    result.add(Document(id, row["text"], labels=labels, author=author), part, where)
 
 
 def read_rows(
@@ -79,7 +71,7 @@ def read_rows(
 ) -> Iterator[NumberedRow]:
     """Yield (line on which it begins, {our name of a column: cell}) of each row of a table.
 
-    Columns are those of NAMES that the table has, called as `columns` says. ReaderResult ends at a bad quote, since
+    Columns are those of NAMES that the table has, called as `columns` says. Reading ends at a bad quote, since
     where the rows after it begin cannot be known.
     """
     rows, bad_line = parse(files.read_plain(name), "\t" if name.lower().endswith(".tsv") else ",")
@@ -114,10 +106,17 @@ def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
 
 
 def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, where: str) -> dict[str, int]:
-    """Return the place of each column that is there; StudyError for one that was named or is needed, and is not."""
+    """Return the place of each column that is there; StudyError for one that was named or is needed, and is not,
+    and for two of the same name."""
     head = [name.strip() for name in head]
     for ours in dict.fromkeys([*needed, *columns]):
         theirs = columns.get(ours, ours)
         if theirs not in head:
             raise StudyError(f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...)")
-    return {ours: head.index(columns.get(ours, ours)) for ours in NAMES if columns.get(ours, ours) in head}
+    places = {ours: columns.get(ours, ours) for ours in NAMES if columns.get(ours, ours) in head}
+    for ours, theirs in places.items():
+        if head.count(theirs) > 1:
+            raise StudyError(
+                f"{where}: two columns {theirs}: rename one, or name another (corpus.columns.{ours}=...)"
+            )
+    return {ours: head.index(theirs) for ours, theirs in places.items()}

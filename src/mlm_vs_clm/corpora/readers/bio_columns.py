@@ -1,0 +1,92 @@
+"""Which column of a BIO file holds the tokens: the first that neither counts nor names kinds."""
+
+import re
+from collections.abc import Iterable
+
+from ...errors import StudyError
+from .base import MOSTLY, Columns
+
+TAG = re.compile(r"O|[BIESLU]-\S+")
+NUMBER = re.compile(r"[\d.,:/+-]*\d[\d.,:/+-]*")
+COUNTED = re.compile(r"(.*?)(\d{1,9})")  # "3", "s1.3" or "t3": what comes before, and the count
+RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a word of several tokens, or a node without text
+# Parts of speech of Universal Dependencies and of the Penn Treebank.
+KINDS = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X "
+    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP TO UH VB VBD VBG VBN VBP VBZ "
+    "WDT WP WP$ WRB . , : ( ) \" '' `` # $ -LRB- -RRB- HYPH NFP ADD AFX XX".split()
+)
+SETTING = "corpus.columns.text=<its number, from 1>"
+Cells = list[str]
+Column = list[list[str]]  # the cells of one column, by sentence
+
+
+def given_column(columns: Columns) -> int | None:
+    """Return the place (from 0) of the column that the settings name, None if they name none; StudyError for a bad one."""
+    if columns.keys() - {"text"}:
+        raise StudyError(f"corpus.columns: a file of tokens and tags has no names of columns but {SETTING}")
+    given = columns.get("text")
+    if given is not None and not re.fullmatch(r"[1-9]\d{0,2}", given):
+        raise StudyError(f"corpus.columns.text={given}: the tokens are in a column by its number: {SETTING}")
+    return None if given is None else int(given) - 1
+
+
+def find_column(sentences: list[list[Cells]], where: str) -> int:
+    """Return the place (from 0) of the tokens in lines of cells with the tag last; StudyError where all columns count.
+
+    A column of numbers, or one that counts the tokens, is never theirs; one with the same cell all along each
+    sentence, or with parts of speech alone, only if no other is left.
+    """
+    width = max((len(cells) for sentence in sentences for cells in sentence), default=0)
+    columns = {place: _take(sentences, place) for place in range(width - 1)}
+    left = {place: column for place, column in columns.items() if not _counts(column)}
+    if columns and not left:
+        raise StudyError(
+            f"{where}: each column but the last counts or holds numbers: name the tokens' ({SETTING})"
+        )
+    texts = (place for place, column in left.items() if not (_is_constant(column) or _names_kinds(column)))
+    return next(texts, next(iter(left), 0))
+
+
+def holds_ranges(sentences: list[list[Cells]], column: int) -> bool:
+    """Return whether the tokens are counted in the first column, so that a range there is no token (CoNLL-U)."""
+    first = [cell for cell in _flatten(_take(sentences, 0)) if not RANGE.fullmatch(cell)]
+    return column > 0 and sum(cell.isdecimal() for cell in first) >= MOSTLY * len(first) > 0
+
+
+def _take(sentences: list[list[Cells]], place: int) -> Column:
+    """Return a column as far as lines have it beside their tag."""
+    taken = ([cells[place] for cells in sentence if len(cells) > place + 1] for sentence in sentences)
+    return [cells for cells in taken if cells]
+
+
+def _flatten(column: Column) -> list[str]:
+    return [cell for sentence in column for cell in sentence]
+
+
+def _counts(column: Column) -> bool:
+    cells, longer = _flatten(column), _longer(column)
+    n_numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in cells)
+    return n_numbers >= MOSTLY * len(cells) or (bool(longer) and all(map(_counts_on, longer)))
+
+
+def _counts_on(cells: Iterable[str]) -> bool:
+    """Return whether each cell ends in the number after the one before ("w1", "w2")."""
+    matches = [COUNTED.fullmatch(cell) for cell in cells]
+    pairs = [(match[1], int(match[2])) for match in matches if match]
+    stem, first = pairs[0] if pairs else ("", 0)
+    return pairs == [(stem, first + step) for step in range(len(matches))]
+
+
+def _is_constant(column: Column) -> bool:
+    longer = _longer(column)
+    return bool(longer) and all(len(set(cells)) == 1 for cells in longer)
+
+
+def _names_kinds(column: Column) -> bool:
+    """Return whether all cells are parts of speech, or tags of another kind."""
+    return all(cell in KINDS or TAG.fullmatch(cell) for cell in _flatten(column))
+
+
+def _longer(column: Column) -> Column:
+    return [cells for cells in column if len(cells) > 1]

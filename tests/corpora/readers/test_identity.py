@@ -1,0 +1,275 @@
+"""A document is known by its split and its id, whatever the reader: ids that repeat, and ids that are missing."""
+
+import json
+import math
+from collections import Counter
+
+import datasets
+import pytest
+from corpus_files import collect, put
+from refusals import SECRET, assert_refused
+
+from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora.readers import READERS, bioc, hub, jsonl, movies, speeches, tables
+from mlm_vs_clm.corpora.readers.base import ReaderResult
+from mlm_vs_clm.documents import Document
+from mlm_vs_clm.errors import StudyError
+
+ROWS = {"train": 12, "test": 6}
+WINDOWS = {"max_words": 20, "min_words": 2, "seed": 0}
+
+
+def text_of(part, n):
+    return f"{part.upper()} text of number {n} with words{n} that are its{part}{n} own."
+
+
+def each():
+    return [(part, n, text_of(part, n)) for part in ROWS for n in range(ROWS[part])]
+
+
+def write_datasets(path):
+    parts = {
+        part: datasets.Dataset.from_dict(
+            {"id": [str(n) for n in range(size)], "text": [text_of(part, n) for n in range(size)]}
+        )
+        for part, size in ROWS.items()
+    }
+    datasets.DatasetDict(parts).save_to_disk(path)
+    return path
+
+
+def write_jsonl(path):
+    rows = [{"id": str(n), "text": text, "split": part} for part, n, text in each()]
+    return put(path, "own.jsonl", "\n".join(map(json.dumps, rows)))
+
+
+def write_csv(path):
+    return put(
+        path, "own.csv", "id,text,split\n" + "".join(f"{n},{text},{part}\n" for part, n, text in each())
+    )
+
+
+def write_mpst(path):
+    rows = "".join(f"{n},{text},x,{part}\n" for part, n, text in each())
+    return put(path, "mpst_full_data.csv", "imdb_id,plot_synopsis,tags,split\n" + rows)
+
+
+def write_folder(path):
+    for part, n, text in each():
+        put(path, f"{part}/{n}.txt", text)
+    return path
+
+
+def write_brat(path):
+    for part, n, text in each():
+        put(path, f"{part}/{n}.txt", text)
+        put(path, f"{part}/{n}.ann", "")
+    return path
+
+
+def write_bio(path):
+    for part in ROWS:
+        sentences = ["".join(f"{word} O\n" for word in text.split()) for p, _, text in each() if p == part]
+        put(path, f"{part}.conll", "\n".join(sentences))
+    return path
+
+
+def write_pan(path):
+    for part, size in ROWS.items():
+        for n in range(size // 2):
+            put(path, f"pan-{part}/E{n}/known01.txt", text_of(part, 2 * n))
+            put(path, f"pan-{part}/E{n}/unknown.txt", text_of(part, 2 * n + 1))
+        put(path, f"pan-{part}/truth.txt", "".join(f"E{n} Y\n" for n in range(size // 2)))
+    return path
+
+
+def write_pan_pairs(path):
+    for part, size in ROWS.items():
+        pairs = [
+            {"id": f"p{n}", "pair": [text_of(part, 2 * n), text_of(part, 2 * n + 1)]}
+            for n in range(size // 2)
+        ]
+        truth = [{"id": pair["id"], "same": True} for pair in pairs]
+        put(path, f"pan-{part}/pairs.jsonl", "\n".join(map(json.dumps, pairs)))
+        put(path, f"pan-{part}/truth.jsonl", "\n".join(map(json.dumps, truth)))
+    return path
+
+
+SPLIT = {
+    "datasets": write_datasets,
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "mpst": write_mpst,
+    "folder": write_folder,
+    "brat": write_brat,
+    "bio": write_bio,
+    "pan": write_pan,
+    "pan_pairs": write_pan_pairs,
+}
+WITHOUT_SPLITS = {"bioc", "movies", "speeches"}
+
+
+def test_every_reader_is_tried():
+    assert SPLIT.keys() | WITHOUT_SPLITS == READERS.keys()
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_no_text_of_one_official_split_is_in_another_though_ids_repeat(tmp_path, name):
+    path = SPLIT[name](tmp_path / "own")
+    result = READERS[name].read(path)
+    assert len({document.id for document in result.documents}) == sum(ROWS.values()) == len(result.documents)
+    assert {d.text.split()[0] for d in result.documents if result.parts[d.id] == "test"} == {"TEST"}
+    assert Counter(result.parts.values()) == ROWS
+    by_author = name.startswith("pan")
+    source = CorpusSource("own", name, group_by="author" if by_author else "source")
+    corpus = build(source, {"": path}, Sizes(2, 2, 6, per_group=2 if by_author else 1), **WINDOWS)
+    words = {split: {d.text.split()[0] for d in documents} for split, documents in corpus.splits.items()}
+    assert words == {"pretrain": {"TRAIN"}, "generate": {"TRAIN"}, "dev": {"TRAIN"}, "test": {"TEST"}}
+    texts = Counter(document.text for documents in corpus.splits.values() for document in documents)
+    assert texts == Counter(text for _, _, text in each())
+    assert all({"test"} == {row["split"]} for row in corpus.problems if row["id"].startswith("pan-test"))
+
+
+@pytest.mark.parametrize("name", ("pan", "pan_pairs"))
+def test_problems_name_the_documents_of_their_own_split(tmp_path, name):
+    result = READERS[name].read(SPLIT[name](tmp_path / "own"))
+    texts = {document.id: document.text.split()[0] for document in result.documents}
+    for problem in result.problems:
+        assert texts[problem.unknown] == texts[problem.known[0]]
+    assert Counter(texts[problem.unknown] for problem in result.problems) == {"TRAIN": 6, "TEST": 3}
+
+
+def save(path, rows):
+    datasets.Dataset.from_dict(rows).save_to_disk(path)
+    return path
+
+
+def bioc_of(*ids):
+    passage = "<passage><offset>0</offset><text>Ann sang.</text></passage>"
+    documents = "".join(f"<document><id>{id}</id>{passage}</document>" for id in ids)
+    return f"<collection>{documents}</collection>"
+
+
+def speech(id, text):
+    return {"id": id, "speech": text, "bioguide_id": "x", "date": "1"}
+
+
+def jsonl_of(*ids):
+    return "\n".join(json.dumps({"id": id, "text": f"{SECRET} {n}"}) for n, id in enumerate(ids))
+
+
+TWICE = [
+    (
+        hub,
+        lambda p: save(p / "x", {"id": ["a", "b", "a"], "text": ["one", SECRET, "two"]}),
+        "row 2: the id a",
+    ),
+    (hub, lambda p: save(p / "x", {"id": [7, 8, 7], "text": ["one", "one", "one"]}), "row 2: the id 7"),
+    (bioc, lambda p: put(p, "x.xml", bioc_of("7", "8", "7")), "document number 3: the id 7"),
+    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", "b", "a")), "line 3: the id a"),
+    (tables, lambda p: put(p, "x.csv", f"id,text\na,one\nb,{SECRET}\n a ,two\n"), "line 4: the id a"),
+    (movies, lambda p: put(p, "x", "ID,Category,Plot\n1,,One.\n1,,Two.\n"), "line 3: the id 1"),
+    (
+        speeches,
+        lambda p: put(p, "x", json.dumps([speech("1", "One."), speech("1", "Two.")])),
+        "row 1: the id 1",
+    ),
+]
+
+
+@pytest.mark.parametrize("reader, write, says", TWICE)
+def test_an_id_used_twice_in_a_split_is_a_mistake_with_its_place(tmp_path, reader, write, says):
+    assert_refused(f"{says} is used twice", reader.read, write(tmp_path))
+
+
+MISSING = [
+    (hub, lambda p: save(p / "x", {"id": ["a", None], "text": ["one", SECRET]}), "row 1: the id is empty"),
+    (hub, lambda p: save(p / "x", {"id": ["a", " "], "text": ["one", SECRET]}), "row 1: the id is empty"),
+    (
+        hub,
+        lambda p: save(p / "x", {"id": [1.0, math.nan], "text": ["one", "two"]}),
+        "row 1: its id is neither",
+    ),
+    (
+        hub,
+        lambda p: save(p / "x", {"id": [["a"], ["b"]], "text": ["one", "two"]}),
+        "row 0: its id is neither",
+    ),
+    (bioc, lambda p: put(p, "x.xml", bioc_of("7", "")), "document number 2: the id is empty"),
+    (
+        bioc,
+        lambda p: put(p, "x.xml", bioc_of("7").replace("<id>7</id>", "")),
+        "document number 1: the id is empty",
+    ),
+    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", " ")), "line 2: the id is empty"),
+    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", "b\nc")), "line 2: the id .* line break"),
+    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", None)), "line 2: not of the shape"),
+    (tables, lambda p: put(p, "x.csv", f"id,text\na,one\n,{SECRET}\n"), "line 3: the id is empty"),
+    (movies, lambda p: put(p, "x", "ID,Category,Plot\n,,One.\n"), "line 2: the id is empty"),
+    (speeches, lambda p: put(p, "x", json.dumps([speech("", "One.")])), "row 0: the id is empty"),
+]
+
+
+@pytest.mark.parametrize("reader, write, says", MISSING)
+def test_a_missing_id_is_a_mistake_with_its_place(tmp_path, reader, write, says):
+    assert_refused(says, reader.read, write(tmp_path))
+
+
+def test_an_id_gets_its_split_only_where_another_split_has_it():
+    result = ReaderResult()
+    given = [("a", "train"), ("b", "train"), ("a", "test"), ("test-a", "test"), ("b", "")]
+    assert [result.add(Document(id, "Text."), part) for id, part in given] == [
+        "a",
+        "b",
+        "test-a",
+        "test-test-a",
+        "unsplit-b",
+    ]
+    with pytest.raises(StudyError, match="here: the id test-a is used twice"):
+        result.add(Document("test-a", "Text."), "test", "here")
+
+
+def test_files_of_the_same_name_but_for_the_ending_are_two(tmp_path):
+    for name in ("a.bio", "a.conll", "b.conll"):
+        put(tmp_path, name, f"{name.replace('.', '')} O\n")
+    documents = READERS["bio"].read(tmp_path).documents
+    assert [document.id for document in documents] == ["a.bio-0", "a.conll-0", "b-0"]
+
+
+def test_paths_that_would_give_one_id_are_named(tmp_path):
+    for name in ("a_b/c.txt", "a/b_c.txt", "c.txt", "x/c.txt"):
+        put(tmp_path, name, SECRET)
+    assert_refused("a/b_c and a_b/c: both .* rename", READERS["folder"].read, tmp_path)
+
+
+def test_a_table_of_labels_names_files_by_path_where_their_names_repeat(tmp_path):
+    path = write_folder(tmp_path)
+    put(path, "labels.csv", "id,labels\n" + "".join(f"{part}/{n}.txt,{part}{n}\n" for part, n, _ in each()))
+    result = READERS["folder"].read(path)
+    assert {d.labels for d in result.documents} == {(f"{part}{n}",) for part, n, _ in each()}
+
+
+def test_a_speech_that_the_file_lists_again_is_a_repeated_text(tmp_path):
+    path = put(tmp_path, "x", json.dumps([speech("1", "One."), speech("1", "One.")]))
+    assert [document.id for document in speeches.read(path).documents] == ["1", "1"]
+
+
+def test_a_row_whose_column_split_contradicts_its_data_set_is_a_mistake(tmp_path):
+    parts = {
+        key: datasets.Dataset.from_dict({"text": [f"{key} one"], "split": [said]})
+        for key, said in (("train", "train"), ("test", "train"), ("validation", None))
+    }
+    datasets.DatasetDict(parts).save_to_disk(tmp_path / "x")
+    result, mistakes = collect(hub.read, tmp_path / "x")
+    assert [mistake.split(":")[0] for mistake in mistakes] == ["split test, row 0"]
+    assert result.parts == {"train-0": "train", "validation-0": "dev"}
+
+
+def test_two_answers_to_a_pair_and_authors_that_are_missing(tmp_path):
+    path = write_pan_pairs(tmp_path / "own")
+    truth = [{"id": f"p{n}", "same": False, "authors": [None, None]} for n in range(3)]
+    put(path, "pan-test/truth.jsonl", "\n".join(map(json.dumps, truth)))
+    result = READERS["pan_pairs"].read(path)
+    assert len({d.author for d in result.documents if result.parts[d.id] == "test"}) == 6
+    put(path, "pan-test/truth.jsonl", "\n".join(map(json.dumps, [*truth, truth[0] | {"same": True}])))
+    assert_refused("truth.jsonl, line 4: a second answer to the pair p0", READERS["pan_pairs"].read, path)
