@@ -60,3 +60,20 @@ def test_a_dtd_inside_the_file_is_refused_and_one_that_is_named_is_not_read(tmp_
     )
     assert bioc.read(named).documents[0].id == "7"
     assert_refused("1.xml: XML with declarations of its own", bioc.read, inside)
+
+
+def test_the_text_stands_in_passages_or_in_their_sentences(tmp_path):
+    def sentence(offset, text, inside=""):
+        return f"<sentence><offset>{offset}</offset><text>{text}</text>{inside}</sentence>"
+
+    drug = annotation("Chemical", "Aspirin", (0, 7)) + annotation("Disease", "fever", (25, 5))
+    passages = (
+        f"<passage><offset>0</offset>{sentence(0, 'Aspirin helps.', drug)}{sentence(16, 'It cures fever.')}</passage>"
+        f"<passage><offset>32</offset><text>The end.</text></passage>"
+    )
+    path = put(
+        tmp_path, "s.xml", f"<collection><document><id>7</id>{passages}</document></collection>".encode()
+    )
+    (document,) = bioc.read(path).documents
+    assert document.text == "Aspirin helps.  It cures fever. The end."
+    assert document.entities == (Entity(0, 7, "Chemical"), Entity(25, 30, "Disease"))
