@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own
+.PHONY: help install data reproduce smoke test check bench notebooks rating-sheet ratings verify readme manifest store table clean own
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ verify: data ## compare a fresh report with the committed results, number by num
 	@for part in bench ratings; do [ ! -d results/$$part ] || cp -r results/$$part outputs/verify; done
 	@$(PY) experiments/report.py $(STUDY) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+
+readme: $(READY) ## write README's numbers and figure anew from results/ (no store)
+	@$(PY) -m mlm_vs_clm readme
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256

@@ -15,6 +15,7 @@ TOOLS = {
     "bench": ("pipeline.bench", "time filling against a plain fill-mask loop"),
     "verify": ("pipeline.verify", "compare fresh results with the committed ones, number by number"),
     "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),
+    "readme": ("pipeline.readme", "write README's blocks and figure anew from the committed results"),
     "store": ("pipeline.inventory", "list or remove stored artifacts"),
     "grids": ("pipeline.grids", "draw what each training objective sees"),
     "notebooks": ("pipeline.notebooks", "execute the notebooks on one folder of results"),

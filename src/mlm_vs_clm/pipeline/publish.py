@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
-from ..report.blocks import Blocks, make_blocks, name_first
+from ..report.blocks import BLOCKS, Blocks, draw_answer, make_blocks, name_first
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -64,7 +64,9 @@ def publish(report: Path, results: str, name: str) -> None:
             if path.is_file() and path.relative_to(target) not in wanted:
                 path.unlink()
         if Path(results).resolve() == ROOT / "results" and (blocks := make_blocks(target)):
-            _write_pages(blocks, {name, name_first(name)})
+            write_pages(blocks, {name, name_first(name)})
+            if name in BLOCKS:
+                draw_answer(Path(results))
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target))
@@ -90,7 +92,7 @@ def _copy(source: Path, target: Path) -> None:
     os.replace(beside, target)
 
 
-def _write_pages(blocks: Blocks, optional: Collection[str]) -> None:
+def write_pages(blocks: Blocks, optional: Collection[str] = ()) -> None:
     """Write each block between its markers, in each of PAGES that has them; only blocks of `optional` may have none."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)
