@@ -84,12 +84,13 @@ def compare_tables(tables: Tables) -> dict[str, float]:
 
 
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
-    """Return the rows of a step from one study: that of most trainings, and of these the longest."""
+    """Return the rows of a step from one study: that of most corpora, of these of most trainings, of these the longest."""
     start, condition = step
     rows = steps[(steps["start"] == start) & (steps["condition"] == condition)]
     if rows.empty:
         return rows
-    return rows[rows["study"] == rows.sort_values(["runs", "tokens"]).iloc[-1]["study"]]
+    ranked = rows.assign(corpora=rows["study"].map(rows["study"].value_counts()))
+    return rows[rows["study"] == ranked.sort_values(["corpora", "runs", "tokens"]).iloc[-1]["study"]]
 
 
 def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:

@@ -43,11 +43,10 @@ SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    (ENCODER, "no leak"): ("is not told where the gaps are (as in the paper)", "an encoder"),
     BEFORE: ("reads the text before the gap", "an encoder"),
-    BOTH: ("reads both sides of the gap", "an encoder"),
+    BOTH: ("reads both sides", "an encoder"),
     STARTED[0]: ("reads the text before the gap", "a causal model"),
-    STARTED[1]: ("reads both sides of the gap", "a causal model"),
+    STARTED[1]: ("reads both sides", "a causal model"),
 }
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -93,9 +92,8 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (has_only(reported, FIRST) and has_only(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"**As the paper compares them, masked models are ahead**, by {span(reported['effect'])} BLEU points, and by "
-        f"{span(hidden['effect'])} once the originals are hidden ({word_runs(hidden)}). "
-        "But that causal model is not told where the gaps are."
+        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
+        f"({span(hidden['effect'])} with originals hidden). But that causal model is not told where the gaps are."
     )
 
 
@@ -104,9 +102,8 @@ def describe_before(rows: pd.DataFrame) -> str:
     if not has_only(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
-        "**Told where the gaps are, a causal model that reads only the text before them is behind**, by "
-        f"{span(rows['effect'])} points {word_corpora(rows)} (95 % intervals: {span([*rows['low'], *rows['high']])}; "
-        f"{word_runs(rows)})."
+        "**Told where the gaps are, a causal model that reads the text before them is behind**, by "
+        f"{span(rows['effect'])} points (95 % intervals: {span([*rows['low'], *rows['high']])})."
     )
 
 
@@ -116,8 +113,8 @@ def describe_both(steps: pd.DataFrame) -> str:
     if not has_only(rows, *SMALL):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points "
-        f"({word_runs(rows)}{describe_longer(steps, rows)})."
+        f"**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
+        f"{describe_longer(steps, rows)}."
     )
 
 
@@ -128,7 +125,8 @@ def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     longer = longer[longer["tokens"] > rows["tokens"].max()]
     if not has_only(longer, *SMALL):
         return ""
-    return f"; after {word_tokens(longer['tokens'].max())} tokens too, in {word_runs(longer)}"
+    agree = "agrees" if longer["runs"].max() == 1 else "agree"
+    return f" ({word_runs(longer).replace('training', 'longer training')} {agree})"
 
 
 def describe_started(parts: Iterable[pd.DataFrame]) -> str:
@@ -163,17 +161,17 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
         return "", False
     masked, causal = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
     none = len(rows) - masked - causal
-    counts = (
-        f"Of {word_number(len(rows))} comparisons that could show a difference, {word_number(none)} show none, "
-        f"{word_number(masked)} {'favours' if masked == 1 else 'favour'} the masked text and {word_number(causal)} the causal."
-    )
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
     head = (
-        "**As training data, neither kind of text is reliably better.**"
+        f"**As training data, neither kind of text is {'reliably ' * (masked > 0)}better**"
         if is_neutral
-        else "**As training data**:"
+        else "**As training data**"
     )
-    return " ".join(filter(None, [head, counts, describe_constant(studies)])), is_neutral
+    counts = (
+        f": of {word_number(len(rows))} comparisons with room to differ {word_number(none)} show no difference, "
+        f"{word_number(masked)} favour{'s' * (masked == 1)} masked and {word_number(causal)} causal text."
+    )
+    return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
 
 
 def describe_constant(studies: Mapping[str, Tables]) -> str:
@@ -188,7 +186,7 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     named = style.ordered(corpus for corpus, found in better.items() if len(found) > 1 and all(found))
     if not named:
         return ""
-    return f"On {' and '.join(named)}, one constant word in every gap was better training data than either."
+    return f"On {' and '.join(named)}, one constant word in every gap did better."
 
 
 def tabulate_short(steps: pd.DataFrame) -> str:
@@ -197,38 +195,37 @@ def tabulate_short(steps: pd.DataFrame) -> str:
     if not known:
         return ""
     corpora = style.ordered(pd.concat(known.values())["corpus"])
-    header = ["the causal model", "both start from", *corpora, "trainings of each"]
-    lines = [markdown_row(header), markdown_row(["---"] * len(header))]
+    header = ["the causal model", "both start from", *corpora, "trainings × tokens"]
+    lines = [markdown_row(header), "|---" * len(header) + "|"]
     for step, rows in known.items():
         found = {row.corpus: row for row in rows.itertuples(index=False)}
         cells = [enter_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
-        size = f"{rows['runs'].max():.0f}, on {word_tokens(rows['tokens'].max())} tokens"
+        size = f"{rows['runs'].max():.0f} × {shorten_tokens(rows['tokens'].max())}"
         lines.append(markdown_row([*ROWS[step], *cells, size]))
-    return "\n".join(
-        [*lines, "", describe_words(pd.concat(known.values())), "", "```", *list_commands(known), "```"]
-    )
+    words = describe_words(pd.concat(known.values()))
+    return "\n".join([*lines, "", "```", *list_commands(known), "```", "", words])
 
 
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it."""
     small = rows[rows["outcome"].isin(SMALL)]
-    told = ["Who is ahead, by how many BLEU points (of 100), with the 95 % interval."]
+    told = ["Who is ahead, by how many BLEU points (of 100)."]
     if len(small):
-        margin = small["margin"].max()
-        told.append(f"*Equal*: masked minus causal, whose whole interval lies within {margin:.2f} points.")
+        told.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
     if (rows["outcome"] == NOT_COMPETENT).any():
         told.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
     return " ".join(told)
 
 
 def enter_short(row: Any) -> str:
-    """Return one outcome with its number: "masked +6.0 [5.4, 6.7]", "equal +0.2 [-0.2, +0.6]" (masked minus causal)."""
+    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
     words = OUTCOMES[row.outcome].replace(" better", "")
-    if row.outcome.startswith(SECOND):
-        return f"{words} +{-row.effect:.1f} [{-row.high:.1f}, {-row.low:.1f}]"
-    if row.outcome.startswith(FIRST):
-        return f"{words} +{row.effect:.1f} [{row.low:.1f}, {row.high:.1f}]"
-    return f"{words} {row.effect:+.1f} [{row.low:+.1f}, {row.high:+.1f}]"
+    return f"{words} +{abs(row.effect):.1f}" if row.outcome.startswith((FIRST, SECOND)) else words
+
+
+def shorten_tokens(tokens: float) -> str:
+    """Return "768k" or "3.07M"."""
+    return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
 
 
 def list_commands(known: Mapping[Step, pd.DataFrame]) -> list[str]:
@@ -261,9 +258,7 @@ def describe_likelihood(likelihoods: pd.DataFrame) -> str:
     told = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
     started = pd.concat([by_step[step] for step in STARTED])
     if len(started) and (started["low"] > 0).all():
-        told.append(
-            f"Started from a causal model, both causal models are ahead, by {span(started['effect'], 2)}."
-        )
+        told.append(f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}.")
     return " ".join(sentence for sentence in told if sentence)
 
 
@@ -272,7 +267,7 @@ def describe_proper(rows: pd.DataFrame) -> str:
     if rows.empty or not (rows["low"] > 0).all():
         return ""
     return (
-        "**By the likelihood of the hidden words** the causal model that reads both sides is ahead of the masked one "
+        "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one "
         f"{word_corpora(rows)}, by {span(rows['effect'], 2)} nats per character."
     )
 
@@ -300,8 +295,8 @@ def describe_speed(file: Path) -> str:
     if row is None:
         return ""
     return (
-        f"On {word_number(row['threads'])} CPU threads it is {row['ratio']:.1f} times as fast as a plain fill-mask loop "
-        "over the same model, with the same text."
+        f"`fill` is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
+        f"{word_number(row['threads'])} CPU threads."
     )
 
 
@@ -336,6 +331,6 @@ def word_corpora(rows: pd.DataFrame) -> str:
 
 
 def word_runs(rows: pd.DataFrame) -> str:
-    """Return "five trainings each"."""
+    """Return "five trainings"."""
     runs = int(rows["runs"].min())
-    return f"{word_number(runs)} training{'s' * (runs > 1)} of each"
+    return f"{word_number(runs)} training{'s' * (runs > 1)}"
