@@ -1,16 +1,27 @@
 """README and the pages in docs say what the committed results say, whatever that is."""
 
 import argparse
+from functools import cache
+from pathlib import Path
 
 import pytest
 
+from mlm_vs_clm.analysis.tables import read_tables
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import publish, readme
+from mlm_vs_clm.report import blocks
 from mlm_vs_clm.report.blocks import BLOCKS, draw_answer, make_blocks
 from mlm_vs_clm.report.rendering import write_between_markers
 
+read_once = cache(read_tables)
 STUDIES = [name for name in BLOCKS if (ROOT / "results" / name).is_dir()]
+
+
+@pytest.fixture(autouse=True)
+def read_each_study_once(monkeypatch):
+    """Keep the tables of a study from test to test: each of the pages is written from all of them."""
+    monkeypatch.setattr(blocks, "read_tables", lambda folder: dict(read_once(Path(folder).resolve())))
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "results").glob("*/study.csv")))
