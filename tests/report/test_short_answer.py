@@ -124,7 +124,7 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "make reproduce TRACK=causal_start           # rows 3 and 4",
         "```",
         "",
-        "Who is ahead, by how many BLEU points (of 100). *Equal*: the whole 95 % interval lies within 1.75 points. "
+        "Who is ahead, by how many BLEU points. *Equal*: the whole 95 % interval lies within 1.75 points. "
         "*Undecided*: a model restores no more words than a table of neighbouring words.",
     ]
 

@@ -209,7 +209,7 @@ def tabulate_short(steps: pd.DataFrame) -> str:
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it."""
     small = rows[rows["outcome"].isin(SMALL)]
-    told = ["Who is ahead, by how many BLEU points (of 100)."]
+    told = ["Who is ahead, by how many BLEU points."]
     if len(small):
         told.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
     if (rows["outcome"] == NOT_COMPETENT).any():
