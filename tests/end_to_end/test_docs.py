@@ -37,3 +37,31 @@ def test_a_documented_command_composes(choose, line):
         if not one.startswith(("-", "hydra"))
     ]
     choose(*(one for one in first if one != "masking=numbers"))  # the tutorial's own
+
+
+def read_first_screen():
+    """Return README without its markers, and without code, tables and targets of links."""
+    text = re.sub(r"<!--.*?-->", "", (ROOT / "README.md").read_text(encoding="utf-8"))
+    prose = re.sub(r"```.*?```|^\|.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return text, re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", prose)
+
+
+def test_readme_answers_first_and_is_short():
+    text, prose = read_first_screen()
+    assert len(text.splitlines()) <= 100
+    assert len(text.split()) <= 950  # 900, and room for outcomes that differ from corpus to corpus
+    assert len(text[: text.index("make reproduce")].split()) <= 300
+    paragraphs = [" ".join(one.split()) for one in re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)]
+    sentences = [one for part in paragraphs for one in re.split(r"(?<=[.?!])\**\s+(?=[A-Z*`])", part)]
+    assert not [one for one in sentences if len(one.split()) > 35]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_into_a_page_finds_its_heading(page):
+    for link in re.findall(r"\]\(([^)\s]*#[^)\s]+)\)", page.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if "://" not in link and target.suffix == ".md":
+            titles = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            found = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert anchor in found, link

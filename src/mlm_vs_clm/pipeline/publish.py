@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from ..analysis.tables import read_tables
 from ..errors import StudyError
 from ..files import ROOT, explain_os_error, write_atomically
-from ..report.blocks import Blocks, make_blocks, name_first
+from ..report.blocks import BLOCKS, Blocks, draw_answer, make_blocks, name_first
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -71,10 +71,12 @@ def publish(report: Path, results: str, name: str) -> None:
 
 
 def write_blocks(study: Path) -> None:
-    """Write the blocks of README and docs that tell a study of `results`; another folder has none."""
-    is_kept = study.resolve().parent == ROOT / "results"
-    if is_kept and (blocks := make_blocks(study)):
-        _write_pages(blocks, {study.name, name_first(study.name)})
+    """Write the blocks of README and docs that tell a study of `results`, and README's figure; another folder has none."""
+    study = study.absolute()
+    if study.parent == ROOT / "results":
+        write_pages(make_blocks(study), {study.name, name_first(study.name)})
+        if study.name in BLOCKS:
+            draw_answer(study.parent)
 
 
 def print_answers(tables: Tables) -> None:
@@ -94,7 +96,7 @@ def _copy(source: Path, target: Path) -> None:
     os.replace(beside, target)
 
 
-def _write_pages(blocks: Blocks, optional: Collection[str]) -> None:
+def write_pages(blocks: Blocks, optional: Collection[str] = ()) -> None:
     """Write each block between its markers, in each of PAGES that has them; only blocks of `optional` may have none."""
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     after = dict(before)

@@ -13,7 +13,9 @@ from ..analysis.tables import read_tables
 from ..corpora.card import card_markdown
 from . import style
 from .build import read_study, show_tables
+from .drawing import save, style_context
 from .frames import load_frames
+from .ladder import draw_ladder, list_likelihoods, list_steps
 from .outcomes import at_first_measure, decided_first, grid_table, keep_trained
 from .overview import count_claims, tabulate_evidence
 from .rendering import to_lines, to_markdown
@@ -29,6 +31,7 @@ from .sentences import (
     split_sentence,
     summarise_corpora,
 )
+from .short_answer import write_short_blocks
 from .tables import markdown_row
 from .utility import headline_table
 
@@ -50,10 +53,30 @@ def make_blocks(results: Path) -> Blocks:
     if results.name == "laptop":
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if results.name in BLOCKS:
-        folders = [results.parent / name for name in BLOCKS]
-        studies = {one.name: read_tables(one) for one in folders if (one / "study.csv").is_file()}
-        blocks |= {"evidence": tabulate_evidence(studies), "overview": count_claims(studies)}
+        blocks |= make_shared_blocks(results.parent)
     return blocks
+
+
+def make_shared_blocks(results: Path) -> Blocks:
+    """Return the blocks on all studies of the claims in a folder of results, and on its benchmark, by marker."""
+    studies = read_studies(results)
+    evidence = {"evidence": tabulate_evidence(studies), "overview": count_claims(studies)}
+    return evidence | write_short_blocks(studies, results)
+
+
+def draw_answer(results: Path) -> None:
+    """Write `figures/answer.svg`, the differences of claim C1 step by step; same tables, same bytes."""
+    studies, folder = read_studies(results), results / "figures"
+    steps = list_steps(studies)
+    if len(steps):
+        folder.mkdir(exist_ok=True)
+        with style_context():
+            save(draw_ladder(steps, list_likelihoods(studies)), folder)
+
+
+def read_studies(results: Path) -> dict[str, Tables]:
+    """Return the tables of the studies on the claims in `results`, by folder, in the order of BLOCKS."""
+    return {name: read_tables(results / name) for name in BLOCKS if (results / name / "study.csv").is_file()}
 
 
 def describe_matched(tables: Tables) -> Blocks:

@@ -1,0 +1,259 @@
+"""The ladder: how far masked models are ahead of causal ones, step by step, each taking one advantage away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..analysis.answers import NOT_COMPETENT
+from . import style
+from .build import read_study
+from .drawing import Drawing
+from .overview import STARTS, list_comparisons
+from .sentences import Tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STUDIES = ("laptop", "desk-short_runs", "desk", "laptop-causal_start")
+ENCODER, CAUSAL = STARTS["desk"], STARTS["laptop-causal_start"]
+Step = tuple[str, str]  # what both models start from, and the condition of claim C1
+STEPS: dict[Step, str] = {  # from top to bottom
+    (ENCODER, "as reported"): "as the paper compares them: originals in sight",
+    (ENCODER, "no leak"): "originals hidden",
+    (ENCODER, "known length"): "places and lengths told (masked: both sides, causal: left)",
+    (ENCODER, "left context"): "and both read the left side only",
+    (ENCODER, "both contexts"): "and both read both sides",
+    (CAUSAL, "known length"): "places and lengths told, both started from a causal model",
+    (CAUSAL, "both contexts"): "and both read both sides, started from a causal model",
+}
+TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
+SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
+LIKELIHOOD = "nats_per_character"
+LIKELIHOODS = {  # condition -> what the causal model reads
+    "known length": "causal model reads the text before the gap",
+    "both contexts": "causal model reads both sides",
+}
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # longest training first
+MARKERS = ("o", "s", "^", "D", "v", "P")  # by corpus
+GREY = "#999999"
+WORDS = 0.36  # of a step's height for its words; the rest is for its marks
+
+
+def list_steps(studies: Mapping[str, Tables]) -> pd.DataFrame:
+    """Return one row per step, study and corpus that was run: the answer, with `start`, `tokens` and `tables`.
+
+    `tokens` is what an arm read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where
+    the two sides differ in context as these do.
+    """
+    known = {name: studies[name] for name in STUDIES if name in studies}
+    if not known:
+        return pd.DataFrame(columns=["condition", "corpus", "study", "start", "tokens", "tables"])
+    rows = list_comparisons(known)
+    rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
+    rows = rows.assign(
+        start=rows["study"].map(STARTS),
+        tokens=rows["study"].map({name: count_tokens(tables) for name, tables in known.items()}),
+    )
+    rows = rows[[step in STEPS for step in zip(rows["start"], rows["condition"], strict=True)]]
+    gaps = {name: compare_tables(tables) for name, tables in known.items()}
+    return rows.assign(
+        tables=[
+            gaps[row.study].get(row.corpus) if row.condition == SAME_AS_TABLES else None
+            for row in rows.itertuples(index=False)
+        ]
+    )
+
+
+def count_tokens(tables: Tables) -> int:
+    """Return how many tokens an arm of a study saw in training at most, in full thousands."""
+    return int(round(tables["training"]["tokens_seen"].max(), -3))
+
+
+def compare_tables(tables: Tables) -> dict[str, float]:
+    """Return by how much BLEU the first of TABLES is ahead of the second at the main cell, by corpus."""
+    scores = read_study(tables).at_main(tables["scores"])
+    scores = scores[(scores["metric"] == "bleu") & scores["arm"].isin(TABLES)]
+    means = scores.groupby(["corpus", "arm"])["value"].mean().unstack()
+    if not set(TABLES) <= set(means):
+        return {}
+    return (means[TABLES[0]] - means[TABLES[1]]).dropna().to_dict()
+
+
+def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
+    """Return the rows of a step from one study: that of most corpora, of these of most trainings, of these the longest."""
+    start, condition = step
+    rows = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    if rows.empty:
+        return rows
+    ranked = rows.assign(corpora=rows["study"].map(rows["study"].value_counts()))
+    return rows[rows["study"] == ranked.sort_values(["corpora", "runs", "tokens"]).iloc[-1]["study"]]
+
+
+def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
+    """Return the differences in nats per character, masked minus causal: above 0 the causal model is ahead.
+
+    One row per study, condition of LIKELIHOODS and corpus: the mean over the trainings that both arms have, the lowest
+    and the highest of them in `low` and `high`, and how many there are in `runs`.
+    """
+    rows = [
+        row | {"study": name, "start": STARTS[name], "tokens": count_tokens(tables), "condition": condition}
+        for name, tables in studies.items()
+        if name in STARTS
+        for condition in LIKELIHOODS
+        for row in compare_likelihoods(tables, condition)
+    ]
+    columns = ["study", "start", "tokens", "condition", "corpus", "effect", "low", "high", "runs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
+    """Return the difference in nats per character between the sides of a condition of claim C1, a row per corpus."""
+    answers = tables["answers"]
+    asked = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
+    if asked.empty:
+        return []
+    first, second = (str(asked.iloc[0][side]).partition(" at ")[0] for side in ("first", "second"))
+    scores = read_study(tables).at_main(tables["scores"])
+    scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
+    by_arm = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
+    if not {first, second} <= set(by_arm):
+        return []
+    found = (by_arm[first] - by_arm[second]).dropna().groupby("corpus")
+    return [
+        {"corpus": corpus, "effect": part.mean(), "low": part.min(), "high": part.max(), "runs": len(part)}
+        for corpus, part in found
+    ]
+
+
+def word_tokens(tokens: float) -> str:
+    """Return "768,000" or "3.07 million"."""
+    return f"{tokens / 1e6:.3g} million" if tokens >= 1e6 else f"{tokens:,.0f}"
+
+
+def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
+    """Return the figure: the steps from top to bottom, and below them the likelihoods from the encoder."""
+    from matplotlib.figure import Figure
+
+    likelihoods = likelihoods[(likelihoods["start"] == ENCODER) & likelihoods["study"].isin(STUDIES)]
+    shown = [
+        (words, steps[(steps["start"] == start) & (steps["condition"] == condition)])
+        for (start, condition), words in STEPS.items()
+    ]
+    shown = [(words, rows) for words, rows in shown if len(rows)]
+    leads = likelihoods.assign(**-likelihoods[["effect", "low", "high"]])  # of nats fewer are better
+    below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
+    below = [(words, rows) for words, rows in below if len(rows)]
+    corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
+    colours = colour_lengths([*steps["tokens"], *likelihoods["tokens"]])
+    heights = [len(shown) + 0.3, *([len(below) + 0.3] if below else [])]
+    figure = Figure(figsize=(4.9, 0.62 * sum(heights) + 2.3), layout="constrained")
+    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    _draw_steps(axes[0], shown, corpora, colours)
+    axes[0].set_xlabel("lead of the masked model, in BLEU points (of 100)")
+    if below:
+        _draw_steps(axes[1], below, corpora, colours)
+        axes[1].set_xlabel("lead of the masked model, in nats per character")
+    _add_legend(figure, corpora, colours, steps)
+    return Drawing(
+        name="answer",
+        title="How far masked models are ahead, as one advantage after another is taken away",
+        caption=(
+            "Bars: 95 % intervals in BLEU; in nats per character the lowest and the highest of the trainings. Grey: a model "
+            "restores no more words than a table of neighbouring words, or writes no better text than none, so it decides nothing."
+        ),
+        alt=describe_ladder(steps),
+        figure=figure,
+    )
+
+
+def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
+    """Return a colour for each length of training, the longest first."""
+    return dict(zip(sorted(map(int, set(tokens)), reverse=True), COLOURS, strict=False))
+
+
+def describe_ladder(steps: pd.DataFrame) -> str:
+    """Return the steps in words with the lowest and the highest difference of each: the figure's alternative text."""
+    told = []
+    for (start, condition), words in STEPS.items():
+        rows = best_rows(steps, (start, condition))
+        if len(rows):
+            told.append(f"{words}: {rows['effect'].min():+.1f} to {rows['effect'].max():+.1f}")
+    return f"Lead of the masked model in BLEU points, lowest and highest corpus: {'; '.join(told)}."
+
+
+def _draw_steps(
+    axes: Axes,
+    shown: Sequence[tuple[str, pd.DataFrame]],
+    corpora: Sequence[str],
+    colours: Mapping[int, str],
+) -> None:
+    """Draw the rows of each step below its words: the lengths of training from top to bottom, in each the corpora."""
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    for words, side in (("← causal better  ", "right"), ("  masked better →", "left")):
+        axes.text(0, -0.17, words, ha=side, va="center", fontsize=8.5, weight="bold")
+    for place, (words, rows) in enumerate(shown):
+        axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
+        label = axes.text(0.01, place + 0.18, words, fontsize=9, va="center", ha="left")
+        label.set(
+            transform=axes.get_yaxis_transform(), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}
+        )
+        lines = [
+            (length, corpus)
+            for length in colours
+            for corpus in corpora
+            if len(rows[(rows["tokens"] == length) & (rows["corpus"] == corpus)])
+        ]
+        for row in rows.itertuples(index=False):
+            line = lines.index((row.tokens, row.corpus))
+            height = place + WORDS + (1 - WORDS) * (line + 0.3) / max(len(lines), 4)
+            _draw_row(axes, row, height, colours[row.tokens], MARKERS[corpora.index(row.corpus)])
+    axes.set_ylim(len(shown) + 0.05, -0.3)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.margins(x=0.06)
+
+
+def _draw_row(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
+    """Draw one difference: filled where it rests on several trainings, grey where an arm is not competent."""
+    may_speak = getattr(row, "outcome", "") != NOT_COMPETENT
+    colour = colour if may_speak else GREY
+    axes.plot([row.low, row.high], [height, height], color=colour, linewidth=1.3)
+    filling = colour if row.runs > 1 else "white"
+    look: dict[str, Any] = {
+        "color": colour,
+        "markerfacecolor": filling,
+        "markersize": 4.2,
+        "markeredgewidth": 1,
+    }
+    axes.plot(row.effect, height, marker=marker, linestyle="none", zorder=3, **look)
+    gap = getattr(row, "tables", None)
+    if gap is not None and pd.notna(gap):
+        axes.plot(gap, height, marker="|", color="black", markersize=6, markeredgewidth=1, zorder=4)
+
+
+def _add_legend(
+    figure: Figure, corpora: Sequence[str], colours: Mapping[int, str], steps: pd.DataFrame
+) -> None:
+    """Put the legend below: shapes of the corpora, colours of the lengths of training, and how sure a mark is."""
+    from matplotlib.lines import Line2D
+
+    def mark(label: str, colour: str = "black", **look: Any) -> Line2D:
+        return Line2D([], [], label=label, color=colour, linestyle="none", markersize=5, **look)
+
+    most = int(steps["runs"].max()) if len(steps) else 1
+    entries = [mark(name, marker=MARKERS[place]) for place, name in enumerate(corpora)]
+    entries += [
+        mark(f"{word_tokens(length)} tokens", colour, marker="o") for length, colour in colours.items()
+    ]
+    entries += [
+        *([mark(f"filled: {most} trainings", marker="o")] if most > 1 else []),
+        mark("hollow: one training", marker="o", markerfacecolor="white"),
+        mark("lead of one word table over another", marker="|"),
+    ]
+    if (steps["outcome"] == NOT_COMPETENT).any():
+        entries.append(mark("grey: not above word tables, decides nothing", GREY, marker="o"))
+    figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize=8.5, handlelength=1)

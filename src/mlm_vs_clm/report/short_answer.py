@@ -1,0 +1,336 @@
+"""The answer in a few lines for README: sentences that hold in the tables, one table, the likelihood, the speed.
+
+A headline stands only where every row that it speaks of has its outcome; else the outcomes are listed corpus by corpus.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..analysis.answers import EQUAL, FIRST, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND, WITHIN
+from ..analysis.cells import group_by
+from . import style
+from .build import read_study
+from .ladder import (
+    CAUSAL,
+    ENCODER,
+    LIKELIHOODS,
+    Step,
+    best_rows,
+    list_likelihoods,
+    list_steps,
+    word_tokens,
+)
+from .overview import STARTS
+from .sentences import Tables
+from .tables import DASH, markdown_row
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+OUTCOMES = {  # as a reader of README says them
+    FIRST: "masked better",
+    FIRST + WITHIN: "masked better, by little",
+    SECOND: "causal better",
+    SECOND + WITHIN: "causal better, by little",
+    EQUAL: "equal",
+    NOT_SETTLED: "not settled",
+    NOT_COMPETENT: "undecided",
+    NOT_RUN: "not run",
+}
+SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
+BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
+STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
+ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
+    BEFORE: ("reads the text before the gap", "an encoder"),
+    BOTH: ("reads both sides", "an encoder"),
+    STARTED[0]: ("reads the text before the gap", "a causal model"),
+    STARTED[1]: ("reads both sides", "a causal model"),
+}
+BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
+
+
+def write_short_blocks(studies: Mapping[str, Tables], results: Path) -> dict[str, str]:
+    """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
+    studies = {name: tables for name, tables in studies.items() if STARTS.get(name) in (ENCODER, CAUSAL)}
+    steps, likelihoods = list_steps(studies), list_likelihoods(studies)
+    blocks = {
+        "short-answer": describe_short(steps, studies),
+        "short-table": tabulate_short(steps),
+        "short-likelihood": describe_likelihood(likelihoods),
+        "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
+    }
+    return {name: text for name, text in blocks.items() if text}
+
+
+def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+    """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
+    training, is_neutral = describe_training(studies)
+    verdicts = []
+    if has_only(best_rows(steps, BEFORE), FIRST) and has_only(best_rows(steps, BOTH), *SMALL):
+        verdicts.append("Better text? No: better informed.")
+    if is_neutral:
+        verdicts.append("Better training data? No.")
+    told = [
+        describe_reported(steps),
+        describe_before(best_rows(steps, BEFORE)),
+        describe_both(steps),
+        describe_started([best_rows(steps, step) for step in STARTED]),
+        training,
+    ]
+    head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
+    return "\n".join([*head, *(f"- {sentence}" for sentence in told if sentence)])
+
+
+def describe_reported(steps: pd.DataFrame) -> str:
+    """Return how far the masked model is ahead of what the paper calls causal, with and without originals in sight."""
+    reported, hidden = (
+        best_rows(steps, (ENCODER, "as reported")),
+        best_rows(steps, (ENCODER, "no leak")),
+    )
+    if not (has_only(reported, FIRST) and has_only(hidden, FIRST)):
+        return list_by_corpus("As the paper compares them", hidden)
+    return (
+        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
+        f"({span(hidden['effect'])} with originals hidden). But that causal model is not told where the gaps are."
+    )
+
+
+def describe_before(rows: pd.DataFrame) -> str:
+    """Return how the masked model compares with a causal one that reads the text before the gap."""
+    if not has_only(rows, FIRST):
+        return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
+    return (
+        "**Told where the gaps are, a causal model that reads the text before them is behind**, by "
+        f"{span(rows['effect'])} points (95 % intervals: {span([*rows['low'], *rows['high']])})."
+    )
+
+
+def describe_both(steps: pd.DataFrame) -> str:
+    """Return how the masked model compares with a causal one that reads both sides, also after longer training."""
+    rows = best_rows(steps, BOTH)
+    if not has_only(rows, *SMALL):
+        return list_by_corpus("Against a causal model that reads both sides", rows)
+    return (
+        f"**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
+        f"{describe_longer(steps, rows)}."
+    )
+
+
+def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """Return that the outcomes of a step, which are small, are so after longer training too; nothing where they are not."""
+    start, condition = BOTH
+    longer = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    longer = longer[longer["tokens"] > rows["tokens"].max()]
+    if not has_only(longer, *SMALL):
+        return ""
+    agree = "agrees" if longer["runs"].max() == 1 else "agree"
+    return f" ({word_runs(longer).replace('training', 'longer training')} {agree})"
+
+
+def describe_started(parts: Iterable[pd.DataFrame]) -> str:
+    """Return how the models compare where both start from a causal one."""
+    rows = pd.concat(list(parts))
+    name = "Where both start from a causal model"
+    if (
+        not has_only(rows, SECOND, *SMALL)
+        or not (rows["outcome"] == SECOND).any()
+        or rows["effect"].max() > 0
+    ):
+        return " ".join(
+            list_by_corpus(f"{name} ({condition})", part)
+            for condition, part in rows.groupby("condition", sort=False)
+        )
+    return (
+        f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} points "
+        f"({word_runs(rows)})."
+    )
+
+
+def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
+    """Return what the texts of `mlm` and `clm` are worth as training data, and whether neither is reliably better.
+
+    Counted are the comparisons in which real text trains a better model than text without its hidden words.
+    """
+    if not studies:
+        return "", False
+    rows = pd.concat([tables["utility_gap"] for tables in studies.values()])
+    rows = rows[(rows["comparison"] == BEFORE[1]) & rows["value"].notna() & rows["pale"].isna()]
+    if rows.empty:
+        return "", False
+    masked, causal = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+    none = len(rows) - masked - causal
+    is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
+    head = (
+        f"**As training data, neither kind of text is {'reliably ' * (masked > 0)}better**"
+        if is_neutral
+        else "**As training data**"
+    )
+    counts = (
+        f": of {word_number(len(rows))} comparisons with room to differ {word_number(none)} show no difference, "
+        f"{word_number(masked)} favour{'s' * (masked == 1)} masked and {word_number(causal)} causal text."
+    )
+    return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
+
+
+def describe_constant(studies: Mapping[str, Tables]) -> str:
+    """Return the corpora on which one constant word is better training data than both texts, in every study with room."""
+    better: dict[str, list[bool]] = {}
+    for tables in studies.values():
+        rows = read_study(tables).at_main(tables["headroom"])
+        for corpus, part in rows[rows["room"] == "yes"].groupby("corpus"):
+            utility = part.set_index("trained_on")["utility"]
+            if {"constant", "mlm", "clm"} <= set(utility.index):
+                better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
+    named = style.ordered(corpus for corpus, found in better.items() if len(found) > 1 and all(found))
+    if not named:
+        return ""
+    return f"On {' and '.join(named)}, one constant word in every gap did better."
+
+
+def tabulate_short(steps: pd.DataFrame) -> str:
+    """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
+    known = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+    if not known:
+        return ""
+    corpora = style.ordered(pd.concat(known.values())["corpus"])
+    header = ["the causal model", "both start from", *corpora, "trainings × tokens"]
+    lines = [markdown_row(header), "|---" * len(header) + "|"]
+    for step, rows in known.items():
+        found = {row.corpus: row for row in rows.itertuples(index=False)}
+        cells = [enter_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
+        size = f"{rows['runs'].max():.0f} × {shorten_tokens(rows['tokens'].max())}"
+        lines.append(markdown_row([*ROWS[step], *cells, size]))
+    words = describe_words(pd.concat(known.values()))
+    return "\n".join([*lines, "", "```", *list_commands(known), "```", "", words])
+
+
+def describe_words(rows: pd.DataFrame) -> str:
+    """Return how to read the table: what its words mean, as far as they are in it."""
+    small = rows[rows["outcome"].isin(SMALL)]
+    told = ["Who is ahead, by how many BLEU points."]
+    if len(small):
+        told.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
+    if (rows["outcome"] == NOT_COMPETENT).any():
+        told.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
+    return " ".join(told)
+
+
+def enter_short(row: Any) -> str:
+    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
+    words = OUTCOMES[row.outcome].replace(" better", "")
+    return f"{words} +{abs(row.effect):.1f}" if row.outcome.startswith((FIRST, SECOND)) else words
+
+
+def shorten_tokens(tokens: float) -> str:
+    """Return "768k" or "3.07M"."""
+    return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
+
+
+def list_commands(known: Mapping[Step, pd.DataFrame]) -> list[str]:
+    """Return the commands that make the rows of the table, each with the numbers of its rows."""
+    made = group_by(list(enumerate(known.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
+    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in made.items()}
+    width = max(map(len, commands))
+    return [
+        f"{command:{width}}  # row{'s' * (len(places) > 1)} {' and '.join(places)}"
+        for command, places in commands.items()
+    ]
+
+
+def name_command(study: str) -> str:
+    """Return the command that makes a folder of results."""
+    scale, _, track = study.partition("-")
+    settings = ["" if scale == "laptop" else f"SCALE={scale}", f"TRACK={track}" if track else ""]
+    return " ".join(filter(None, ["make reproduce", *settings]))
+
+
+def describe_likelihood(likelihoods: pd.DataFrame) -> str:
+    """Return who gives the hidden words the higher likelihood, in nats per character, as far as the tables agree."""
+    by_step = {
+        (start, condition): likelihoods[
+            (likelihoods["start"] == start) & (likelihoods["condition"] == condition)
+        ]
+        for start in (ENCODER, CAUSAL)
+        for condition in LIKELIHOODS
+    }
+    told = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
+    started = pd.concat([by_step[step] for step in STARTED])
+    if len(started) and (started["low"] > 0).all():
+        told.append(f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}.")
+    return " ".join(sentence for sentence in told if sentence)
+
+
+def describe_proper(rows: pd.DataFrame) -> str:
+    """Return the likelihood of a causal model that reads both sides, where it is the higher one in every training."""
+    if rows.empty or not (rows["low"] > 0).all():
+        return ""
+    return (
+        "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one "
+        f"{word_corpora(rows)}, by {span(rows['effect'], 2)} nats per character."
+    )
+
+
+def describe_lengths(rows: pd.DataFrame) -> str:
+    """Return after how much training the masked model has the higher likelihood than a causal one of the left side."""
+    ahead = {int(tokens): bool((part["high"] < 0).all()) for tokens, part in rows.groupby("tokens")}
+    late, early = [n for n in ahead if ahead[n]], [n for n in ahead if not ahead[n]]
+    if not late or (early and max(early) > min(late)):
+        return ""
+    lead = -rows.loc[rows["tokens"].isin(late), "effect"]
+    after = f", and not {word_corpora(rows)} after {' or '.join(map(word_tokens, early))}" if early else ""
+    return (
+        f"Against one that reads only the text before the gap, the masked model is ahead after "
+        f"{' and '.join(map(word_tokens, late))} tokens, by {span(lead, 2)}{after}."
+    )
+
+
+def describe_speed(file: Path) -> str:
+    """Return how much faster `fill` is than a plain loop, from the benchmark; nothing where it was not run."""
+    if not file.is_file():
+        return ""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    row = next((line for line in lines if line["name"] == BENCH and line["device"].startswith("cpu")), None)
+    if row is None:
+        return ""
+    return (
+        f"`fill` is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
+        f"{word_number(row['threads'])} CPU threads."
+    )
+
+
+def has_only(rows: pd.DataFrame, *outcomes: str) -> bool:
+    """Return whether there are rows, and all have one of the outcomes."""
+    return len(rows) > 0 and bool(rows["outcome"].isin(outcomes).all())
+
+
+def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
+    """Return the outcomes of a step corpus by corpus, for where no headline holds; nothing where it was not run."""
+    found = group_by(rows.to_dict("records"), lambda row: OUTCOMES[row["outcome"]])
+    told = [f"{words} on {', '.join(row['corpus'] for row in some)}" for words, some in found.items()]
+    return f"**{name}**: {'; '.join(told)}." if told else ""
+
+
+def span(values: Iterable[float], digits: int = 1) -> str:
+    """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike."""
+    values = list(values)
+    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def word_number(number: int) -> str:
+    """Return a small number as a word."""
+    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def word_corpora(rows: pd.DataFrame) -> str:
+    """Return "on all three corpora"."""
+    corpora = rows["corpus"].nunique()
+    return f"on all {word_number(corpora)} corpora" if corpora > 1 else f"on {rows.iloc[0]['corpus']}"
+
+
+def word_runs(rows: pd.DataFrame) -> str:
+    """Return "five trainings"."""
+    runs = int(rows["runs"].min())
+    return f"{word_number(runs)} training{'s' * (runs > 1)}"

@@ -1,0 +1,168 @@
+"""README's first screen says what holds in the tables: a headline whose condition fails is not printed."""
+
+import json
+
+import pytest
+from fake_studies import make_studies
+
+from mlm_vs_clm.report.short_answer import describe_speed, shorten_tokens, span, write_short_blocks
+
+ALL = ("desk", "desk-short_runs", "laptop-causal_start")
+BETTER_INFORMED = "Better text? No: better informed."
+NO_BETTER_DATA = "Better training data? No."
+
+
+@pytest.fixture
+def studies():
+    return make_studies(names=ALL)
+
+
+def change(studies, condition, **values):
+    """Alter the answers of a condition in all studies, on plots alone; no two studies have the same effect."""
+    for place, tables in enumerate(studies.values()):
+        rows = tables["answers"]
+        if "effect" in values:
+            values = values | {"effect": values["effect"] + place / 100}
+        rows.loc[(rows["condition"] == condition) & (rows["corpus"] == "plots"), list(values)] = list(
+            values.values()
+        )
+
+
+def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
+    head, _, *lines = write_short_blocks(studies, tmp_path)["short-answer"].splitlines()
+    assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
+    assert lines == [
+        "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 with originals "
+        "hidden). But that causal model is not told where the gaps are.",
+        "- **Told where the gaps are, a causal model that reads the text before them is behind**, by 5.0 to 6.0 points "
+        "(95 % intervals: 4.5 to 6.5).",
+        "- **A causal model that reads both sides does as well**: the difference is 0.1 points (one longer training agrees).",
+        "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 points (one training).",
+        "- **As training data, neither kind of text is better**: of six comparisons with room to differ six show no difference, "
+        "no favour masked and no causal text. On abstracts, one constant word in every gap did better.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome", "effect", "gone", "said"),
+    [
+        ("known length", "equal", 0.1, "is behind", "masked better on abstracts; equal on plots"),
+        (
+            "known length",
+            "second better",
+            -2.0,
+            "is behind",
+            "masked better on abstracts; causal better on plots",
+        ),
+        ("both contexts", "first better", 3.0, "does as well", "equal on abstracts; masked better on plots"),
+        ("both contexts", "not settled", 1.0, "does as well", "equal on abstracts; not settled on plots"),
+        (
+            "no leak",
+            "arm not competent",
+            9.0,
+            "masked models are ahead",
+            "masked better on abstracts; undecided on plots",
+        ),
+        (
+            "as reported",
+            "not settled",
+            1.0,
+            "masked models are ahead",
+            "masked better on abstracts and plots",
+        ),
+    ],
+)
+def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
+    studies, tmp_path, condition, outcome, effect, gone, said
+):
+    change(studies, condition, outcome=outcome, effect=effect)
+    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    assert gone not in told and said in told.replace("abstracts, plots", "abstracts and plots")
+    assert (BETTER_INFORMED in told) == (condition in ("no leak", "as reported"))
+
+
+def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(studies, tmp_path):
+    rows = studies["laptop-causal_start"]["answers"]
+    rows.loc[rows["corpus"] == "plots", ["outcome", "effect"]] = ["first better", 2.0]
+    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    assert "as good or better" not in told and "causal better on abstracts; masked better on plots" in told
+
+
+def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
+    gaps = studies["desk"]["utility_gap"]
+    gaps.loc[0, ["value", "low", "high"]] = [0.02, 0.01, 0.03]
+    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    assert NO_BETTER_DATA not in told and "five show no difference, one favours masked and no causal" in told
+    studies["desk-short_runs"]["utility_gap"].loc[0, ["value", "low", "high"]] = [-0.02, -0.03, -0.01]
+    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    assert NO_BETTER_DATA in told and "neither kind of text is reliably better" in told
+    for tables in studies.values():
+        tables["utility_gap"]["pale"] = "no room"
+    assert "training data" not in write_short_blocks(studies, tmp_path)["short-answer"]
+
+
+def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):
+    rooms = studies["desk"]["headroom"]
+    rooms.loc[rooms["trained_on"] == "mlm", "utility"] = 0.8
+    assert "constant word" not in write_short_blocks(studies, tmp_path)["short-answer"]
+
+
+def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studies, tmp_path):
+    change(studies, "known length", outcome="arm not competent")
+    table = write_short_blocks(studies, tmp_path)["short-table"]
+    assert table.splitlines() == [
+        "| the causal model | both start from | abstracts | plots | trainings × tokens |",
+        "|---|---|---|---|---|",
+        "| reads the text before the gap | an encoder | masked +6.0 | undecided | 5 × 3.07M |",
+        "| reads both sides | an encoder | equal | equal | 5 × 768k |",
+        "| reads the text before the gap | a causal model | causal +3.0 | undecided | 1 × 240k |",
+        "| reads both sides | a causal model | causal +3.0 | causal +4.0 | 1 × 240k |",
+        "",
+        "```",
+        "make reproduce SCALE=desk                   # row 1",
+        "make reproduce SCALE=desk TRACK=short_runs  # row 2",
+        "make reproduce TRACK=causal_start           # rows 3 and 4",
+        "```",
+        "",
+        "Who is ahead, by how many BLEU points. *Equal*: the whole 95 % interval lies within 1.75 points. "
+        "*Undecided*: a model restores no more words than a table of neighbouring words.",
+    ]
+
+
+def test_the_likelihood_says_as_much_as_the_trainings_agree_on(studies, tmp_path):
+    for name in ("desk-short_runs", "desk"):
+        assert "nats" in write_short_blocks({name: studies[name]}, tmp_path)["short-likelihood"]
+    scores = studies["desk-short_runs"]["scores"]
+    scores.loc[(scores["arm"] == "clm") & (scores["metric"] == "nats_per_character"), "value"] = 1.0
+    told = write_short_blocks(studies, tmp_path)["short-likelihood"]
+    assert told == (
+        "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one on all two "
+        "corpora, by 0.10 nats per character. Against one that reads only the text before the gap, the masked model is ahead "
+        "after 3.07 million tokens, by 0.05, and not on all two corpora after 768,000. Started from a causal model, causal "
+        "models are ahead, by 0.50 to 0.60."
+    )
+    scores.loc[scores["arm"] == "infill", "value"] = 2.0
+    assert "reads both sides" not in write_short_blocks(studies, tmp_path)["short-likelihood"]
+    scores = studies["desk"]["scores"]
+    scores.loc[(scores["arm"] == "clm") & (scores["metric"] == "nats_per_character"), "value"] = 1.0
+    assert "Against one" not in write_short_blocks(studies, tmp_path)["short-likelihood"]
+
+
+def test_a_study_of_another_start_or_no_study_says_nothing(tmp_path):
+    assert write_short_blocks({}, tmp_path) == {}
+    assert write_short_blocks({"laptop-pretrained": make_studies(names=["desk"])["desk"]}, tmp_path) == {}
+
+
+def test_the_speed_is_that_of_the_benchmark(tmp_path):
+    file = tmp_path / "bench.jsonl"
+    assert describe_speed(file) == ""
+    row = {"device": "cpu (X)", "threads": 2, "name": "fill_fp32", "ratio": 5.24}
+    file.write_text("\n".join(json.dumps(row | change) for change in ({"name": "train_fp32"}, {})))
+    assert describe_speed(file).startswith(
+        "`fill` is 5.2 times as fast"
+    ) and "two CPU threads" in describe_speed(file)
+
+
+def test_numbers_are_written_once_where_they_are_alike():
+    assert span([0.21, 0.19]) == "0.2" and span([1, 2.04]) == "1.0 to 2.0"
+    assert shorten_tokens(768_000) == "768k" and shorten_tokens(3_072_000) == "3.07M"
