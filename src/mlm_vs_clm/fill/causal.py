@@ -9,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, DocumentError, FilledText, assemble_text
 from ..errors import StudyError
-from ..models.sizes import count_parameters, forward_flops, position_limit
+from ..models.sizes import count_parameters, forward_flops, position_limit, vocabulary_size
 from .axes import check_values
 from .free_length import OpenWalk, leave_open, write_freely
 from .ledger import Ledger
@@ -67,7 +67,7 @@ def fill_by_walking(
     check_values("causal", {"length": length, "max_length": max_length})
     rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
-    bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     write = _write_slots(bias, sampling, mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}

@@ -10,7 +10,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, CharSpan
 from ..errors import StudyError
-from ..models.kernels.attention import as_filling
 from ..models.sizes import HEAD_ROWS, position_limit
 from .api import choose_writer, name_texts, read_blanks, with_padding
 from .axes import PACE, check_masked, check_values, why_no_likelihood
@@ -123,7 +122,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
             truth.look_at(here, masked.lerp(logits, weight))
         truths[0].follow(here)
 
-    with as_filling(model):
+    with product.filler.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
         walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
     return [truth.likelihoods(blanked) for truth in truths]
@@ -190,6 +189,6 @@ def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[s
     pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
     context, order = axes.get("context", "both"), axes.get("order", "random")
     check_masked(context, order, "known", pace, 0.0)
-    with as_filling(model):
-        follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+    follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+    with follower.reading.prepared():
         follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))

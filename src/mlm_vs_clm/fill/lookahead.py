@@ -15,7 +15,7 @@ from ..blanks import BlankedText, FilledText, assemble_text
 from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling, kept_in
-from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer
+from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer, vocabulary_size
 from .axes import check_values
 from .causal import check_opening, check_positions, count_walks, to_open_rows
 from .ledger import Ledger
@@ -48,13 +48,13 @@ def fill_lookahead(
     `fill_causal` raises.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
-    check_candidates(candidates, model.config.vocab_size)
+    check_candidates(candidates, vocabulary_size(model))
     check_positions(model, "look-ahead")
     rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
         check_opening(row)
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
-    bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     with as_filling(model), torch.inference_mode():
         for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
