@@ -1,5 +1,6 @@
 """Which tokens may fill which slot: what all models that fill slots share."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -56,6 +57,29 @@ def word_prefix(tokens: list[str]) -> str:
     counts = {prefix: sum(token.startswith(prefix) for token in tokens) for prefix in prefixes}
     prefix = max(prefixes, key=lambda prefix: counts[prefix])
     return prefix if counts[prefix] else ""
+
+
+def special_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    """Return the special tokens as they would be typed, but the unknown token, which stands for any text."""
+    return [all_tokens(tokenizer)[number] for number in special_ids(tokenizer)]
+
+
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Return the ids of the special tokens but the unknown one."""
+    special = {number for number, added in tokenizer.added_tokens_decoder.items() if added.special}
+    return sorted({*tokenizer.all_special_ids, *special} - {tokenizer.unk_token_id})
+
+
+def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tensor:
+    """Return logits (n, vocabulary); StudyError for a row with a NaN or no finite number, by the name of its document."""
+    is_wrong = ~logits.amax(-1).isfinite()  # a NaN is the largest
+    if is_wrong.any():
+        at = f" in document {names[int(is_wrong.nonzero()[0])]}" if names else ""
+        raise StudyError(
+            f"the model gives no finite numbers{at}: its weights are damaged, its training diverged, or its precision "
+            "is too low"
+        )
+    return logits
 
 
 def _special(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> torch.Tensor:
