@@ -7,7 +7,7 @@ from transformers import PreTrainedTokenizerBase
 
 from .rows import SlotKind
 from .sampling import Key, Sampling
-from .vocabulary import CONTINUATION_PREFIX, all_tokens
+from .vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
 from .walking import Walk, Write
 
 
@@ -91,6 +91,7 @@ def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, samplin
     legal, continues = bias.amax(0), continues_word(tokenizer, bias).tolist()
 
     def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
+        check_finite(logits + legal, [one.row.id for one in here])
         for one in here:
             one.n_passes += 1
         opened = [i for i, one in enumerate(here) if one.is_open]

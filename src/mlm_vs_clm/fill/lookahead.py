@@ -14,13 +14,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..blanks import BlankedText, FilledText, assemble_text
 from ..errors import StudyError
 from ..hardware import MEMORY
+from ..models.evaluation import in_evaluation_mode
 from ..models.kernels.attention import as_filling, kept_in
 from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer, vocabulary_size
 from .axes import check_values
 from .causal import check_opening, check_positions, count_walks, to_open_rows
 from .ledger import Ledger
 from .rows import TokenRow
-from .vocabulary import Speller, slot_bias
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size, make_cache
 
 # Whose a column is: of all candidates, of none any more; a query of none.
@@ -28,6 +29,7 @@ SHARED, DROPPED, PADDING = -1, -2, -3
 DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
+@in_evaluation_mode
 def fill_lookahead(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -218,7 +220,7 @@ def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.T
         torch.tensor(kinds, device=bias.device).split(HEAD_ROWS),
         strict=True,
     ):
-        logits = head(part).float()
+        logits = check_finite(head(part).float())
         legal = logits + bias[kind]
         ids = legal.topk(n, dim=-1).indices.sort(-1).values  # equal ones in the order of the vocabulary
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices

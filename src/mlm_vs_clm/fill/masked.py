@@ -11,6 +11,7 @@ from ..blanks import BlankedText, FilledText, assemble_text
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..hardware import MEMORY
+from ..models.evaluation import in_evaluation_mode
 from ..models.kernels.trimming import states_at, trim_sizes
 from ..models.objectives import RUNWAY
 from ..models.sizes import HEAD_ROWS, count_parameters, forward_flops, position_limit, vocabulary_size
@@ -21,7 +22,7 @@ from .orders import PLANS, Order, Pace, Planned, make_order
 from .reading import Reading
 from .rows import Lengths, TokenRow, to_rows
 from .sampling import GREEDY, Key, Sampling
-from .vocabulary import Speller, slot_bias
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
@@ -50,6 +51,7 @@ class Work:
         return (self.row.id, slot, visit) if visit else (self.row.id, slot)
 
 
+@in_evaluation_mode
 def fill_masked(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -165,6 +167,7 @@ class Filler:
         logits = self.logits(rows, views, candidates)
         for part, bias in self._legal(rows, candidates, logits):
             part += bias
+        check_finite(logits, [rows[i].id for i, _ in candidates])
         accepted = self._accept(batch, candidates, logits)
         if len(accepted) < len(candidates):
             logits = logits[accepted]
@@ -224,6 +227,7 @@ class Filler:
             members = [rows[i] for i in batch]
             slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
             logits = self.logits(members, [row.ids for row in members], slots)
+            check_finite(logits, [members[i].id for i, _ in slots])
             legal = self._legal(members, slots, logits)
             best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
             for (i, _), value in zip(slots, best, strict=True):

@@ -5,6 +5,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
+from ..models.evaluation import in_evaluation_mode
 from ..models.sizes import position_limit, vocabulary_size
 from .axes import check_values
 from .causal import fill_by_walking, read_kept
@@ -15,6 +16,7 @@ from .sampling import GREEDY, Sampling
 from .walking import Walk, batch_by_size
 
 
+@in_evaluation_mode
 def fill_product(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,

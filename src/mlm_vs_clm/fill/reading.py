@@ -36,8 +36,8 @@ def read_by_length(
     found: dict[int, torch.Tensor] = {}
     for length in {*map(len, texts)}:
         rows = [row for row, text in enumerate(texts) if len(text) == length]
-        some = [[of[row] for row in rows] for of in (texts, places)]
-        logits = read_padded(model, *some, pad_id, states_of)
+        of_length, asked = ([of[row] for row in rows] for of in (texts, places))
+        logits = read_padded(model, of_length, asked, pad_id, states_of)
         found |= zip(rows, logits.split([len(places[row]) for row in rows]), strict=True)
     return torch.cat([found[row] for row in range(len(texts))])
 

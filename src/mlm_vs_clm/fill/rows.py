@@ -76,10 +76,17 @@ def to_rows(
     encoded = iter(encode([piece for row in pieces for piece, _ in row]))
     unknown = unknown_id(tokenizer)
     opening, closing = edge_tokens(tokenizer)
-    rows = []
+    special, rows = {*special_ids(tokenizer)}, []
     for number, (text, cut) in enumerate(zip(blanked, pieces, strict=True)):
         row, counts = TokenRow(text.id, [*opening]), lengths[number] if lengths else text.counts
         for (piece, blank), ids in zip(cut, encoded, strict=False):
+            is_read = blank is None or not counts
+            if is_read and (typed := special & {*ids}):
+                raise DocumentError(
+                    text.id,
+                    f"it contains {tokenizer.convert_ids_to_tokens(min(typed))}, which this tokenizer can only read "
+                    "as a special token: take it out",
+                )
             if blank is None:
                 row.ids += ids
             else:
@@ -98,6 +105,12 @@ def to_rows(
     return rows
 
 
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Return the ids of the special tokens but the unknown one, which stands for any text."""
+    special = {number for number, added in tokenizer.added_tokens_decoder.items() if added.special}
+    return sorted({*tokenizer.all_special_ids, *special} - {tokenizer.unk_token_id})
+
+
 def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
     """Return what stands in a slot before it is masked; a byte-level vocabulary may have no unknown token."""
     return tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
@@ -105,6 +118,8 @@ def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
 
 class PieceEncoder:
     """Encodes pieces of a text one by one, each as it would be encoded inside the text.
+
+    A special token that is typed in a text (`[MASK]`, `</s>`) is encoded as the characters that it is.
 
     Some tokenizers put a space before whatever they encode (`▁` of T5 and Llama, `Ġ` with add_prefix_space).
     That is right at the start of a text and wrong at the border of a blank. `adds_space` is true for a tokenizer
@@ -131,7 +146,10 @@ class PieceEncoder:
         return self._space[character]
 
     def _encode_whole(self, pieces: list[str]) -> list[list[int]]:
-        return self.tokenizer(pieces, add_special_tokens=False)["input_ids"] if pieces else []
+        if not pieces:
+            return []
+        encoded = self.tokenizer(pieces, add_special_tokens=False, split_special_tokens=True)
+        return encoded["input_ids"]
 
 
 def _cut(blanked: BlankedText, encode: PieceEncoder) -> list[tuple[str, int | None]]:
@@ -176,6 +194,7 @@ def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> T
     before = [part for part in before if part]
     parts["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
     bare = Tokenizer.from_str(json.dumps(parts))
+    bare.encode_special_tokens = True
     bare.no_truncation()
     bare.no_padding()
     return bare

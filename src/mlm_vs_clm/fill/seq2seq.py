@@ -12,6 +12,7 @@ from ..blanks import BlankedText, DocumentError, FilledText, assemble_text, grou
 from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.checkpoints import sentinel_tokens
+from ..models.evaluation import in_evaluation_mode
 from ..models.kernels.attention import NAME as FAST
 from ..models.kernels.attention import kept_in
 from ..models.kernels.linear import prepacked_products
@@ -20,7 +21,7 @@ from ..models.sizes import count_parameters, forward_flops, output_layer, positi
 from .alignment import align, split_answer
 from .axes import check_values
 from .ledger import Ledger
-from .probe import choose_way, probe_texts
+from .probe import Way, choose_way, probe_texts
 from .reading import stack
 from .vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite, special_tokens, word_prefix
 from .walking import make_cache
@@ -30,6 +31,7 @@ GENERATION_TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_st
 Settle = Callable[[BlankedText, list[int]], FilledText]
 
 
+@in_evaluation_mode
 def fill_seq2seq(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -105,7 +107,9 @@ def _without_marks(text: BlankedText, pieces: list[str], marks: list[str]) -> st
     """Return what a model reads of a text; DocumentError if it would take characters of the text for a special token."""
     typed = [mark for mark in marks if any(mark in piece for piece in pieces)]
     if typed:
-        raise DocumentError(text.id, f"it contains {typed[0]}, a special token of this tokenizer: take it out")
+        raise DocumentError(
+            text.id, f"it contains {typed[0]}, a special token of this tokenizer: take it out"
+        )
     return "".join(pieces)
 
 
@@ -173,8 +177,8 @@ def _generate(
 ) -> list[list[int]]:
     """Return the tokens that the model generates for each input, without padding."""
     pad_id, by_steps = tokenizer.pad_token_id, model.config.model_type == "encoder-decoder"
-    ways = WAYS_BY_STEPS if by_steps else WAYS
-    ways = {name: partial(way, pad_id) for name, way in ways.items()}
+    probes = WAYS_BY_STEPS if by_steps else WAYS
+    ways: dict[str, Way] = {name: partial(probe, pad_id) for name, probe in probes.items()}
     if choose_way(model, ways, pad_id) != "batch":
         texts = tokenizer(inputs)["input_ids"]
         generated = [_generate_alone(model, ids, max_new_tokens) for ids in texts]
@@ -223,7 +227,9 @@ def _start_token(model: Any) -> int:
     return start
 
 
-def _probe_inputs(pad_id: int, model: Any) -> tuple[list[list[int]], torch.Tensor, torch.Tensor, torch.Tensor]:
+def _probe_inputs(
+    pad_id: int, model: Any
+) -> tuple[list[list[int]], torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return two short texts, the same padded with their mask, and what is written for each."""
     texts = probe_texts(model, pad_id)
     ids, seen = stack(texts, pad_id, model.device)
@@ -254,7 +260,9 @@ def _probe_alone(pad_id: int, model: Any) -> torch.Tensor:
     texts, _, _, written = _probe_inputs(pad_id, model)
     read = [torch.tensor([text], device=model.device) for text in texts]
     pairs = zip(read, written, strict=True)
-    return torch.cat([model(input_ids=ids, decoder_input_ids=some[None]).logits for ids, some in pairs]).float()
+    return torch.cat(
+        [model(input_ids=ids, decoder_input_ids=some[None]).logits for ids, some in pairs]
+    ).float()
 
 
 def _probe_steps(pad_id: int, model: Any) -> torch.Tensor:

@@ -7,7 +7,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
-from .rows import SlotKind, TokenRow
+from .rows import SlotKind, TokenRow, special_ids
 
 # How a vocabulary tells the start of a word from its middle: by a prefix on one or the other.
 CONTINUATION_PREFIX = "##"
@@ -64,12 +64,6 @@ def special_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     return [all_tokens(tokenizer)[number] for number in special_ids(tokenizer)]
 
 
-def special_ids(tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Return the ids of the special tokens but the unknown one."""
-    special = {number for number, added in tokenizer.added_tokens_decoder.items() if added.special}
-    return sorted({*tokenizer.all_special_ids, *special} - {tokenizer.unk_token_id})
-
-
 def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tensor:
     """Return logits (n, vocabulary); StudyError for a row with a NaN or no finite number, by the name of its document."""
     is_wrong = ~logits.amax(-1).isfinite()  # a NaN is the largest
@@ -83,9 +77,8 @@ def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tenso
 
 
 def _special(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> torch.Tensor:
-    special = [number for number, added in tokenizer.added_tokens_decoder.items() if added.special]
     found = torch.zeros(len(tokens), dtype=torch.bool)
-    found[[*tokenizer.all_special_ids, *special]] = True
+    found[[*tokenizer.all_special_ids, *special_ids(tokenizer)]] = True
     return found | torch.tensor([token.startswith(("[unused", "<extra_id_")) for token in tokens])
 
 

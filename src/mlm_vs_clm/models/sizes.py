@@ -11,7 +11,12 @@ from ..errors import StudyError
 
 HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
 BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
-LIMITS = ("max_position_embeddings", "max_seq_len")  # settings that say how many tokens fit
+LIMITS = (
+    "max_position_embeddings",
+    "max_seq_len",
+    "max_encoder_position_embeddings",
+    "max_target_positions",
+)  # settings that say how many tokens fit
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
 HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
@@ -102,18 +107,20 @@ def vocabulary_size(model: PreTrainedModel) -> int:
     """Return how many tokens a model knows; StudyError for one that does not say."""
     n = getattr(model.config.get_text_config(decoder=True), "vocab_size", None)
     if not isinstance(n, int):
-        raise StudyError(f"{type(model).__name__} has no vocabulary (vocab_size): it is no language model of text")
+        raise StudyError(
+            f"{type(model).__name__} has no vocabulary (vocab_size): it is no language model of text"
+        )
     return n
 
 
 def _position_tables(model: PreTrainedModel) -> list[Any]:
     """Return the tables of learned positions: embeddings whose name says so, without those of distances."""
-    tables: list[Any] = [
-        module
-        for name, module in model.named_modules()
-        if "pos" in name.rpartition(".")[2] and "rel" not in name and hasattr(module, "num_embeddings")
+    named: list[tuple[str, Any]] = [(name.rpartition(".")[2], part) for name, part in model.named_modules()]
+    return [
+        table
+        for name, table in named
+        if "pos" in name and "rel" not in name and hasattr(table, "padding_idx")
     ]
-    return [table for table in tables if getattr(table, "weight", None) is not None]
 
 
 def first_position(model: PreTrainedModel) -> int:
