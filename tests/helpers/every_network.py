@@ -11,18 +11,16 @@ CLASSES = {
     "seq2seq": hf.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 }
 LARGEST = 3_000_000  # parameters
-WIDTH = "hidden_size d_model n_embd embed_dim dim emb_dim embedding_size model_dim attention_hidden_size d_embed"
-DEPTH = (
-    "num_hidden_layers num_layers n_layer n_layers encoder_layers decoder_layers num_decoder_layers num_encoder_layers"
+WIDTH = (
+    "hidden_size d_model n_embd embed_dim dim emb_dim embedding_size model_dim attention_hidden_size d_embed"
 )
+DEPTH = "num_hidden_layers num_layers n_layer n_layers encoder_layers decoder_layers num_decoder_layers num_encoder_layers"
 HEADS = (
     "num_attention_heads num_heads n_head n_heads encoder_attention_heads decoder_attention_heads "
     "num_encoder_attention_heads num_decoder_attention_heads num_key_value_heads"
 )
 INNER = "intermediate_size d_ff ffn_dim encoder_ffn_dim decoder_ffn_dim d_inner hidden_dim n_inner"
-POSITIONS = (
-    "max_position_embeddings n_positions max_seq_len max_encoder_position_embeddings max_decoder_position_embeddings"
-)
+POSITIONS = "max_position_embeddings n_positions max_seq_len max_encoder_position_embeddings max_decoder_position_embeddings"
 SIZES = {
     **dict.fromkeys(WIDTH.split(), 16),
     **dict.fromkeys(DEPTH.split(), 2),
@@ -37,7 +35,12 @@ SIZES = {
     **{"qk_head_dim": 8, "v_head_dim": 8},
 }
 SPECIAL = {
-    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "expert_layer_period": 2, "use_mamba_kernels": False},
+    "jamba": {
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "expert_layer_period": 2,
+        "use_mamba_kernels": False,
+    },
     "mamba2": {"num_heads": 4, "head_dim": 8, "n_groups": 1},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "reformer": {"axial_pos_embds": False},

@@ -42,6 +42,15 @@ class TokenRow:
         """Return the slot numbers (not places) of one blank."""
         return [number for number, owner in enumerate(self.blank_of) if owner == blank]
 
+    def neighbours(self, slot: int) -> range:
+        """Return the slots (numbers) of the blank of a slot, which are side by side."""
+        first, last = slot, slot
+        while self.inside[first]:
+            first -= 1
+        while last + 1 < len(self.slots) and self.inside[last + 1]:
+            last += 1
+        return range(first, last + 1)
+
     def mask(self, mask_id: int, slots: list[int] | None = None) -> None:
         """Put the mask token into these slots (numbers), by default into all."""
         for place in self.slots if slots is None else [self.slots[slot] for slot in slots]:

@@ -1,13 +1,14 @@
 """Which tokens may fill which slot: what all models that fill slots share."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
 
 import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
 from .rows import SlotKind, TokenRow, special_ids
+from .utf8 import BETWEEN, WHOLE, States, find_utf8
 
 # How a vocabulary tells the start of a word from its middle: by a prefix on one or the other.
 CONTINUATION_PREFIX = "##"
@@ -28,6 +29,63 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
     barred = torch.ones(len(SlotKind), n_vocabulary, dtype=torch.bool)
     barred[:, : len(tokenizer)] = _barred(tokenizer, len(tokenizer))
     return torch.zeros(barred.shape).masked_fill(barred, float("-inf"))
+
+
+class Legal:
+    """Which tokens may fill which slot: by its kind (`slot_bias`), and so that a blank is valid UTF-8.
+
+    `table` (n, vocabulary) has what to add to logits, 0 or -inf: its first rows by SlotKind, others as they are needed.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, n_vocabulary: int, device: torch.device):
+        self.table = slot_bias(tokenizer, n_vocabulary).to(device)
+        self.utf8 = find_utf8(tokenizer)
+        self._numbers: dict[tuple[int, States, States], int] = {}
+
+    def number(
+        self, row: TokenRow, slot: int, is_filled: Callable[[int], bool], is_shared: bool = False
+    ) -> int:
+        """Return the row of `table` for a slot, by what the slots of its blank are filled with (slot number -> bool).
+
+        `is_shared`: another slot of the blank is filled in the same pass, so each token is to end a character.
+        """
+        if self.utf8 is None:
+            return row.kinds[slot]
+        slots = row.neighbours(slot)
+        known = [n for n in slots if n != slot and not (is_shared and not is_filled(n))]
+        tokens = {n: row.ids[row.slots[n]] if is_filled(n) else None for n in known}
+        before, after = ([tokens[n] for n in known if (n < slot) == side] for side in (True, False))
+        return self.number_between(row.kinds[slot], before, after)
+
+    def number_between(self, kind: int, before: Sequence[int | None], after: Sequence[int | None]) -> int:
+        """Return the row of `table` for a slot with these tokens of its blank before and after it (None: any)."""
+        if self.utf8 is None:
+            return kind
+        starts = reduce(self.utf8.after, before, BETWEEN)
+        return self._number(kind, starts, reduce(self.utf8.before, reversed(after), BETWEEN))
+
+    def number_open(self, kind: int, before: Sequence[int], n_more: int) -> int:
+        """Return the row of `table` for the next token of a blank that may get `n_more` others after it."""
+        if self.utf8 is None:
+            return kind
+        return self._number(kind, reduce(self.utf8.after, before, BETWEEN), self.utf8.ends(n_more))
+
+    def is_within_character(self, tokens: Sequence[int]) -> bool:
+        """Return whether these tokens of a blank end in half a character."""
+        return self.utf8 is not None and WHOLE not in reduce(self.utf8.after, tokens, BETWEEN)
+
+    def _number(self, kind: int, starts: States, ends: States) -> int:
+        key = (kind, starts, ends)
+        if key not in self._numbers and self.utf8 is not None:
+            self._numbers[key] = len(self.table)
+            self.table = torch.cat([self.table, self._bar(kind, self.utf8.is_allowed(starts, ends))[None]])
+        return self._numbers[key]
+
+    def _bar(self, kind: int, is_allowed: torch.Tensor) -> torch.Tensor:
+        """Return the row of a kind without the tokens that are not allowed; as it is if none would be left."""
+        bar = self.table[kind].clone()
+        bar[: len(is_allowed)].masked_fill_(~is_allowed.to(bar.device), float("-inf"))
+        return bar if bar.isfinite().any() else self.table[kind]
 
 
 def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
