@@ -16,7 +16,7 @@ from .free_length import OpenWalk, leave_open, write_freely
 from .ledger import Ledger
 from .rows import TokenRow, to_rows, unknown_id
 from .sampling import GREEDY, Sampling
-from .vocabulary import Legal, Speller, check_finite
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import Walk, Write, walk
 
 Plan = Callable[[TokenRow], Walk]
@@ -69,12 +69,12 @@ def fill_by_walking(
     check_values("causal", {"length": length, "max_length": max_length})
     rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
-    legal = Legal(tokenizer, vocabulary_size(model), model.device)
-    write = _write_slots(legal, sampling, mix)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
+    write = _write_slots(bias, sampling, mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
         walks = {i: leave_open(one, max_length, spare[i]) for i, one in walks.items()}
-        write = write_freely(tokenizer, legal, sampling)
+        write = write_freely(tokenizer, bias, sampling)
     walk(model, [*walks.values()], write, tokenizer.pad_token_id, batch_tokens)
     spell = Speller(tokenizer)
     filled = [
@@ -114,11 +114,10 @@ def check_opening(row: TokenRow) -> None:
         )
 
 
-def _write_slots(legal: Legal, sampling: Sampling, mix: Mix | None) -> Write:
+def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Write:
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         logits = mix(here, logits) if mix else logits
-        numbers = [legal.number(one.row, one.n_written, one.n_written.__gt__) for one in here]
-        logits += legal.table[numbers]
+        logits += bias[[one.row.kinds[one.n_written] for one in here]]
         check_finite(logits, [one.row.id for one in here])
         keys = [(one.row.id, one.n_written) for one in here]
         for one, token in zip(here, sampling(logits, keys), strict=True):

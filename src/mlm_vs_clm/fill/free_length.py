@@ -7,7 +7,8 @@ from transformers import PreTrainedTokenizerBase
 
 from .rows import SlotKind
 from .sampling import Key, Sampling
-from .vocabulary import CONTINUATION_PREFIX, Legal, all_tokens, check_finite
+from .utf8 import spell_bytes
+from .vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
 from .walking import Walk, Write
 
 
@@ -63,11 +64,6 @@ class OpenWalk(Walk):
         self.spare = None if self.spare is None else self.spare - 1
         self._open()
 
-    def n_more(self) -> int:
-        """Return how many more tokens the open blank may get, or how many after its first the next one may get."""
-        room = self.max_length - (len(self.answers[-1]) if self.is_open else 1)
-        return room if self.spare is None else min(room, self.spare)
-
     def _open(self) -> None:
         self.is_open = len(self.answers[-1]) < self.max_length and (self.spare is None or self.spare > 0)
 
@@ -80,50 +76,37 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:
-    """Return which tokens (vocabulary, bool) continue a word: none that may start one, and no punctuation.
+    """Return which tokens (vocabulary, bool) continue a word: none that may start one, no punctuation, no half character.
 
     A vocabulary without word prefixes (`##`, `Ġ`, `▁`) has none, so every blank then gets one token.
     """
     tokens = all_tokens(tokenizer)
     spelt = [token.removeprefix(CONTINUATION_PREFIX)[:1].isalnum() for token in tokens]
     found = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
+    if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
+        found &= bias[SlotKind.ONLY] == 0
     found[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
     return found
 
 
-def write_freely(tokenizer: PreTrainedTokenizerBase, legal: Legal, sampling: Sampling) -> Write:
+def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, sampling: Sampling) -> Write:
     """Return a function that writes: an open blank gets a token drawn from all, and ends unless it continues the word."""
-    bias = legal.table[: len(SlotKind)]
-    anywhere, continues = bias.amax(0), continues_word(tokenizer, bias)
-
-    def bar(one: OpenWalk) -> torch.Tensor:
-        """Return what is barred after the tokens of an open blank: what would leave half a character."""
-        written = one.answers[-1]
-        number = legal.number_open(SlotKind.CONTINUATION, written, one.n_more() - 1)
-        row = legal.table[number]
-        return row if legal.is_within_character(written) else torch.where(continues, row, anywhere)
-
-    def extend(opened: list[OpenWalk], logits: torch.Tensor) -> None:
-        keys: list[Key] = [(one.row.id, one.n_written - 1, len(one.answers[-1])) for one in opened]
-        some = logits + torch.stack([bar(one) for one in opened])
-        for one, token in zip(opened, sampling(some, keys), strict=True):
-            one.is_open = False
-            if continues[token] or legal.is_within_character(one.answers[-1]):
-                one.extend(token)
+    legal, continues = bias.amax(0), continues_word(tokenizer, bias).tolist()
 
     def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
-        check_finite(logits + anywhere, [one.row.id for one in here])
+        check_finite(logits + legal, [one.row.id for one in here])
         for one in here:
             one.n_passes += 1
-        if opened := [i for i, one in enumerate(here) if one.is_open]:
-            extend([here[i] for i in opened], logits[opened])
+        opened = [i for i, one in enumerate(here) if one.is_open]
+        keys: list[Key] = [(here[i].row.id, here[i].n_written - 1, len(here[i].answers[-1])) for i in opened]
+        for i, token in zip(opened, sampling(logits[opened] + legal, keys), strict=True):
+            here[i].is_open = False
+            if continues[token]:
+                here[i].extend(token)
         first = [i for i, one in enumerate(here) if one.is_at_slot()]
-        numbers = [
-            legal.number_open(one.row.kinds[one.n_written], [], one.n_more())
-            for one in (here[i] for i in first)
-        ]
-        keys: list[Key] = [(here[i].row.id, here[i].n_written) for i in first]
-        for i, token in zip(first, sampling(logits[first] + legal.table[numbers], keys), strict=True):
+        kinds = [here[i].row.kinds[here[i].n_written] for i in first]
+        keys = [(here[i].row.id, here[i].n_written) for i in first]
+        for i, token in zip(first, sampling(logits[first] + bias[kinds], keys), strict=True):
             here[i].write(token)
 
     return write

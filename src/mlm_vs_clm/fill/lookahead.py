@@ -21,7 +21,7 @@ from .axes import check_values
 from .causal import check_opening, check_positions, count_walks, to_open_rows
 from .ledger import Ledger
 from .rows import TokenRow
-from .vocabulary import Legal, Speller, check_finite
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size, make_cache
 
 # Whose a column is: of all candidates, of none any more; a query of none.
@@ -56,10 +56,10 @@ def fill_lookahead(
     for row in rows:
         check_opening(row)
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
-    legal = Legal(tokenizer, vocabulary_size(model), model.device)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     with as_filling(model), torch.inference_mode():
         for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
-            _search(model, batch, legal, tokenizer.pad_token_id or 0)
+            _search(model, batch, bias, tokenizer.pad_token_id or 0)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
     filled = [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs]
@@ -147,10 +147,6 @@ class Search:
         """Return the kind of the slot that is written next."""
         return self.row.kinds[self.blanks[0][len(self.answers[0])]]
 
-    def n_left(self) -> int:
-        """Return how many slots of the blank stay to be filled after that."""
-        return len(self.blanks[0]) - len(self.answers[0]) - 1
-
     def _kept_after(self, slots: list[int]) -> list[int]:
         end = self.row.slots[slots[-1] + 1] if len(self.blanks) > 1 else len(self.row.ids)
         return self.row.ids[self.row.slots[slots[-1]] + 1 : end]
@@ -165,7 +161,7 @@ class Search:
         self.answers, self.scores, self.rest, self.is_deciding = [[]], [0.0], [], False
 
 
-def _search(model: PreTrainedModel, batch: list[Search], legal: Legal, pad_id: int) -> None:
+def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor, pad_id: int) -> None:
     """Fill the documents of a batch, in rounds of one pass each."""
     reader, head = _TreeReader(model, batch, pad_id), output_layer(model)
     while batch := _trim(batch):
@@ -186,7 +182,7 @@ def _search(model: PreTrainedModel, batch: list[Search], legal: Legal, pad_id: i
                 one.n_scored += len(found)
             one.chosen = None
         if asking:
-            _propose(head, asking, last, legal)
+            _propose(head, asking, last, bias)
             for one in asking:
                 reader.take_note(one)
                 one.chosen = None
@@ -214,22 +210,18 @@ def _score_kept(head, states: list[torch.Tensor], targets: list[list[list[int]]]
     return [[sum(next(values) for _ in part) for part in one] for one in targets]
 
 
-def _propose(head, asking: list[Search], last: list[torch.Tensor], rules: Legal) -> None:
+def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.Tensor) -> None:
     """Give each document the likeliest tokens after each of its parts that may stand there."""
     sizes, n = [len(states) for states in last], max(one.n_candidates for one in asking)
-    numbers = [
-        rules.number_between(one.kind(), answer, [None] * one.n_left())
-        for one in asking
-        for answer in one.answers
-    ]
+    kinds = [one.kind() for one, size in zip(asking, sizes, strict=True) for _ in range(size)]
     values, tokens = [], []
     for part, kind in zip(
         torch.cat(last).split(HEAD_ROWS),
-        torch.tensor(numbers, device=rules.table.device).split(HEAD_ROWS),
+        torch.tensor(kinds, device=bias.device).split(HEAD_ROWS),
         strict=True,
     ):
         logits = check_finite(head(part).float())
-        legal = logits + rules.table[kind]
+        legal = logits + bias[kind]
         ids = legal.topk(n, dim=-1).indices.sort(-1).values  # equal ones in the order of the vocabulary
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices
         ids = ids.gather(-1, order)

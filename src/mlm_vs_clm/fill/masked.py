@@ -1,6 +1,5 @@
 """How a masked model fills blanks: in passes over the text, some slots in each."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -23,7 +22,7 @@ from .orders import PLANS, Order, Pace, Planned, make_order
 from .reading import Reading
 from .rows import Lengths, TokenRow, to_rows
 from .sampling import GREEDY, Key, Sampling
-from .vocabulary import Legal, Speller, check_finite
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
@@ -143,7 +142,7 @@ class Filler:
         self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id, states_at)
         self.max_positions, self.batch_tokens = position_limit(model), batch_tokens
         self.sizes_for = cache(partial(trim_sizes, model, count_parameters(model)))
-        self.rules = Legal(tokenizer, vocabulary_size(model), model.device)
+        self.bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
 
     def tokenize(self, blanked: list[BlankedText], lengths: Lengths | None) -> list[TokenRow]:
         """Return the texts as tokens, with slots for their blanks."""
@@ -173,7 +172,6 @@ class Filler:
         if len(accepted) < len(candidates):
             logits = logits[accepted]
         filled = [candidates[n] for n in accepted]
-        self._bar_shared(rows, filled, logits)
         tokens = self.sampling(logits, [batch[i].key(slot) for i, slot in filled])
         for (i, slot), token in zip(filled, tokens, strict=True):
             batch[i].row.ids[batch[i].row.slots[slot]] = token
@@ -192,24 +190,9 @@ class Filler:
         self, rows: list[TokenRow], slots: Slots, logits: torch.Tensor
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Yield parts of the logits, each with the bias that bars the tokens which may not fill its slots."""
-        numbers = [self._number(rows[i], slot) for i, slot in slots]
-        parts = torch.tensor(numbers, device=logits.device).split(HEAD_ROWS)
-        for part, some in zip(logits.split(HEAD_ROWS), parts, strict=True):
-            yield part, self.rules.table[some]
-
-    def _number(self, row: TokenRow, slot: int, is_shared: bool = False) -> int:
-        return self.rules.number(row, slot, lambda n: row.ids[row.slots[n]] != self.mask_id, is_shared)
-
-    def _bar_shared(self, rows: list[TokenRow], filled: Slots, logits: torch.Tensor) -> None:
-        """Bar half characters where several slots of one blank are filled in one pass: none knows of the other."""
-        if self.rules.utf8 is None:
-            return
-        blanks = [(i, rows[i].blank_of[slot]) for i, slot in filled]
-        counts = Counter(blanks)
-        for n, (i, slot) in enumerate(filled):
-            if counts[blanks[n]] > 1:
-                number = self._number(rows[i], slot, is_shared=True)
-                logits[n] += self.rules.table[number]
+        kinds = torch.tensor([rows[i].kinds[slot] for i, slot in slots], device=logits.device)
+        for part, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
+            yield part, self.bias[kind]
 
     def _accept(self, batch: list[Work], candidates: Slots, logits: torch.Tensor) -> list[int]:
         """Return which candidates are filled now (indices)."""

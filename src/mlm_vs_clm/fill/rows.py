@@ -18,10 +18,12 @@ Lengths = list[list[int]]  # for each text, the number of tokens of each blank
 class SlotKind(IntEnum):
     """Which tokens may fill a slot: that of the first token of a word, or of a later one."""
 
-    AFTER_SPACE = 0
-    CONTINUATION = 1
-    NO_SPACE = 2  # a first slot without a space before it
+    AFTER_SPACE = 0  # the only slot
+    CONTINUATION = 1  # with more slots to come
+    NO_SPACE = 2  # a first slot without a space before it, with more slots to come
     SPACE_AND_MORE = 3  # a first slot after a space, with more slots to come
+    ONLY = 4  # the only slot, without a space before it
+    LAST = 5  # the last of several
 
 
 @dataclass
@@ -42,15 +44,6 @@ class TokenRow:
         """Return the slot numbers (not places) of one blank."""
         return [number for number, owner in enumerate(self.blank_of) if owner == blank]
 
-    def neighbours(self, slot: int) -> range:
-        """Return the slots (numbers) of the blank of a slot, which are side by side."""
-        first, last = slot, slot
-        while self.inside[first]:
-            first -= 1
-        while last + 1 < len(self.slots) and self.inside[last + 1]:
-            last += 1
-        return range(first, last + 1)
-
     def mask(self, mask_id: int, slots: list[int] | None = None) -> None:
         """Put the mask token into these slots (numbers), by default into all."""
         for place in self.slots if slots is None else [self.slots[slot] for slot in slots]:
@@ -58,13 +51,14 @@ class TokenRow:
 
     def append_blank(self, blank: int, ids: list[int], after_space: bool) -> None:
         """Append the slots of a blank, filled with `ids`."""
-        first = SlotKind.NO_SPACE
-        if after_space:
-            first = SlotKind.SPACE_AND_MORE if len(ids) > 1 else SlotKind.AFTER_SPACE
+        kinds = [SlotKind.AFTER_SPACE if after_space else SlotKind.ONLY]
+        if len(ids) > 1:
+            first = SlotKind.SPACE_AND_MORE if after_space else SlotKind.NO_SPACE
+            kinds = [first, *[SlotKind.CONTINUATION] * (len(ids) - 2), SlotKind.LAST]
         self.slots += range(len(self.ids), len(self.ids) + len(ids))
         self.blank_of += [blank] * len(ids)
         self.inside += [place > 0 for place in range(len(ids))]
-        self.kinds += [SlotKind.CONTINUATION if place else first for place in range(len(ids))]
+        self.kinds += kinds
         self.ids += ids
 
 

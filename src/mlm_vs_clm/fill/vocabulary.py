@@ -1,14 +1,14 @@
 """Which tokens may fill which slot: what all models that fill slots share."""
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache, reduce
+from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
 from .rows import SlotKind, TokenRow, special_ids
-from .utf8 import BETWEEN, WHOLE, States, find_utf8
+from .utf8 import ends_character, is_whole, spell_bytes, starts_character
 
 # How a vocabulary tells the start of a word from its middle: by a prefix on one or the other.
 CONTINUATION_PREFIX = "##"
@@ -16,11 +16,12 @@ WORD_START_PREFIXES = ("Ġ", "▁")
 
 
 def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Tensor:
-    """Return what to add to logits (4, vocabulary), one row per SlotKind, 0 or -inf.
+    """Return what to add to logits (kinds, vocabulary), one row per SlotKind, 0 or -inf.
 
     Special tokens such as [CLS], and tokens of nothing but space, never fill a slot. A blank starts with a token that
     can start a word and continues with tokens that can continue one, wherever the vocabulary distinguishes them
-    (`##`, `Ġ`, `▁`). Raises StudyError if the tokenizer has more tokens than the model.
+    (`##`, `Ġ`, `▁`). A byte-level token that is a part of a character does not stand where no slot is left for the rest
+    of it. Raises StudyError if the tokenizer has more tokens than the model.
     """
     if len(tokenizer) > n_vocabulary:
         raise StudyError(
@@ -31,63 +32,6 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
     return torch.zeros(barred.shape).masked_fill(barred, float("-inf"))
 
 
-class Legal:
-    """Which tokens may fill which slot: by its kind (`slot_bias`), and so that a blank is valid UTF-8.
-
-    `table` (n, vocabulary) has what to add to logits, 0 or -inf: its first rows by SlotKind, others as they are needed.
-    """
-
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, n_vocabulary: int, device: torch.device):
-        self.table = slot_bias(tokenizer, n_vocabulary).to(device)
-        self.utf8 = find_utf8(tokenizer)
-        self._numbers: dict[tuple[int, States, States], int] = {}
-
-    def number(
-        self, row: TokenRow, slot: int, is_filled: Callable[[int], bool], is_shared: bool = False
-    ) -> int:
-        """Return the row of `table` for a slot, by what the slots of its blank are filled with (slot number -> bool).
-
-        `is_shared`: another slot of the blank is filled in the same pass, so each token is to end a character.
-        """
-        if self.utf8 is None:
-            return row.kinds[slot]
-        slots = row.neighbours(slot)
-        known = [n for n in slots if n != slot and not (is_shared and not is_filled(n))]
-        tokens = {n: row.ids[row.slots[n]] if is_filled(n) else None for n in known}
-        before, after = ([tokens[n] for n in known if (n < slot) == side] for side in (True, False))
-        return self.number_between(row.kinds[slot], before, after)
-
-    def number_between(self, kind: int, before: Sequence[int | None], after: Sequence[int | None]) -> int:
-        """Return the row of `table` for a slot with these tokens of its blank before and after it (None: any)."""
-        if self.utf8 is None:
-            return kind
-        starts = reduce(self.utf8.after, before, BETWEEN)
-        return self._number(kind, starts, reduce(self.utf8.before, reversed(after), BETWEEN))
-
-    def number_open(self, kind: int, before: Sequence[int], n_more: int) -> int:
-        """Return the row of `table` for the next token of a blank that may get `n_more` others after it."""
-        if self.utf8 is None:
-            return kind
-        return self._number(kind, reduce(self.utf8.after, before, BETWEEN), self.utf8.ends(n_more))
-
-    def is_within_character(self, tokens: Sequence[int]) -> bool:
-        """Return whether these tokens of a blank end in half a character."""
-        return self.utf8 is not None and WHOLE not in reduce(self.utf8.after, tokens, BETWEEN)
-
-    def _number(self, kind: int, starts: States, ends: States) -> int:
-        key = (kind, starts, ends)
-        if key not in self._numbers and self.utf8 is not None:
-            self._numbers[key] = len(self.table)
-            self.table = torch.cat([self.table, self._bar(kind, self.utf8.is_allowed(starts, ends))[None]])
-        return self._numbers[key]
-
-    def _bar(self, kind: int, is_allowed: torch.Tensor) -> torch.Tensor:
-        """Return the row of a kind without the tokens that are not allowed; as it is if none would be left."""
-        bar = self.table[kind].clone()
-        bar[: len(is_allowed)].masked_fill_(~is_allowed.to(bar.device), float("-inf"))
-        return bar if bar.isfinite().any() else self.table[kind]
-
-
 def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Return the tokens of a vocabulary in the order of their ids."""
     return [*tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])]
@@ -95,7 +39,7 @@ def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
-    """Return which tokens are barred (4, n_tokens); a rule that would bar all of them is dropped."""
+    """Return which tokens are barred (kinds, n_tokens); a rule that would bar all of them is dropped."""
     tokens = all_tokens(tokenizer)
     prefix = word_prefix(tokens)
     prefixed = torch.tensor([bool(prefix) and token.startswith(prefix) for token in tokens])
@@ -103,10 +47,28 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
     if prefix in WORD_START_PREFIXES:
         silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
         lone = torch.tensor([token == prefix for token in tokens])
-        rules = [silent | ~prefixed, silent | prefixed, silent | prefixed, (silent | ~prefixed) & ~lone]
+        alone, later, first, more = (
+            silent | ~prefixed,
+            silent | prefixed,
+            silent | prefixed,
+            (silent | ~prefixed) & ~lone,
+        )
     else:
-        rules = [prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed]
-    return torch.stack([never if (never | rule).all() else never | rule for rule in rules])
+        alone, later, first, more = prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed
+    spelt = spell_bytes(tokenizer, tokens)
+    starts, ends, whole = (
+        torch.tensor([*map(is_right, spelt)]) for is_right in (starts_character, ends_character, is_whole)
+    )
+    rules = {
+        SlotKind.AFTER_SPACE: alone | ~whole,
+        SlotKind.CONTINUATION: later,
+        SlotKind.NO_SPACE: first | ~starts,
+        SlotKind.SPACE_AND_MORE: more | ~starts,
+        SlotKind.ONLY: first | ~whole,
+        SlotKind.LAST: later | ~ends,
+    }
+    bars = [never | rules[kind] for kind in SlotKind]
+    return torch.stack([never if bar.all() else bar for bar in bars])
 
 
 def word_prefix(tokens: list[str]) -> str:
