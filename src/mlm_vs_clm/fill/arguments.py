@@ -29,9 +29,9 @@ def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None)
     """
     is_one = isinstance(texts, str)
     read = [_text(i, text) for i, text in enumerate([texts] if is_one else _list("texts", texts))]
-    marks = str(blanks) if isinstance(blanks, str) else _spans(_list("blanks", blanks), len(read))
+    marks = str(blanks) if isinstance(blanks, str) else _spans(_list("blanks", blanks), len(read), is_one)
     names = None if ids is None else [_id(i, id) for i, id in enumerate(_listed("ids", ids))]
-    numbers = None if counts is None else _counts(_list("counts", counts), len(read))
+    numbers = None if counts is None else _counts(_list("counts", counts), len(read), is_one)
     return Arguments(read, marks, names, numbers)
 
 
@@ -74,9 +74,9 @@ def _is_row(values: Any) -> bool:
     )
 
 
-def _spans(blanks: list, n_texts: int) -> Spans:
+def _spans(blanks: list, n_texts: int, is_one: bool) -> Spans:
     """Return the blanks of each text; those of a single text may be given alone."""
-    if n_texts == 1 and blanks and all(map(_is_span, blanks)):
+    if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
         blanks = [blanks]
     return [_spans_of(i, some) for i, some in enumerate(blanks)]
 
@@ -88,9 +88,9 @@ def _spans_of(i: int, blanks: Any) -> list[CharSpan]:
     return [(int(start), int(end)) for start, end in spans]
 
 
-def _counts(counts: list, n_texts: int) -> list[list[int]]:
+def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
     """Return the token counts of each text; those of a single text may be given alone."""
-    if n_texts == 1 and counts and all(map(_is_number, counts)):
+    if n_texts == 1 and (counts or is_one) and all(map(_is_number, counts)):
         counts = [counts]
     return [_counts_of(i, some) for i, some in enumerate(counts)]
 

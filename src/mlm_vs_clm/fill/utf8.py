@@ -1,6 +1,7 @@
 """Which tokens are whole characters: a byte-level vocabulary also has tokens of a part of one."""
 
 import re
+from codecs import getincrementaldecoder
 from functools import cache
 
 from transformers import PreTrainedTokenizerBase
@@ -32,8 +33,12 @@ def spell_bytes(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> list[b
 
 
 def starts_character(spelt: bytes | None) -> bool:
-    """Return whether a token can stand first: its first byte does not continue a character."""
-    return not spelt or not 0x80 <= spelt[0] < 0xC0
+    """Return whether a text can begin with a token: with up to three bytes after it, it is valid UTF-8."""
+    try:
+        getincrementaldecoder("utf-8")().decode(spelt or b"")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def ends_character(spelt: bytes | None) -> bool:

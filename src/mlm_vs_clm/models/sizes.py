@@ -138,7 +138,10 @@ def position_limit(model: PreTrainedModel) -> int | None:
     config = config.get_text_config()
     named = [getattr(config, name, None) for name in LIMITS]
     limits = [limit - first_position(model) for limit in named if isinstance(limit, int) and limit > 0]
-    return limits[0] if limits else None
+    if limits and getattr(config, "attention_type", None) == "block_sparse":
+        # BigBird leaves this attention for good at the first short text: a long one would depend on those before it
+        limits.append((5 + 2 * config.num_random_blocks) * config.block_size)
+    return min(limits, default=None)
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
