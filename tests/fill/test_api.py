@@ -1,5 +1,7 @@
 """The public face: blanks as spans or marks, the kind read off the model, one bad document apart from the rest."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -19,6 +21,7 @@ from mlm_vs_clm.fill import (
     fill_masked_left,
     fill_seq2seq,
     fill_skipping_failures,
+    score,
 )
 
 
@@ -238,3 +241,56 @@ def test_no_texts(start, causal_model, seq2seq_model, tokenizer):
     for model in (start, causal_model, seq2seq_model):
         filled = fill([], [], model, tokenizer)
         assert filled.texts == [] and filled.ledger == Ledger()
+
+
+ONE = "Take two tablets a day."
+
+
+def test_a_string_is_one_text(start, tokenizer):
+    """With its blanks, id and counts alone; never a list of characters."""
+    made = fill(ONE, [(5, 8), (19, 22)], start, tokenizer, ids="x", counts=[1, 1], on_error="skip")
+    assert made == fill([ONE], [[(5, 8), (19, 22)]], start, tokenizer, ids=["x"], counts=[[1, 1]])
+    marked = fill("Take ___ now", "___", start, tokenizer, length="one")
+    assert marked == fill(["Take ___ now"], "___", start, tokenizer, length="one") and len(marked.texts) == 1
+    assert score(ONE, [(5, 8)], start, tokenizer, ids="x") == score(
+        [ONE], [[(5, 8)]], start, tokenizer, ids=["x"]
+    )
+    assert fill(ONE, [], start, tokenizer).texts == [ONE]
+
+
+@pytest.mark.parametrize("hold", [tuple, iter, pd.Series, np.array, dict.fromkeys, set])
+def test_texts_in_any_container(hold, start, tokenizer):
+    held = hold(["Take two.", "Take one."])
+    if isinstance(held, dict | set):
+        held = [*held]
+    blanks = ([(5, 8)] for _ in range(2))
+    made = fill(held, blanks, start, tokenizer, ids=np.array([3, 4]), counts=iter([(1,), [1]]))
+    assert len(made.texts) == 2 and all(type(text) is str for text in made.texts)
+
+
+WRONG = {
+    "none": ({"texts": None}, "texts: a list is needed, this is a NoneType"),
+    "number": ({"texts": 3}, "texts: a list is needed, this is a int"),
+    "bytes": ({"texts": b"abc"}, "texts: a list is needed, this is a bytes"),
+    "dict": ({"texts": {"a": ONE}}, "texts: a list is needed, this is a dict"),
+    "none among texts": ({"texts": [ONE, None]}, "texts: number 1 is a NoneType, not a string"),
+    "number among texts": ({"texts": [4.5, ONE]}, "texts: number 0 is a float, not a string"),
+    "no blanks": ({"blanks": None}, "blanks: a list is needed"),
+    "number for blanks": ({"blanks": [[(5, 8)], 7]}, "blanks of text 1: a list is needed"),
+    "triple": ({"blanks": [[(5, 8, 9)], []]}, "blanks of text 0: each is .start, end."),
+    "words for numbers": ({"blanks": [[("5", "8")], []]}, "blanks of text 0: each is .start, end."),
+    "strings": ({"blanks": ["___", "___"]}, "blanks of text 0: a list is needed, this is a str"),
+    "none for an id": ({"ids": ["a", None]}, "ids: number 1 is a NoneType"),
+    "one id": ({"ids": "a"}, "ids: 2 texts need as many different ids"),
+    "flat counts": ({"counts": [1, 1]}, "counts of text 0: a list is needed"),
+    "words for counts": ({"counts": [["a"], []]}, "counts of text 0: each is a whole number"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_types_are_told_in_one_line(wrong, start, tokenizer):
+    given = {"texts": [ONE, ONE], "blanks": [[(5, 8)], []]} | WRONG[wrong][0]
+    for run in (fill, score)[: 1 if "counts" in given else 2]:
+        with pytest.raises(StudyError, match=WRONG[wrong][1]) as error:
+            run(model=start, tokenizer=tokenizer, **given)
+        assert "\n" not in str(error.value) and "tablets" not in str(error.value)

@@ -53,13 +53,13 @@ def test_kinds_of_slots_by_hand(tokenizers):
     text = blank("pre(fixed) better unforeseen", [0, 2, 4, 5])
     row = to_rows([text], tokenizers["roberta"], None, [[1, 2, 1, 3]])[0]
     assert row.kinds == [
+        SlotKind.ONLY,
         SlotKind.NO_SPACE,
-        SlotKind.NO_SPACE,
-        SlotKind.CONTINUATION,
+        SlotKind.LAST,
         SlotKind.AFTER_SPACE,
         SlotKind.SPACE_AND_MORE,
         SlotKind.CONTINUATION,
-        SlotKind.CONTINUATION,
+        SlotKind.LAST,
     ]
     assert row.inside == [False, False, True, False, False, True, True]
     opened = to_rows([text], tokenizers["llama"], None, [[1, 2, 1, 3]])[0]

@@ -1,6 +1,6 @@
 """The public function `fill`: fill the blanks of texts with any masked, causal or encoder-decoder model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ from ..blanks import BlankedText, CharSpan, DocumentError, FilledText, blank_out
 from ..documents import find_words
 from ..errors import StudyError
 from ..models.checkpoints import check_kind, model_kind
+from .arguments import read_arguments
 from .axes import AXIS, MODEL_KINDS, arguments_of
 from .causal import fill_causal
 from .infill import fill_infill
@@ -57,8 +58,8 @@ class Filled:
 
 
 def fill(
-    texts: list[str],
-    blanks: list[list[CharSpan]] | str,
+    texts: Iterable[str],
+    blanks: Iterable[list[CharSpan]] | str,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     *,
@@ -67,8 +68,8 @@ def fill(
     top_k: int = 0,
     top_p: float = 1.0,
     seed: int = 0,
-    ids: list[str] | None = None,
-    counts: list[list[int]] | None = None,
+    ids: Iterable[str] | None = None,
+    counts: Iterable[list[int]] | None = None,
     on_error: str = "raise",
     **axes: Any,
 ) -> Filled:
@@ -78,6 +79,9 @@ def fill(
     >>> model = AutoModelForMaskedLM.from_pretrained("bert-base-uncased").eval()
     >>> filled = fill(["Take ___ tablets a ___."], "___", model, tokenizer, length="one", order="confidence")
     >>> filled.texts, filled.fills
+
+    One text may be given as a string, with its blanks, id and counts without a list around them. The model may be in
+    training mode: it is used in evaluation mode and given back as it was.
 
     blanks: for each text the characters to replace as (start, end) pairs, in order and not overlapping; or one marker
     string that stands for every blank in the texts. A marker has no original, so a masked or causal model has no
@@ -103,12 +107,15 @@ def fill(
     """
     if on_error not in ("raise", "skip"):
         raise StudyError(f"on_error={on_error} is unknown: choose raise or skip")
-    writer, axes = choose_writer(model, second, axes, isinstance(blanks, str), counts is not None)
+    given = read_arguments(texts, blanks, ids, counts)
+    writer, axes = choose_writer(model, second, axes, isinstance(given.blanks, str), counts is not None)
     sampling, padded = Sampling(temperature, top_k, top_p, seed), with_padding(tokenizer)
     fill_texts = partial(fill_with, writer, model, padded, sampling, axes)
-    names = name_texts(ids, texts)
+    names = name_texts(given.ids, given.texts)
     skipped: dict[str, str] = {}
-    blanked = read_blanks(names, texts, blanks, counts, skipped if on_error == "skip" else None)
+    blanked = read_blanks(
+        names, given.texts, given.blanks, given.counts, skipped if on_error == "skip" else None
+    )
     whole = [text for text in blanked if text.id not in skipped]
     if on_error == "raise":
         filled, ledger = fill_texts(whole)

@@ -9,19 +9,21 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, DocumentError, FilledText, assemble_text
 from ..errors import StudyError
-from ..models.sizes import count_parameters, forward_flops, position_limit
+from ..models.evaluation import in_evaluation_mode
+from ..models.sizes import count_parameters, forward_flops, position_limit, vocabulary_size
 from .axes import check_values
 from .free_length import OpenWalk, leave_open, write_freely
 from .ledger import Ledger
 from .rows import TokenRow, to_rows, unknown_id
 from .sampling import GREEDY, Sampling
-from .vocabulary import Speller, slot_bias
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import Walk, Write, walk
 
 Plan = Callable[[TokenRow], Walk]
 Mix = Callable[[list[Walk], torch.Tensor], torch.Tensor]
 
 
+@in_evaluation_mode
 def fill_causal(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -67,7 +69,7 @@ def fill_by_walking(
     check_values("causal", {"length": length, "max_length": max_length})
     rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
-    bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     write = _write_slots(bias, sampling, mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
@@ -116,6 +118,7 @@ def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Wri
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         logits = mix(here, logits) if mix else logits
         logits += bias[[one.row.kinds[one.n_written] for one in here]]
+        check_finite(logits, [one.row.id for one in here])
         keys = [(one.row.id, one.n_written) for one in here]
         for one, token in zip(here, sampling(logits, keys), strict=True):
             one.write(token)

@@ -7,7 +7,8 @@ from transformers import PreTrainedTokenizerBase
 
 from .rows import SlotKind
 from .sampling import Key, Sampling
-from .vocabulary import CONTINUATION_PREFIX, all_tokens
+from .utf8 import spell_bytes
+from .vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
 from .walking import Walk, Write
 
 
@@ -75,13 +76,15 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:
-    """Return which tokens (vocabulary, bool) continue a word: none that may start one, and no punctuation.
+    """Return which tokens (vocabulary, bool) continue a word: none that may start one, no punctuation, no half character.
 
     A vocabulary without word prefixes (`##`, `Ġ`, `▁`) has none, so every blank then gets one token.
     """
     tokens = all_tokens(tokenizer)
     spelt = [token.removeprefix(CONTINUATION_PREFIX)[:1].isalnum() for token in tokens]
     found = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
+    if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
+        found &= bias[SlotKind.ONLY] == 0
     found[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
     return found
 
@@ -91,6 +94,7 @@ def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, samplin
     legal, continues = bias.amax(0), continues_word(tokenizer, bias).tolist()
 
     def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
+        check_finite(logits + legal, [one.row.id for one in here])
         for one in here:
             one.n_passes += 1
         opened = [i for i, one in enumerate(here) if one.is_open]

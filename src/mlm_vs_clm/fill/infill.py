@@ -7,6 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
 from ..models.checkpoints import edge_tokens
+from ..models.evaluation import in_evaluation_mode
 from ..models.objectives import OPENING, lay_out_answers
 from .causal import Plan, check_positions, fill_by_walking
 from .ledger import Ledger
@@ -15,6 +16,7 @@ from .sampling import GREEDY, Sampling
 from .walking import Walk
 
 
+@in_evaluation_mode
 def fill_infill(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,

@@ -9,11 +9,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..blanks import BlankedText, DocumentError, FilledText
 from ..errors import StudyError
 from ..models.checkpoints import edge_tokens
+from ..models.evaluation import in_evaluation_mode
 from ..models.sizes import count_parameters, position_limit
 from .causal import count_walks
 from .ledger import Ledger
 from .rows import TokenRow, to_rows
 from .seq2seq import settle_whole
+from .vocabulary import check_finite
 from .walking import Walk, walk
 
 
@@ -35,6 +37,7 @@ class TextWalk(Walk):
         self.n_passes += 1
 
 
+@in_evaluation_mode
 def fill_kept(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -78,5 +81,6 @@ def _plan(row: TokenRow, kept: list[int], n_most: int, limit: int | None, closin
 
 
 def _write(here: list[TextWalk], logits: torch.Tensor) -> None:
+    check_finite(logits, [one.row.id for one in here])
     for one, token in zip(here, logits.argmax(dim=-1).tolist(), strict=True):
         one.write(token)

@@ -1,6 +1,6 @@
 """How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, CharSpan
 from ..errors import StudyError
-from ..models.kernels.attention import as_filling
+from ..models.evaluation import evaluating
 from ..models.sizes import HEAD_ROWS, position_limit
 from .api import choose_writer, name_texts, read_blanks, with_padding
+from .arguments import read_arguments
 from .axes import PACE, check_masked, check_values, why_no_likelihood
 from .causal import read_kept
 from .infill import plan_infill
@@ -23,6 +24,7 @@ from .orders import Pace
 from .product import Product
 from .rows import TokenRow, to_rows
 from .sampling import Key
+from .vocabulary import check_finite
 from .walking import Walk, walk
 
 BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768, "masked_left": 32768}
@@ -41,14 +43,14 @@ class Likelihood:
 
 
 def score(
-    texts: list[str],
-    blanks: list[list[CharSpan]],
+    texts: Iterable[str],
+    blanks: Iterable[list[CharSpan]],
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     *,
     second: PreTrainedModel | None = None,
     seed: int = 0,
-    ids: list[str] | None = None,
+    ids: Iterable[str] | None = None,
     **axes: Any,
 ) -> list[Likelihood]:
     """Return the exact likelihood of what stands in the blanks of each text, in the order in which `fill` fills.
@@ -60,8 +62,11 @@ def score(
     model: context "left", "masked_left" for one trained with objective `mlm_left`, or "both" for one with `infill`. Two models: any `weight`. Raises
     StudyError for any other, whose fills have no likelihood that can be computed.
     """
+    given = read_arguments(texts, blanks, ids)
+    if isinstance(given.blanks, str):
+        raise StudyError("blanks: a marker has no original to score; give the characters of each blank")
     writer, axes = choose_writer(model, second, axes, has_marker=False, has_counts=False)
-    blanked = read_blanks(name_texts(ids, texts), texts, blanks, None, None)
+    blanked = read_blanks(name_texts(given.ids, given.texts), given.texts, given.blanks, None, None)
     return measure_likelihood(writer, model, with_padding(tokenizer), axes, seed, blanked)
 
 
@@ -78,6 +83,12 @@ def measure_likelihood(
     if reason:
         raise StudyError(f"no likelihood: {reason}")
     check_values(writer, axes)
+    second = axes.get("second")
+    with evaluating(*([model] if second is None else [model, second])):
+        return _measure(writer, model, tokenizer, axes, seed, blanked)
+
+
+def _measure(writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked) -> list[Likelihood]:
     if writer == "product":
         return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
     rows = to_rows(blanked, tokenizer, position_limit(model))
@@ -101,7 +112,8 @@ def measure_weights(
 
     Both models read the texts once. Raises StudyError where the texts have no blanks.
     """
-    found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    with evaluating(model, second):
+        found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
     characters = sum(one.characters for one in found[0])
     if not characters:
         raise StudyError("arm.weight=auto: the dev documents have no blanks; give a number from 0 to 1")
@@ -123,7 +135,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
             truth.look_at(here, masked.lerp(logits, weight))
         truths[0].follow(here)
 
-    with as_filling(model):
+    with product.filler.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
         walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
     return [truth.likelihoods(blanked) for truth in truths]
@@ -138,6 +150,7 @@ class _Truth:
 
     def look(self, rows: list[TokenRow], slots: list[int], logits: torch.Tensor) -> None:
         """Note how likely the original token of each row's slot is by its logits (n, vocabulary)."""
+        check_finite(logits, [row.id for row in rows])
         tokens = [self.tokens[row.id][slot] for row, slot in zip(rows, slots, strict=True)]
         ids = torch.tensor(tokens, device=logits.device)
         parts = zip(logits.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
@@ -190,6 +203,6 @@ def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[s
     pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
     context, order = axes.get("context", "both"), axes.get("order", "random")
     check_masked(context, order, "known", pace, 0.0)
-    with as_filling(model):
-        follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+    follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+    with follower.reading.prepared():
         follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))

@@ -4,6 +4,7 @@ The candidates of a document are read side by side in one row, each attending to
 their keys and values are dropped when one is chosen, so what stands left of a blank is read once.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,15 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..blanks import BlankedText, FilledText, assemble_text
 from ..errors import StudyError
 from ..hardware import MEMORY
+from ..models.evaluation import in_evaluation_mode
 from ..models.kernels.attention import as_filling, kept_in
-from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer
+from ..models.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer, vocabulary_size
 from .axes import check_values
 from .causal import check_opening, check_positions, count_walks, to_open_rows
 from .ledger import Ledger
+from .probe import Way, choose_way, probe_texts
 from .rows import TokenRow
-from .vocabulary import Speller, slot_bias
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size, make_cache
 
 # Whose a column is: of all candidates, of none any more; a query of none.
@@ -28,6 +31,7 @@ SHARED, DROPPED, PADDING = -1, -2, -3
 DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
+@in_evaluation_mode
 def fill_lookahead(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -48,13 +52,14 @@ def fill_lookahead(
     `fill_causal` raises.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
-    check_candidates(candidates, model.config.vocab_size)
+    check_candidates(candidates, vocabulary_size(model))
     check_positions(model, "look-ahead")
+    check_side_by_side(model, tokenizer.pad_token_id or 0)
     rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
         check_opening(row)
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
-    bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     with as_filling(model), torch.inference_mode():
         for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
@@ -70,6 +75,41 @@ def check_candidates(candidates: int, n_vocabulary: int) -> None:
         raise StudyError(
             f"arm.candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
         )
+
+
+def check_side_by_side(model: PreTrainedModel, pad_id: int) -> None:
+    """Raise StudyError for a network that does not keep candidates in one row apart, or does not remember what it read."""
+    ways: dict[str, Way] = {"side by side": partial(_probe_tree, pad_id), "alone": _probe_alone}
+    if choose_way(model, ways, pad_id) == "alone":
+        raise StudyError(
+            f"look-ahead needs a network with a key-value cache and masks of its own, and {type(model).__name__} "
+            "reads another text with them: fill from the left context"
+        )
+
+
+def _probe_parts(model: PreTrainedModel) -> tuple[list[int], list[list[int]]]:
+    ids = probe_texts(model)[0]
+    return ids[:4], [ids[4:6], ids[6:8]]
+
+
+def _probe_tree(pad_id: int, model: PreTrainedModel) -> torch.Tensor:
+    """Return the logits of two candidates after a text, read side by side."""
+    before, candidates = _probe_parts(model)
+    row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0], [False, True])
+    one = Search(row, len(candidates), 2)
+    with as_filling(model):
+        reader = _TreeReader(model, [one], pad_id)
+        reader.read([one])
+        one.count(0)
+        one.parts = candidates
+        return output_layer(model)(reader.read([one])[0].flatten(0, 1)).float()
+
+
+def _probe_alone(model: PreTrainedModel) -> torch.Tensor:
+    """Return the same by a plain pass for each candidate."""
+    before, candidates = _probe_parts(model)
+    texts = [torch.tensor([[*before, *some]], device=model.device) for some in candidates]
+    return torch.cat([model(input_ids=ids).logits[0, -2:] for ids in texts]).float()
 
 
 class Search:
@@ -218,7 +258,7 @@ def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.T
         torch.tensor(kinds, device=bias.device).split(HEAD_ROWS),
         strict=True,
     ):
-        logits = head(part).float()
+        logits = check_finite(head(part).float())
         legal = logits + bias[kind]
         ids = legal.topk(n, dim=-1).indices.sort(-1).values  # equal ones in the order of the vocabulary
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices

@@ -11,17 +11,18 @@ from ..blanks import BlankedText, FilledText, assemble_text
 from ..draws import keyed_rng
 from ..errors import StudyError
 from ..hardware import MEMORY
-from ..models.kernels.attention import as_filling
+from ..models.evaluation import in_evaluation_mode
 from ..models.kernels.trimming import states_at, trim_sizes
 from ..models.objectives import RUNWAY
-from ..models.sizes import HEAD_ROWS, count_parameters, forward_flops, output_layer, position_limit
+from ..models.sizes import HEAD_ROWS, count_parameters, forward_flops, position_limit, vocabulary_size
 from .axes import check_masked, check_values
 from .ledger import Ledger
 from .lengths import choose_lengths
 from .orders import PLANS, Order, Pace, Planned, make_order
+from .reading import Reading
 from .rows import Lengths, TokenRow, to_rows
 from .sampling import GREEDY, Key, Sampling
-from .vocabulary import Speller, slot_bias
+from .vocabulary import Speller, check_finite, slot_bias
 from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
@@ -50,6 +51,7 @@ class Work:
         return (self.row.id, slot, visit) if visit else (self.row.id, slot)
 
 
+@in_evaluation_mode
 def fill_masked(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -85,7 +87,7 @@ def fill_masked(
     check_masked(context, order, length, pace, sampling.temperature)
     ledger = Ledger.of(blanked)
     filler = Filler(model, tokenizer, sampling, ledger, batch_tokens)
-    with as_filling(model):
+    with filler.reading.prepared():
         limit = filler.max_positions
         lengths = choose_lengths(
             length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
@@ -136,10 +138,11 @@ class Filler:
         if tokenizer.mask_token_id is None:
             raise StudyError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
         self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
-        self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
+        self.mask_id = tokenizer.mask_token_id
+        self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id, states_at)
         self.max_positions, self.batch_tokens = position_limit(model), batch_tokens
         self.sizes_for = cache(partial(trim_sizes, model, count_parameters(model)))
-        self.bias = slot_bias(tokenizer, model.config.vocab_size).to(model.device)
+        self.bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
 
     def tokenize(self, blanked: list[BlankedText], lengths: Lengths | None) -> list[TokenRow]:
         """Return the texts as tokens, with slots for their blanks."""
@@ -164,6 +167,7 @@ class Filler:
         logits = self.logits(rows, views, candidates)
         for part, bias in self._legal(rows, candidates, logits):
             part += bias
+        check_finite(logits, [rows[i].id for i, _ in candidates])
         accepted = self._accept(batch, candidates, logits)
         if len(accepted) < len(candidates):
             logits = logits[accepted]
@@ -176,17 +180,11 @@ class Filler:
 
     def logits(self, rows: list[TokenRow], views: list[list[int]], slots: Slots) -> torch.Tensor:
         """Return float32 logits (n, vocabulary) of n slots in one pass over what each document shows."""
-        ids, seen = self._stack(views)
         places: list[list[int]] = [[] for _ in rows]
         for i, slot in slots:
             places[i].append(rows[i].slots[slot])
-        states = states_at(self.model, ids, seen, places)
         self._count(views, places)
-        head = output_layer(self.model)
-        logits = torch.empty(len(states), self.model.config.vocab_size, device=states.device)
-        for target, part in zip(logits.split(HEAD_ROWS), states.split(HEAD_ROWS), strict=True):
-            target.copy_(head(part))
-        return logits
+        return self.reading(views, places)
 
     def _legal(
         self, rows: list[TokenRow], slots: Slots, logits: torch.Tensor
@@ -195,15 +193,6 @@ class Filler:
         kinds = torch.tensor([rows[i].kinds[slot] for i, slot in slots], device=logits.device)
         for part, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
             yield part, self.bias[kind]
-
-    def _stack(self, views: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Return padded ids (batch, length), and a mask that is false at padding (None: there is none)."""
-        longest = max(len(view) for view in views)
-        padded = [view + [self.pad_id] * (longest - len(view)) for view in views]
-        ids = torch.tensor(padded, device=self.model.device)
-        lengths = torch.tensor([len(view) for view in views], device=self.model.device)
-        seen = torch.arange(longest, device=self.model.device) < lengths[:, None]
-        return ids, None if all(len(view) == longest for view in views) else seen
 
     def _accept(self, batch: list[Work], candidates: Slots, logits: torch.Tensor) -> list[int]:
         """Return which candidates are filled now (indices)."""
@@ -238,6 +227,7 @@ class Filler:
             members = [rows[i] for i in batch]
             slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
             logits = self.logits(members, [row.ids for row in members], slots)
+            check_finite(logits, [members[i].id for i, _ in slots])
             legal = self._legal(members, slots, logits)
             best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
             for (i, _), value in zip(slots, best, strict=True):

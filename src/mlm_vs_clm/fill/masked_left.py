@@ -7,6 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
+from ..models.evaluation import in_evaluation_mode
 from ..models.objectives import lay_out_masks
 from .axes import check_values
 from .causal import Plan, check_positions, fill_by_walking
@@ -16,6 +17,7 @@ from .sampling import GREEDY, Sampling
 from .walking import Walk
 
 
+@in_evaluation_mode
 def fill_masked_left(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,

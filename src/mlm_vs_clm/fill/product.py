@@ -5,8 +5,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..blanks import BlankedText, FilledText
 from ..errors import StudyError
-from ..models.kernels.attention import as_filling
-from ..models.sizes import position_limit
+from ..models.evaluation import in_evaluation_mode
+from ..models.sizes import position_limit, vocabulary_size
 from .axes import check_values
 from .causal import fill_by_walking, read_kept
 from .ledger import Ledger
@@ -16,6 +16,7 @@ from .sampling import GREEDY, Sampling
 from .walking import Walk, batch_by_size
 
 
+@in_evaluation_mode
 def fill_product(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -36,7 +37,7 @@ def fill_product(
     """
     check_values("product", {"length": length, "weight": weight})
     product = Product(model, second, tokenizer)
-    with as_filling(model):
+    with product.filler.reading.prepared():
         filled, ledger = fill_by_walking(
             second,
             tokenizer,
@@ -55,7 +56,7 @@ class Product:
     """The masked model of a product with a causal one; `ledger` counts its passes."""
 
     def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
-        sizes = [(one.config.vocab_size, position_limit(one)) for one in (masked, causal)]
+        sizes = [(vocabulary_size(one), position_limit(one)) for one in (masked, causal)]
         if sizes[0] != sizes[1]:
             raise StudyError(
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
@@ -71,7 +72,7 @@ class Product:
     def logits(self, here: list[Walk]) -> torch.Tensor:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
         rows = [one.row for one in here]
-        found = torch.empty(len(rows), self.filler.model.config.vocab_size, device=self.filler.model.device)
+        found = torch.empty(len(rows), vocabulary_size(self.filler.model), device=self.filler.model.device)
         for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.filler.batch_tokens):
             slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
             members = [rows[i] for i in batch]

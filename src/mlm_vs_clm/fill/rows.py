@@ -18,10 +18,12 @@ Lengths = list[list[int]]  # for each text, the number of tokens of each blank
 class SlotKind(IntEnum):
     """Which tokens may fill a slot: that of the first token of a word, or of a later one."""
 
-    AFTER_SPACE = 0
-    CONTINUATION = 1
-    NO_SPACE = 2  # a first slot without a space before it
+    AFTER_SPACE = 0  # the only slot
+    CONTINUATION = 1  # with more slots to come
+    NO_SPACE = 2  # a first slot without a space before it, with more slots to come
     SPACE_AND_MORE = 3  # a first slot after a space, with more slots to come
+    ONLY = 4  # the only slot, without a space before it
+    LAST = 5  # the last of several
 
 
 @dataclass
@@ -49,13 +51,14 @@ class TokenRow:
 
     def append_blank(self, blank: int, ids: list[int], after_space: bool) -> None:
         """Append the slots of a blank, filled with `ids`."""
-        first = SlotKind.NO_SPACE
-        if after_space:
-            first = SlotKind.SPACE_AND_MORE if len(ids) > 1 else SlotKind.AFTER_SPACE
+        kinds = [SlotKind.AFTER_SPACE if after_space else SlotKind.ONLY]
+        if len(ids) > 1:
+            first = SlotKind.SPACE_AND_MORE if after_space else SlotKind.NO_SPACE
+            kinds = [first, *[SlotKind.CONTINUATION] * (len(ids) - 2), SlotKind.LAST]
         self.slots += range(len(self.ids), len(self.ids) + len(ids))
         self.blank_of += [blank] * len(ids)
         self.inside += [place > 0 for place in range(len(ids))]
-        self.kinds += [SlotKind.CONTINUATION if place else first for place in range(len(ids))]
+        self.kinds += kinds
         self.ids += ids
 
 
@@ -76,10 +79,17 @@ def to_rows(
     encoded = iter(encode([piece for row in pieces for piece, _ in row]))
     unknown = unknown_id(tokenizer)
     opening, closing = edge_tokens(tokenizer)
-    rows = []
+    special, rows = {*special_ids(tokenizer)}, []
     for number, (text, cut) in enumerate(zip(blanked, pieces, strict=True)):
         row, counts = TokenRow(text.id, [*opening]), lengths[number] if lengths else text.counts
         for (piece, blank), ids in zip(cut, encoded, strict=False):
+            is_read = blank is None or not counts
+            if is_read and (typed := special & {*ids}):
+                raise DocumentError(
+                    text.id,
+                    f"it contains {tokenizer.convert_ids_to_tokens(min(typed))}, which this tokenizer can only read "
+                    "as a special token: take it out",
+                )
             if blank is None:
                 row.ids += ids
             else:
@@ -98,6 +108,12 @@ def to_rows(
     return rows
 
 
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Return the ids of the special tokens but the unknown one, which stands for any text."""
+    special = {number for number, added in tokenizer.added_tokens_decoder.items() if added.special}
+    return sorted({*tokenizer.all_special_ids, *special} - {tokenizer.unk_token_id})
+
+
 def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
     """Return what stands in a slot before it is masked; a byte-level vocabulary may have no unknown token."""
     return tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
@@ -105,6 +121,8 @@ def unknown_id(tokenizer: PreTrainedTokenizerBase) -> int:
 
 class PieceEncoder:
     """Encodes pieces of a text one by one, each as it would be encoded inside the text.
+
+    A special token that is typed in a text (`[MASK]`, `</s>`) is encoded as the characters that it is.
 
     Some tokenizers put a space before whatever they encode (`▁` of T5 and Llama, `Ġ` with add_prefix_space).
     That is right at the start of a text and wrong at the border of a blank. `adds_space` is true for a tokenizer
@@ -131,7 +149,10 @@ class PieceEncoder:
         return self._space[character]
 
     def _encode_whole(self, pieces: list[str]) -> list[list[int]]:
-        return self.tokenizer(pieces, add_special_tokens=False)["input_ids"] if pieces else []
+        if not pieces:
+            return []
+        encoded = self.tokenizer(pieces, add_special_tokens=False, split_special_tokens=True)
+        return encoded["input_ids"]
 
 
 def _cut(blanked: BlankedText, encode: PieceEncoder) -> list[tuple[str, int | None]]:
@@ -176,6 +197,7 @@ def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> T
     before = [part for part in before if part]
     parts["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
     bare = Tokenizer.from_str(json.dumps(parts))
+    bare.encode_special_tokens = True
     bare.no_truncation()
     bare.no_padding()
     return bare

@@ -1,12 +1,14 @@
 """Which tokens may fill which slot: what all models that fill slots share."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import StudyError
-from .rows import SlotKind, TokenRow
+from .rows import SlotKind, TokenRow, special_ids
+from .utf8 import ends_character, is_whole, spell_bytes, starts_character
 
 # How a vocabulary tells the start of a word from its middle: by a prefix on one or the other.
 CONTINUATION_PREFIX = "##"
@@ -14,11 +16,12 @@ WORD_START_PREFIXES = ("Ġ", "▁")
 
 
 def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Tensor:
-    """Return what to add to logits (4, vocabulary), one row per SlotKind, 0 or -inf.
+    """Return what to add to logits (kinds, vocabulary), one row per SlotKind, 0 or -inf.
 
     Special tokens such as [CLS], and tokens of nothing but space, never fill a slot. A blank starts with a token that
     can start a word and continues with tokens that can continue one, wherever the vocabulary distinguishes them
-    (`##`, `Ġ`, `▁`). Raises StudyError if the tokenizer has more tokens than the model.
+    (`##`, `Ġ`, `▁`). A byte-level token that is a part of a character does not stand where no slot is left for the rest
+    of it. Raises StudyError if the tokenizer has more tokens than the model.
     """
     if len(tokenizer) > n_vocabulary:
         raise StudyError(
@@ -36,7 +39,7 @@ def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
-    """Return which tokens are barred (4, n_tokens); a rule that would bar all of them is dropped."""
+    """Return which tokens are barred (kinds, n_tokens); a rule that would bar all of them is dropped."""
     tokens = all_tokens(tokenizer)
     prefix = word_prefix(tokens)
     prefixed = torch.tensor([bool(prefix) and token.startswith(prefix) for token in tokens])
@@ -44,10 +47,28 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
     if prefix in WORD_START_PREFIXES:
         silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
         lone = torch.tensor([token == prefix for token in tokens])
-        rules = [silent | ~prefixed, silent | prefixed, silent | prefixed, (silent | ~prefixed) & ~lone]
+        alone, later, first, more = (
+            silent | ~prefixed,
+            silent | prefixed,
+            silent | prefixed,
+            (silent | ~prefixed) & ~lone,
+        )
     else:
-        rules = [prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed]
-    return torch.stack([never if (never | rule).all() else never | rule for rule in rules])
+        alone, later, first, more = prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed
+    spelt = spell_bytes(tokenizer, tokens)
+    starts, ends, whole = (
+        torch.tensor([*map(is_right, spelt)]) for is_right in (starts_character, ends_character, is_whole)
+    )
+    rules = {
+        SlotKind.AFTER_SPACE: alone | ~whole,
+        SlotKind.CONTINUATION: later,
+        SlotKind.NO_SPACE: first | ~starts,
+        SlotKind.SPACE_AND_MORE: more | ~starts,
+        SlotKind.ONLY: first | ~whole,
+        SlotKind.LAST: later | ~ends,
+    }
+    bars = [never | rules[kind] for kind in SlotKind]
+    return torch.stack([never if bar.all() else bar for bar in bars])
 
 
 def word_prefix(tokens: list[str]) -> str:
@@ -58,10 +79,26 @@ def word_prefix(tokens: list[str]) -> str:
     return prefix if counts[prefix] else ""
 
 
+def special_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    """Return the special tokens as they would be typed, but the unknown token, which stands for any text."""
+    return [all_tokens(tokenizer)[number] for number in special_ids(tokenizer)]
+
+
+def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tensor:
+    """Return logits (n, vocabulary); StudyError for a row with a NaN or no finite number, by the name of its document."""
+    is_wrong = ~logits.amax(-1).isfinite()  # a NaN is the largest
+    if is_wrong.any():
+        at = f" in document {names[int(is_wrong.nonzero()[0])]}" if names else ""
+        raise StudyError(
+            f"the model gives no finite numbers{at}: its weights are damaged, its training diverged, or its precision "
+            "is too low"
+        )
+    return logits
+
+
 def _special(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> torch.Tensor:
-    special = [number for number, added in tokenizer.added_tokens_decoder.items() if added.special]
     found = torch.zeros(len(tokens), dtype=torch.bool)
-    found[[*tokenizer.all_special_ids, *special]] = True
+    found[[*tokenizer.all_special_ids, *special_ids(tokenizer)]] = True
     return found | torch.tensor([token.startswith(("[unused", "<extra_id_")) for token in tokens])
 
 

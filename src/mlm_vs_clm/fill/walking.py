@@ -2,10 +2,12 @@
 
 All tokens between two slots of a document are read at once, and the documents of a batch need not be at the same place.
 A BERT-class network gets only the tokens to read, packed, and each document attends to its own past. Any other network
-reads the documents in lockstep: as many tokens of each as the one nearest to its slot needs.
+reads the documents in lockstep: as many tokens of each as the one nearest to its slot needs. Both remember what was read
+in a key-value cache. A network that does not (`probe`) reads each document from its start at every slot.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -13,10 +15,12 @@ from typing import Any, TypeVar
 import torch
 from transformers import Cache, DynamicLayer, PreTrainedModel
 
+from ..errors import StudyError
 from ..hardware import MEMORY
 from ..models.kernels.attention import as_filling, kept_in, read_by_products
 from ..models.kernels.trimming import finish_layer
-from ..models.sizes import hidden_states, output_layer
+from ..models.sizes import first_position, hidden_states, output_layer
+from .probe import choose_way, probe_texts
 from .rows import TokenRow
 
 LONGEST = 4  # tokens of a document read at a time at most, or padding would cost more than it saves
@@ -76,20 +80,76 @@ class Walk:
 
 @torch.inference_mode()
 def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, batch_tokens: int) -> None:
-    """Walk through the documents in batches; `write` gets those at a slot and their logits (n, vocabulary), float32."""
-    kind: type[PackedReader | LockstepReader] = PackedReader if can_pack(model) else LockstepReader
-    head = output_layer(model)
-    with as_filling(model):
+    """Walk through the documents in batches; `write` gets those at a slot and their logits (n, vocabulary), float32.
+
+    Raises StudyError for a network that reads what follows a token too, and what `choose_way` raises.
+    """
+    if not walks:
+        return
+    kind = choose_reader(model, pad_id, any(one.positions for one in walks))
+    with as_filling(model) if kind.is_fast else nullcontext():
         for batch in batch_by_size(walks, kind.size, batch_tokens, Walk.most):
-            reader = kind(model, batch, pad_id)
-            while ahead := _trim([one.n_ahead() for one in batch]):
-                states = reader.read(
-                    [one.take(n) for one, n in zip(batch, reader.share(ahead), strict=False)]
-                )
-                here = [i for i, n in enumerate(ahead) if n and not batch[i].n_ahead()]
-                if here:
-                    write([batch[i] for i in here], head(states[here]).float())
-                MEMORY.release_if_grown()
+            _walk_batch(kind(model, batch, pad_id), batch, write)
+
+
+def _walk_batch(reader: "Reader", batch: list[Walk], write: Write) -> None:
+    while ahead := _trim([one.n_ahead() for one in batch]):
+        states = reader.read([one.take(n) for one, n in zip(batch, reader.share(ahead), strict=False)])
+        here = [i for i, n in enumerate(ahead) if n and not batch[i].n_ahead()]
+        if here:
+            write([batch[i] for i in here], reader.head(states[here]).float())
+        MEMORY.release_if_grown()
+
+
+def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type["Reader"]:
+    """Return the fastest reader that is right for a model, with positions of its own (`is_placed`) or consecutive ones."""
+    kinds: list[type[Reader]] = [PackedReader, LockstepReader, PlainReader]
+    known = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
+    ways = {name: partial(_read_probe, kind, pad_id, is_placed) for name, kind in known.items()}
+    kind = known[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
+    if kind is PlainReader and choose_way(model, SIDES) == "prefixes":
+        raise StudyError(
+            f"{type(model).__name__} reads what follows a token too, so it cannot continue a text: "
+            "a causal model is needed"
+        )
+    return kind
+
+
+def _read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
+    """Return the logits at the slots of two short texts, by one reader."""
+    found: dict[tuple[str, int], torch.Tensor] = {}
+    batch = [_probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
+    originals = {one.row.id: [*one.row.ids] for one in batch}
+
+    def write(here: list[Walk], logits: torch.Tensor) -> None:
+        for one, row in zip(here, logits, strict=True):
+            found[one.row.id, one.n_written] = row
+            one.write(originals[one.row.id][one.row.slots[one.n_written]])
+
+    with as_filling(model) if kind.is_fast else nullcontext():
+        _walk_batch(kind(model, batch, pad_id), batch, write)
+    return torch.stack([found[key] for key in sorted(found)])
+
+
+def _probe_walk(ids: list[int], is_placed: bool) -> Walk:
+    slots = [n for n in range(1, len(ids)) if n % 3 != 1] + [len(ids)]
+    positions = [max(0, place - (place > 3)) for place in range(len(ids))] if is_placed else None
+    return Walk(TokenRow(str(len(ids)), [*ids, 0], slots), [*ids], positions, slots, len(slots))
+
+
+def _read_with_following(model: PreTrainedModel) -> torch.Tensor:
+    ids = torch.tensor(probe_texts(model)[:1], device=model.device)
+    return model(input_ids=ids).logits[0, :-1].float()
+
+
+def _read_prefixes(model: PreTrainedModel) -> torch.Tensor:
+    ids = torch.tensor(probe_texts(model)[:1], device=model.device)
+    ends = [model(input_ids=ids[:, :n]).logits[0, -1] for n in range(1, ids.shape[1])]
+    return torch.stack(ends).float()
+
+
+# Equal for a network that reads what stands before a token alone.
+SIDES = {"whole": _read_with_following, "prefixes": _read_prefixes}
 
 
 def _trim(ahead: list[int]) -> list[int]:
@@ -106,10 +166,34 @@ def can_pack(model: PreTrainedModel) -> bool:
     return plain and config._attn_implementation == "sdpa"
 
 
-class PackedReader:
+class Reader:
+    """Reads tokens of the documents of a batch; `is_fast`: with our attention and products, else with the network's own."""
+
+    is_fast = True
+
+    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
+        self.model, self.pad_id = model, pad_id
+        self.head: Callable[[torch.Tensor], torch.Tensor] = output_layer(model)
+
+    @staticmethod
+    def size(one: Walk) -> int:
+        """Return how long a document stays in the batch: documents of similar size go together."""
+        return one.most()
+
+    def share(self, ahead: list[int]) -> list[int]:
+        """Return how many tokens of each document are read in the next step."""
+        return ahead
+
+    def read(self, parts: list[Part]) -> torch.Tensor:
+        """Read some tokens of each document; return the states (documents, width) of the last of each for `head`."""
+        raise NotImplementedError
+
+
+class PackedReader(Reader):
     """A BERT decoder that reads any number of tokens of each document; keys and values are in preallocated buffers."""
 
     def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
+        super().__init__(model, batch, pad_id)
         base: Any = model.base_model
         self.embeddings, self.layers, config = base.embeddings, base.encoder.layer, model.config
         self.heads, self.device = config.num_attention_heads, model.device
@@ -123,7 +207,7 @@ class PackedReader:
 
     @staticmethod
     def size(one: Walk) -> int:
-        """Return how long a document stays in the batch: documents of similar size go together."""
+        """Return how often a document is written: how long it stays in the batch."""
         return len(one.writes)
 
     def share(self, ahead: list[int]) -> list[int]:
@@ -165,18 +249,13 @@ class PackedReader:
         return read.transpose(1, 2)[rows, columns].flatten(1).to(hidden.dtype)
 
 
-class LockstepReader:
-    """Any causal model: it reads as many tokens of each document as the one nearest to its slot needs; no padding."""
+class LockstepReader(Reader):
+    """Any causal model with a key-value cache: it reads as many tokens of each document as the one nearest to its slot needs; no padding."""
 
     def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
-        self.model, self.pad_id = model, pad_id
+        super().__init__(model, batch, pad_id)
         self.is_placed = any(one.positions for one in batch)
         self.cache = make_cache(max(one.most() for one in batch), kept_in(model))
-
-    @staticmethod
-    def size(one: Walk) -> int:
-        """Return how long a document stays in the batch: documents of similar size go together."""
-        return one.most()
 
     def share(self, ahead: list[int]) -> list[int]:
         """Return how many tokens of each document are read in the next step."""
@@ -192,6 +271,35 @@ class LockstepReader:
         if self.is_placed:
             inputs["position_ids"] = torch.tensor(positions, device=self.model.device)
         return hidden_states(self.model, inputs | {"past_key_values": self.cache, "use_cache": True})[:, -1]
+
+
+class PlainReader(Reader):
+    """Any causal model: it reads each document alone, from the start at each slot, with no cache."""
+
+    is_fast = False
+
+    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
+        super().__init__(model, batch, pad_id)
+        self.head = torch.nn.Identity()
+        self.is_placed = any(one.positions for one in batch)
+        self.seen: list[Part] = [([], []) for _ in batch]
+
+    def read(self, parts: list[Part]) -> torch.Tensor:
+        """Read some tokens of each document; return the logits (documents, vocabulary) after the last of each."""
+        found = [self._read(*pair) for pair in zip(self.seen, parts, strict=False)]
+        blank = next(torch.zeros_like(logits) for logits in found if logits is not None)
+        return torch.stack([blank if logits is None else logits for logits in found])
+
+    def _read(self, seen: Part, more: Part) -> torch.Tensor | None:
+        if not more[0]:
+            return None
+        for numbers, some in zip(seen, more, strict=True):
+            numbers += some
+        inputs = {"input_ids": torch.tensor(seen[:1], device=self.model.device)}
+        if self.is_placed:  # the mask says that these are not several texts, packed
+            positions = torch.tensor(seen[1:], device=self.model.device) + first_position(self.model)
+            inputs |= {"position_ids": positions, "attention_mask": torch.ones_like(positions)}
+        return self.model(**inputs).logits[0, -1]
 
 
 class PreallocatedLayer(DynamicLayer):

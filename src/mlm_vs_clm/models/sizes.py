@@ -5,10 +5,18 @@ from functools import reduce
 from typing import Any
 
 import torch
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedModel
+
+from ..errors import StudyError
 
 HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
 BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
+LIMITS = (
+    "max_position_embeddings",
+    "max_seq_len",
+    "max_encoder_position_embeddings",
+    "max_target_positions",
+)  # settings that say how many tokens fit
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
 HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
@@ -31,7 +39,7 @@ def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tenso
     (past_key_values, use_cache) is passed on. Positions count from 0 whatever the model. For a type that is not in HEADS
     these are the logits.
     """
-    if "position_ids" in inputs and (first := first_position(model.config)):
+    if "position_ids" in inputs and (first := first_position(model)):
         inputs = inputs | {"position_ids": inputs["position_ids"] + first}
     if _with_head(model).config.model_type not in HEADS:
         return model(**inputs).logits
@@ -95,20 +103,45 @@ def count_parameters(model: PreTrainedModel) -> dict[str, int]:
     }
 
 
-# Their positions start after that of the padding token, so the table has fewer for the text.
-COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")
+def vocabulary_size(model: PreTrainedModel) -> int:
+    """Return how many tokens a model knows; StudyError for one that does not say."""
+    n = getattr(model.config.get_text_config(decoder=True), "vocab_size", None)
+    if not isinstance(n, int):
+        raise StudyError(
+            f"{type(model).__name__} has no vocabulary (vocab_size): it is no language model of text"
+        )
+    return n
 
 
-def first_position(config: PreTrainedConfig) -> int:
-    """Return the number that a model with this configuration gives to the position of the first token."""
-    return config.pad_token_id + 1 if config.model_type in COUNT_FROM_PADDING else 0
+def _position_tables(model: PreTrainedModel) -> list[Any]:
+    """Return the tables of learned positions: embeddings whose name says so, without those of distances."""
+    named: list[tuple[str, Any]] = [(name.rpartition(".")[2], part) for name, part in model.named_modules()]
+    return [
+        table
+        for name, table in named
+        if "pos" in name and "rel" not in name and hasattr(table, "padding_idx")
+    ]
+
+
+def first_position(model: PreTrainedModel) -> int:
+    """Return the number that a model gives to the position of the first token.
+
+    A table of positions with a padding row (RoBERTa's) keeps that row for padding: positions start after it.
+    """
+    rows = [getattr(table, "padding_idx", None) for table in _position_tables(model)]
+    return next((row + 1 for row in rows if row is not None), 0)
 
 
 def position_limit(model: PreTrainedModel) -> int | None:
-    """Return how many tokens fit the model, special tokens included; None where positions are relative (T5)."""
+    """Return how many tokens fit the model, special tokens included; None where positions have no limit (T5)."""
     config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
-    limit = getattr(config, "max_position_embeddings", None)
-    return limit and limit - first_position(config)
+    config = config.get_text_config()
+    named = [getattr(config, name, None) for name in LIMITS]
+    limits = [limit - first_position(model) for limit in named if isinstance(limit, int) and limit > 0]
+    if limits and getattr(config, "attention_type", None) == "block_sparse":
+        # BigBird leaves this attention for good at the first short text: a long one would depend on those before it
+        limits.append((5 + 2 * config.num_random_blocks) * config.block_size)
+    return min(limits, default=None)
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:

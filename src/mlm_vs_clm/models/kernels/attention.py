@@ -34,7 +34,9 @@ def attend(
     Keys and values may be in a wider type than the queries (see `make_cache`): the products are then in that type.
     """
     dtype, query = query.dtype, query.to(key.dtype)
-    is_plain = key.shape[1] == query.shape[1] and all(settings.get(name) is None for name in SPECIAL)
+    is_bool = attention_mask is None or attention_mask.dtype == torch.bool
+    is_plain = is_bool and key.shape[1] == query.shape[1]
+    is_plain = is_plain and all(settings.get(name) is None for name in SPECIAL)
     scaling = settings.get("scaling") or query.shape[3] ** -0.5
     if is_plain and query.shape[2] == 1:
         read = read_by_products(query, key, value, attention_mask, scaling).transpose(1, 2)
