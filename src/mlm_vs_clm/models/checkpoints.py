@@ -18,6 +18,16 @@ from transformers import (
 from transformers.models.auto import modeling_auto as hf
 
 from ..errors import StudyError
+from .folders import (
+    SETTINGS,
+    check_class_files,
+    check_fit,
+    check_model_files,
+    check_size,
+    check_tokenizer_files,
+    list_missing,
+    read_settings,
+)
 from .sizes import BERT_LIKE
 
 AUTO_CLASSES: dict[str, Any] = {
@@ -31,29 +41,95 @@ SENTINEL = "<extra_id_{}>"
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
-    """Return the tokenizer stored in a checkpoint folder."""
-    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    """Return the tokenizer stored in a checkpoint folder.
+
+    Raises StudyError where none is stored there, or one that cannot be the model's.
+    """
+    tokenizer = read_tokenizer(folder)
+    if (path := Path(folder, SETTINGS)).is_file() and isinstance(
+        n_rows := read_settings(path).get("vocab_size"), int
+    ):
+        check_size(tokenizer, n_rows, folder)
+    return tokenizer
+
+
+def read_tokenizer(source: Path | str, **known: Any) -> PreTrainedTokenizerBase:
+    """Return the tokenizer of a folder or hub id; StudyError where it cannot be read, or is not there and made up."""
+    folder = Path(source)
+    if folder.exists():
+        check_tokenizer_files(folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **known)
+    except Exception as error:  # of any class: it depends on what is wrong with which file
+        raise StudyError(f"{source}: the tokenizer cannot be read: {find_reason(error)}") from error
+    if folder.exists():
+        check_class_files(tokenizer, folder)
+    return tokenizer
 
 
 def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
     """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only.
 
-    Raises StudyError for a checkpoint of another kind, and where there is none that can be read.
+    Raises StudyError for a checkpoint of another kind, for one that lacks weights of the network that its settings
+    describe, such as the output layer, and where there is none that can be read.
     """
-    try:
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-        sees_both = not getattr(config, "is_causal", True)
-        if getattr(config, SWITCHABLE, False):
-            _set_sides(config, kind)
-        load = AUTO_CLASSES["causal" if sees_both else kind].from_pretrained
-        model = load(folder, config=config, dtype=dtype, use_safetensors=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise StudyError(f"{folder}: cannot be loaded as a {kind} model: {find_reason(error)}") from error
+    config = read_config(folder, kind)
+    sees_both = not getattr(config, "is_causal", True)
+    if getattr(config, SWITCHABLE, False):
+        _set_sides(config, kind)
+    auto_class = AUTO_CLASSES["causal" if sees_both else kind]
+    model, report = read_network(auto_class, folder, kind, config=config, dtype=dtype)
     if not getattr(config, "is_causal", True):
         set_attention(model, is_causal=False)
     check_kind(model, kind, str(folder))
+    check_fit(model, report, folder)
+    refuse_missing(list_missing(model, report), kind, folder)
     model.config._name_or_path = ""  # or the folder's path would be saved with what is trained from it
     return model.eval()
+
+
+def read_config(source: Path | str, kind: str, **known: Any) -> PreTrainedConfig:
+    """Return the settings of a checkpoint in a folder or on the hub; StudyError where its files are not whole."""
+    if Path(source).exists():
+        check_model_files(Path(source))
+    try:
+        return AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
+    except Exception as error:  # of any class: it depends on which setting is wrong
+        raise _cannot_load(source, kind, error) from error
+
+
+def read_network(
+    auto_class: Any, source: Path | str, kind: str, **known: Any
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return a model from safetensors, and which weights were missing, unused or of another shape.
+
+    Raises StudyError where it cannot be read.
+    """
+    rest: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    rest |= {"use_safetensors": True, "trust_remote_code": False}
+    try:
+        return auto_class.from_pretrained(source, **known, **rest)
+    except Exception as error:  # of any class: it depends on which setting is wrong
+        raise _cannot_load(source, kind, error) from error
+
+
+def _cannot_load(source: Path | str, kind: str, error: Exception) -> StudyError:
+    reason = find_reason(error)
+    if Path(source).exists() or not isinstance(error, OSError):
+        return StudyError(f"{source}: cannot be loaded as a {kind} model: {reason}")
+    return StudyError(
+        f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "
+        f"({reason}): check the id and the network, or give a path: model.source=<folder>"
+    )
+
+
+def refuse_missing(missing: list[str], kind: str, source: Path | str) -> None:
+    """Raise StudyError where weights were not stored, and so drawn at random."""
+    if missing:
+        raise StudyError(
+            f"{source}: the checkpoint lacks {len(missing)} weights of a {kind} model ({missing[0]} ...): "
+            "choose a complete one"
+        )
 
 
 def set_attention(model: PreTrainedModel, is_causal: bool) -> None:
@@ -90,8 +166,8 @@ def _set_sides(config: PreTrainedConfig, kind: str) -> None:
 
 
 def find_reason(error: Exception) -> str:
-    """Return the first line of a library's message, cut to 200 characters."""
-    return str(error).strip().partition("\n")[0][:200]
+    """Return a library's message in one line, cut to 200 characters; the error's name where it has none."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def model_kind(model: PreTrainedModel) -> str:

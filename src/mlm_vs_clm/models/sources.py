@@ -1,14 +1,12 @@
 """Where weights come from: a hub id, a local folder, a GGUF file or int8 ONNX graphs; always stored as safetensors."""
 
 import json
-import struct
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
     BertForMaskedLM,
@@ -19,7 +17,18 @@ from transformers import (
 
 from ..errors import StudyError
 from ..files import write_atomically
-from .checkpoints import AUTO_CLASSES, CLASS_NAMES, check_kind, find_reason, load_model
+from .checkpoints import (
+    AUTO_CLASSES,
+    CLASS_NAMES,
+    check_kind,
+    find_reason,
+    load_model,
+    read_config,
+    read_network,
+    read_tokenizer,
+    refuse_missing,
+)
+from .folders import check_fit, check_size, list_missing, refuse_unfetched
 from .onnx import read_distilbert, read_t5
 from .sizes import HEADS
 from .starts import as_kind, see_both_sides
@@ -63,6 +72,11 @@ def start_from_checkpoint(
         check_kind(model, "causal", str(source))
         see_both_sides(model, tokenizer)
     check_kind(model, kind, str(source))
+    check_size(tokenizer, _count_rows(model), source)
+    if kind == "masked" and tokenizer.mask_token_id is None:
+        raise StudyError(
+            f"{source}: the tokenizer has no mask token, and a masked model needs one: give its own"
+        )
     model.config._name_or_path = ""
     _turn_off_dropout(model.config)
     if opening:
@@ -77,7 +91,7 @@ def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> B
     The head is drawn from `seed`, and where `is_new` all weights, in the shape of the encoder; dropout is off, as every
     example is seen about once.
     """
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    config = read_config(folder, "masked")
     if config.model_type != "bert":
         raise StudyError(
             f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
@@ -86,7 +100,16 @@ def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> B
     torch.manual_seed(seed)
     if is_new:
         return BertForMaskedLM(config)
-    return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32, use_safetensors=True)
+    model, report = read_network(BertForMaskedLM, folder, "masked", config=config, dtype=torch.float32)
+    check_fit(model, report, folder)
+    _new_head(model, list_missing(model, report), "masked", folder)
+    return model
+
+
+def _count_rows(model: PreTrainedModel) -> int:
+    """Return the number of tokens that a model has embeddings for."""
+    embeddings: Any = model.get_input_embeddings()
+    return embeddings.weight.shape[0]
 
 
 def save_start(
@@ -131,34 +154,16 @@ def _turn_off_dropout(config: PreTrainedConfig) -> None:
 
 
 def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None) -> Read:
-    known: dict[str, Any] = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
-    try:
-        config = AutoConfig.from_pretrained(source, **known)
-        _check_type(config, kind, source)
-        torch.manual_seed(seed)
-        model, report = AUTO_CLASSES[kind].from_pretrained(
-            source,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            output_loading_info=True,
-            **known,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(source, **known)
-    except (OSError, ValueError) as error:
-        raise StudyError(_describe_unread(source, error)) from error
-    check_kind(model, kind, str(source))
-    return model, tokenizer, _check_missing(model, sorted(report["missing_keys"]), kind, source)
-
-
-def _describe_unread(source: Path | str, error: Exception) -> str:
-    reason = find_reason(error)
-    if Path(source).is_dir():
-        return f"{source}: cannot be read as a checkpoint with a tokenizer, safetensors only: {reason}"
-    return (
-        f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "
-        f"({reason}): check the id and the network, or give a path: model.source=<folder>"
+    known: dict[str, Any] = {"revision": revision} if revision else {}
+    config = read_config(source, kind, **known)
+    _check_type(config, kind, source)
+    torch.manual_seed(seed)
+    model, report = read_network(
+        AUTO_CLASSES[kind], source, kind, config=config, dtype=torch.float32, **known
     )
+    check_kind(model, kind, str(source))
+    check_fit(model, report, source)
+    return model, read_tokenizer(source, **known), _new_head(model, list_missing(model, report), kind, source)
 
 
 def _check_type(config, kind: str, source: Path | str) -> None:
@@ -171,16 +176,11 @@ def _check_type(config, kind: str, source: Path | str) -> None:
         )
 
 
-def _check_missing(model: PreTrainedModel, missing: list[str], kind: str, source: Path | str) -> list[str]:
+def _new_head(model: PreTrainedModel, missing: list[str], kind: str, source: Path | str) -> list[str]:
     """Return the new matrices of the output layer; raises StudyError where others are missing."""
-    lacks = [name for name in missing if name.endswith("weight")]
-    head = HEADS.get(model.config.model_type, ())
-    if lacks and (kind != "masked" or any(name.split(".")[0] not in head for name in lacks)):
-        raise StudyError(
-            f"{source}: the checkpoint lacks {len(lacks)} weights of a {kind} model ({lacks[0]} ...): "
-            "choose a complete one"
-        )
-    return lacks
+    head = HEADS.get(model.config.model_type, ()) if kind == "masked" else ()
+    refuse_missing([name for name in missing if name.split(".")[0] not in head], kind, source)
+    return missing
 
 
 def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -196,11 +196,19 @@ def _pad(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
 
 def _read_gguf(path: Path, seed: int) -> Read:
     """Return the causal model of a GGUF file, copied into a new one, as a quantised one cannot be saved."""
+    if not path.is_file():
+        raise StudyError(f"{path} is not a file: give a GGUF file, or a folder with another ending")
+    refuse_unfetched(path)
+    known: dict[str, Any] = {"gguf_file": path.name}
     try:
-        read = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-    except (OSError, ValueError, LookupError, EOFError, struct.error) as error:
+        read, report = AutoModelForCausalLM.from_pretrained(
+            path.parent, dtype=torch.float32, output_loading_info=True, **known
+        )
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **known)
+    except Exception as error:  # of any class: it depends on where the file is damaged
         raise StudyError(f"{path}: cannot be read as a GGUF checkpoint: {find_reason(error)}") from error
+    check_fit(read, report, path)
+    refuse_missing(list_missing(read, report), "causal", path)
     described = read.config.to_dict()
     described.pop("quantization_config", None)
     model = type(read)(type(read.config).from_dict(described))
