@@ -72,7 +72,10 @@ class Encoder:
     @cached_property
     def folder(self) -> Path:
         """The folder itself, or that of the files of this id in the hub's cache."""
-        if Path(self.source).is_dir():
+        from ..models.folders import check_model_files, is_place
+
+        if is_place(self.source):
+            check_model_files(Path(self.source))
             return Path(self.source)
         from huggingface_hub import snapshot_download
 
@@ -96,11 +99,13 @@ class Encoder:
     @cached_property
     def model(self):
         """The encoder without the layers above `layers`, on its device."""
-        from transformers import AutoConfig, AutoModel
+        from transformers import AutoModel
 
+        from ..models.checkpoints import read_config, read_network, refuse_missing
+        from ..models.folders import list_missing, refuse_mismatched
         from ..models.kernels.linear import prepack
 
-        config = AutoConfig.from_pretrained(self.folder)
+        config = read_config(self.folder, "encoder")
         if not 1 <= self.layers <= config.num_hidden_layers:
             raise StudyError(
                 f"BERTScore's layer {self.layers} is not in encoder {self.name}: "
@@ -108,16 +113,19 @@ class Encoder:
             )
         config.num_hidden_layers = self.layers
         with _quiet():
-            model = AutoModel.from_pretrained(self.folder, config=config, dtype="float32")
+            model, report = read_network(AutoModel, self.folder, "BERTScore", config=config, dtype="float32")
+        refuse_mismatched(report, self.folder)
+        lacks = [name for name in list_missing(model, report) if not name.startswith("pooler.")]  # is not used
+        refuse_missing(lacks, "BERTScore", self.folder)
         model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
         return prepack(_round_matrices(model) if self.is_low else model)
 
     @cached_property
     def tokenizer(self):
         """The encoder's tokenizer, its limit set to the positions of the model."""
-        from transformers import AutoTokenizer
+        from ..models.checkpoints import load_tokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(self.folder)
+        tokenizer = load_tokenizer(self.folder)
         n_positions = getattr(self.model.config, "max_position_embeddings", 512)
         tokenizer.model_max_length = min(tokenizer.model_max_length, n_positions - 2)
         return tokenizer

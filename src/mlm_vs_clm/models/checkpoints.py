@@ -25,6 +25,7 @@ from .folders import (
     check_model_files,
     check_size,
     check_tokenizer_files,
+    is_place,
     list_missing,
     read_settings,
 )
@@ -56,13 +57,13 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
 def read_tokenizer(source: Path | str, **known: Any) -> PreTrainedTokenizerBase:
     """Return the tokenizer of a folder or hub id; StudyError where it cannot be read, or is not there and made up."""
     folder = Path(source)
-    if folder.exists():
+    if is_place(source):
         check_tokenizer_files(folder)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **known)
     except Exception as error:  # of any class: it depends on what is wrong with which file
         raise StudyError(f"{source}: the tokenizer cannot be read: {find_reason(error)}") from error
-    if folder.exists():
+    if is_place(source):
         check_class_files(tokenizer, folder)
     return tokenizer
 
@@ -90,7 +91,7 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
 
 def read_config(source: Path | str, kind: str, **known: Any) -> PreTrainedConfig:
     """Return the settings of a checkpoint in a folder or on the hub; StudyError where its files are not whole."""
-    if Path(source).exists():
+    if is_place(source):
         check_model_files(Path(source))
     try:
         return AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
@@ -115,7 +116,7 @@ def read_network(
 
 def _cannot_load(source: Path | str, kind: str, error: Exception) -> StudyError:
     reason = find_reason(error)
-    if Path(source).exists() or not isinstance(error, OSError):
+    if is_place(source) or not isinstance(error, OSError):
         return StudyError(f"{source}: cannot be loaded as a {kind} model: {reason}")
     return StudyError(
         f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "

@@ -21,11 +21,14 @@ MOST_UNKNOWN = 0.5  # share of a corpus's tokens above which a tokenizer cannot 
 SAMPLED = 200  # documents by which that is judged
 
 
+def is_place(source: Path | str) -> bool:
+    """Return whether a source is a path, rather than the id of a model on the hub."""
+    return Path(source).exists() or str(source).startswith((".", "/", "~"))
+
+
 def check_model_files(folder: Path) -> None:
     """Raise StudyError, naming the file and what to do, unless a folder holds the settings and whole weights of a model."""
-    if not folder.is_dir():
-        about = "is a file" if folder.exists() else "does not exist"
-        raise StudyError(f"{folder} {about}: give the folder that holds {SETTINGS} and {WEIGHTS}")
+    _check_folder(folder)
     if not (folder / SETTINGS).is_file():
         raise StudyError(
             f"{folder} holds no {SETTINGS}: give the folder of a model (its settings, tokenizer and weights, safetensors only)"
@@ -39,8 +42,9 @@ def check_model_files(folder: Path) -> None:
 
 def check_tokenizer_files(folder: Path) -> None:
     """Raise StudyError, naming the file and what to do, unless a folder holds the vocabulary of a tokenizer, whole."""
+    _check_folder(folder)
     found = {path for pattern in (VOCABULARY, *TOKENIZER_FILES) for path in folder.glob(pattern)}
-    if folder.is_dir() and not any(path.is_file() for path in found) and _names_vocabulary(folder):
+    if not any(path.is_file() for path in found) and _needs_vocabulary(folder):
         raise StudyError(
             f"{folder} holds no tokenizer ({VOCABULARY}, vocab.txt, ...): copy the files of the model's own tokenizer there"
         )
@@ -52,11 +56,17 @@ def check_tokenizer_files(folder: Path) -> None:
             refuse_unfetched(path)
 
 
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        about = "is a file" if folder.exists() else "does not exist"
+        raise StudyError(f"{folder} {about}: give the folder that holds {SETTINGS} and {WEIGHTS}")
+
+
 # Tokenizers of bytes or characters have no file of their own.
 WITHOUT_FILES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
 
 
-def _names_vocabulary(folder: Path) -> bool:
+def _needs_vocabulary(folder: Path) -> bool:
     """Return whether a folder's tokenizer needs a file."""
     path = folder / TOKENIZER_SETTINGS[0]
     return not path.is_file() or read_settings(path).get("tokenizer_class") not in WITHOUT_FILES
@@ -183,14 +193,19 @@ def check_fit(model: PreTrainedModel, report: dict[str, Any], place: Path | str)
     belong to the network: layers beyond its last, and parts of its modules that the settings turn off. A head for another
     task does not.
     """
-    for name, stored, asked in sorted(report["mismatched_keys"]):
-        shapes = f"{name} is {_shape(stored)} in the weights and {_shape(asked)} by {SETTINGS}"
-        raise StudyError(f"{place}: {shapes}: take both files from one model")
+    refuse_mismatched(report, place)
     if unused := [name for name in sorted(report["unexpected_keys"]) if _is_of_network(model, name)]:
         raise StudyError(
             f"{place}: {len(unused)} stored weights have no place in the network that {SETTINGS} describes ({unused[0]} ...): "
             "correct its number of layers, or take both files from one model"
         )
+
+
+def refuse_mismatched(report: dict[str, Any], place: Path | str) -> None:
+    """Raise StudyError where stored weights have other shapes than the settings ask for."""
+    for name, stored, asked in sorted(report["mismatched_keys"]):
+        shapes = f"{name} is {_shape(stored)} in the weights and {_shape(asked)} by {SETTINGS}"
+        raise StudyError(f"{place}: {shapes}: take both files from one model")
 
 
 def _shape(shape: Iterable[int]) -> str:

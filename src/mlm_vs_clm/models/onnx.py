@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from transformers import (
 )
 
 from ..errors import StudyError
+from .folders import VOCABULARY, read_settings, refuse_unfetched
 
 QUANTISED = "_quantized"
 # How the two kinds of int8 graphs (activations too, or weights alone) name the matrix of a product.
@@ -24,6 +26,8 @@ MATRIX_OF = {
 }
 TIED = "vocab_projector.weight"  # DistilBERT's output layer: its embeddings
 HEAD_WIDTH = 64  # of every published BERT-class network; the weights do not show it
+# What a graph of another network, or of other shapes, leads to.
+WRONG_GRAPH = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
@@ -42,7 +46,7 @@ def read_distilbert(
         torch.manual_seed(seed)
         model = DistilBertForMaskedLM(config)
         lacks = model.load_state_dict(body, strict=False)
-    except (KeyError, RuntimeError) as error:
+    except WRONG_GRAPH as error:
         raise StudyError(f"{folder}: the ONNX graph is not that of a DistilBERT") from error
     new = [name for name in lacks.missing_keys if name.endswith("weight") and name != TIED]
     if lacks.unexpected_keys or any(name.startswith("distilbert.") for name in new):
@@ -63,7 +67,7 @@ def read_tagger(folder: Path) -> tuple[DistilBertForTokenClassification, PreTrai
         config.id2label = dict(enumerate(tags))
         model = DistilBertForTokenClassification(config)
         model.load_state_dict(weights)
-    except (OSError, KeyError, RuntimeError, ValueError) as error:
+    except (OSError, *WRONG_GRAPH) as error:
         raise StudyError(
             f"{folder}: the ONNX graph and its tags are not those of a DistilBERT tagger"
         ) from error
@@ -88,10 +92,21 @@ def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:
 
 def _wordpiece_tokenizer(folder: Path, config: DistilBertConfig) -> PreTrainedTokenizerFast:
     special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **special)
+    tokenizer = _read_tokenizer(folder, **special)
     tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts; here the caller does
     tokenizer.model_max_length = config.max_position_embeddings
     return tokenizer
+
+
+def _read_tokenizer(folder: Path, **special: str) -> PreTrainedTokenizerFast:
+    path = folder / VOCABULARY
+    if not path.is_file():
+        raise StudyError(f"{folder} holds no {VOCABULARY}: copy that of the model there")
+    read_settings(path)
+    try:
+        return PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
+    except Exception as error:  # the class that the library raises for a wrong file
+        raise StudyError(f"{path}: cannot be read as a tokenizer: {' '.join(str(error).split())[:200]}") from error
 
 
 def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerFast, list[str]]:
@@ -107,12 +122,9 @@ def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTra
         model = T5ForConditionalGeneration(describe_t5(weights))
         model.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
         model.load_state_dict(weights | dict.fromkeys(EMBEDDINGS, weights["shared.weight"]))
-    except (KeyError, RuntimeError) as error:
+    except WRONG_GRAPH as error:
         raise StudyError(f"{folder}: the ONNX graphs are not those of a T5 encoder and decoder") from error
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_file=str(folder / "tokenizer.json"), pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    )
-    return model, tokenizer, []
+    return model, _read_tokenizer(folder, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"), []
 
 
 def describe_t5(weights: dict[str, torch.Tensor]) -> T5Config:
@@ -145,10 +157,22 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     import onnx
     from google.protobuf.message import DecodeError
 
+    if not path.is_file():
+        raise StudyError(f"{path} is missing: copy it from the model's source")
+    refuse_unfetched(path)
     try:
         graph = onnx.load(path).graph
     except (OSError, DecodeError) as error:
         raise StudyError(f"{path}: cannot be read as an ONNX graph") from error
+    try:
+        return _read_graph(graph)
+    except (KeyError, IndexError, ValueError) as error:
+        raise StudyError(f"{path}: the graph lacks a tensor that it uses, or a scale: export it again") from error
+
+
+def _read_graph(graph: Any) -> dict[str, torch.Tensor]:
+    import onnx
+
     values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
     weights = {name: value for name, value in values.items() if name.endswith((".weight", ".bias"))}
     for name in values:

@@ -26,10 +26,12 @@ from ..hardware import (
 )
 from ..masking import mask_words, tag_entities
 from ..metrics.proxies import ERRORS
-from .artifacts import Make, Runtime, Store, read_record
+from .artifacts import Make, Runtime, Store, inputs_of, read_record
 from .recipes import UNIT_TOKENS
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from ..models.training.loop import Trainer
 
 WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
@@ -120,6 +122,7 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
 
     def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
         texts = [document.text for document in load_split(path, split)[:most]]
+        _refuse_unknown(inputs["start"], tokenizer, path, texts)
         return tokenize(
             texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
         )
@@ -143,6 +146,17 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
     return prepare(model, tokenizer, texts, objective_name, Noise(**objective), training, folder)
+
+
+def _refuse_unknown(start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]) -> None:
+    """Raise StudyError where a corpus is mostly unknown to the tokenizer of a model, by its first texts."""
+    from ..models.folders import SAMPLED, refuse_unknown, share_unknown
+
+    about = read_record(start)["settings"]
+    source = about.get("source") or about.get("encoder")
+    name = f"{about['name']} ({source})" if source else about["name"]
+    unknown = share_unknown(tokenizer, texts[:SAMPLED])
+    refuse_unknown(unknown, name, read_record(corpus)["settings"]["name"])
 
 
 def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -216,6 +230,7 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
     from ..models.budgets import choose_budget
+    from ..models.checkpoints import load_tokenizer
     from ..models.sources import refuse_new_head
     from .arms import measure_originals, write_baseline, write_with_model
     from .cells import load_blanked_texts, save_filled
@@ -223,8 +238,8 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _silence_libraries()
     stored = [inputs[name] for name in ("model", "second") if name in inputs]
     if settings.get("training") == "general":
-        for start in stored:
-            refuse_new_head(start, settings["name"])
+        for one in stored:
+            refuse_new_head(one, settings["name"])
     _, blanked = load_blanked_texts(inputs)
     _use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
@@ -235,6 +250,9 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
             corpus = read_record(inputs["corpus"])["settings"]["name"]
             chosen = [choose_budget(one, corpus, settings.get("budget", 0)) for one in stored]
             models = [model for model, _ in chosen]
+            start = inputs_of(stored[0]).get("start", stored[0])
+            texts = [text.text for text in blanked]
+            _refuse_unknown(start, load_tokenizer(models[0]), inputs["corpus"], texts)
             write_atomically(folder / "model.json", json.dumps(chosen[0][1], indent=1))
             if settings.get("weight") == AUTO:
                 settings = settings | {
