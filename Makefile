@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce page smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own
+.PHONY: help install data reproduce page smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own named
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -36,9 +36,13 @@ reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, r
 page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk (all without)
 	@$(PY) -m mlm_vs_clm page $(STUDY:%=results/%)
 
-own: data ## compare two models on your own texts: make own CORPUS=<folder or file>
-	@test -n "$(CORPUS)" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
-	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=$(CORPUS)" $(ARGS)
+# The shell and Hydra read the path as it is, whatever signs it has.
+own: export TEXTS := $(value CORPUS)
+own: named data ## compare two models on your own texts: make own CORPUS=<folder or file>
+	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | sed 's/"/\\"/g')\"" $(ARGS)
+
+named: # before anything is fetched
+	@test -n "$$TEXTS" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
 
 smoke: data ## try every stage on a few documents, into outputs/smoke
 	@$(PY) experiments/report.py scale=smoke track=$(TRACK) results=outputs/smoke $(ARGS)
@@ -59,9 +63,10 @@ bench: data ## time filling and training against plain loops, in one process
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
 	@$(PY) -m mlm_vs_clm rating-sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
 
+ratings: export ANSWERS := $(value RATINGS)
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
-	@test -n "$(RATINGS)" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
-	@$(PY) -m mlm_vs_clm ratings "$(RATINGS)" --store outputs --out results/ratings $(ARGS)
+	@test -n "$$ANSWERS" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
+	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" --store outputs --out results/ratings $(ARGS)
 
 verify: data ## compare a fresh report with the committed results, number by number
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings

@@ -1,5 +1,6 @@
 """Files on disk: atomic writes, JSON Lines, CSV, hashes, and one line for an error of the system."""
 
+import errno
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]  # of the checkout: conf, docs, notebooks, results
 CHECKPOINT = "checkpoint"
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> None:
@@ -45,10 +47,11 @@ def write_csv(table: "pd.DataFrame", path: Path) -> None:
 
 
 def explain_os_error(error: Exception, place: Path, advice: str = "choose another folder") -> str:
-    """Return one line for a folder that is full, not writable or not a folder."""
+    """Return one line for a folder that is full, not writable or not a folder; `advice` is what to do but for a full disk."""
     where = getattr(error, "filename", None) or place
     reason = getattr(error, "strerror", None) or error
-    return f"cannot read or write {where}: {reason}; free disk space or {advice}"
+    is_full = getattr(error, "errno", None) in FULL or "No space left" in str(error)
+    return f"cannot read or write {where}: {reason}; {'free disk space or ' * is_full}{advice}"
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -1,9 +1,17 @@
 """How a stage script is started: what is refused before any work."""
 
+import os
+import re
+import subprocess
+
 import pytest
+from hydra import compose, initialize_config_dir
 
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.pipeline import command
 from mlm_vs_clm.pipeline.command import refuse_launcher
+from mlm_vs_clm.pipeline.config import register
 
 
 @pytest.mark.parametrize(
@@ -17,3 +25,48 @@ def test_a_launcher_of_several_processes_is_refused(variables, monkeypatch):
         StudyError, match="run python experiments/pretrain.py without it, or use several GPUs"
     ):
         refuse_launcher("pretrain")
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("scale.document=5", "scale.document is no setting: did you mean scale.documents?"),
+        ("objectve=mlm", "objectve is no setting: did you mean objective?"),
+        ("xyzzy=1", "xyzzy is no setting: see --help for all settings"),
+        (
+            "corpus.path=/x/texté",
+            "corpus.path=/x/texté cannot be read: quote the value, 'corpus.path=\"/x/texté\"'",
+        ),
+        ("corpus.path=/x/a=b", "quote the value, 'corpus.path=\"/x/a=b\"'"),
+        ("corpus.path=/x/~a", "quote the value, 'corpus.path=\"/x/~a\"'"),
+        ("noequal", "noequal is no setting: give key=value"),
+    ],
+)
+def test_a_setting_that_cannot_be_set_is_one_line_with_what_to_type(override, said):
+    register()
+    with pytest.raises(Exception) as error, initialize_config_dir(str(command.CONF), version_base="1.3"):
+        compose("config", ["corpus=own", override])
+    assert said in command.one_line(error.value) and "+" not in command.one_line(error.value)
+
+
+@pytest.mark.parametrize("sign", list("é#=[]~ '\"$,{};%@&()!`"))
+def test_make_own_takes_any_path(sign, tmp_path):
+    """The line that make prints is read by the shell and by Hydra's grammar, and the path comes out as it went in."""
+    path = f"{tmp_path}/a{sign}b"
+    made = subprocess.run(
+        ["make", "-n", "-o", "data", "own", f"CORPUS={path}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    line = next(line for line in made.stdout.splitlines() if "scale=own" in line)
+    word = next(part for part in re.findall(r'"corpus\.path=.*?\\""', line))
+    told = subprocess.run(
+        ["sh", "-c", f"printf %s {word}"],
+        env={"TEXTS": path, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    ).stdout
+    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+        assert compose("config", ["corpus=own", told]).corpus.path == path

@@ -115,7 +115,9 @@ class Encoder:
         with _quiet():
             model, report = read_network(AutoModel, self.folder, "BERTScore", config=config, dtype="float32")
         refuse_mismatched(report, self.folder)
-        lacks = [name for name in list_missing(model, report) if not name.startswith("pooler.")]  # is not used
+        lacks = [
+            name for name in list_missing(model, report) if not name.startswith("pooler.")
+        ]  # is not used
         refuse_missing(lacks, "BERTScore", self.folder)
         model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
         return prepack(_round_matrices(model) if self.is_low else model)

@@ -106,7 +106,9 @@ def _read_tokenizer(folder: Path, **special: str) -> PreTrainedTokenizerFast:
     try:
         return PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
     except Exception as error:  # the class that the library raises for a wrong file
-        raise StudyError(f"{path}: cannot be read as a tokenizer: {' '.join(str(error).split())[:200]}") from error
+        raise StudyError(
+            f"{path}: cannot be read as a tokenizer: {' '.join(str(error).split())[:200]}"
+        ) from error
 
 
 def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerFast, list[str]]:
@@ -167,7 +169,9 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         return _read_graph(graph)
     except (KeyError, IndexError, ValueError) as error:
-        raise StudyError(f"{path}: the graph lacks a tensor that it uses, or a scale: export it again") from error
+        raise StudyError(
+            f"{path}: the graph lacks a tensor that it uses, or a scale: export it again"
+        ) from error
 
 
 def _read_graph(graph: Any) -> dict[str, torch.Tensor]:

@@ -168,11 +168,29 @@ def _clear_unfinished(partial: Path) -> None:
 def damaged_files(folder: Path) -> list[str]:
     """Return the files of an artifact that are missing or whose bytes differ from its record."""
     try:
-        files = json.loads((folder / RECORD).read_text())["files"]
-    except (ValueError, KeyError):
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        files = dict(record["files"])
+        if not {"settings", "inputs", "stage", "seconds", "measured"} <= record.keys():
+            return [RECORD]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [RECORD]
     paths = {name: folder / name for name in files}
     return [name for name, path in paths.items() if not path.is_file() or hash_file(path) != files[name]]
+
+
+def explain_damage(folder: Path) -> str:
+    """Return why an artifact, or one that it was made from, cannot be believed; nothing where all are whole."""
+    if not folder.is_dir():
+        return f"{name_of(folder)} is not stored: run the command that made it again"
+    if damaged := damaged_files(folder):
+        return f"{name_of(folder)}/{damaged[0]} is missing or was changed: run the command that made it again"
+    return next(filter(None, map(explain_damage, inputs_of(folder).values())), "")
+
+
+def refuse_damaged(folder: Path) -> None:
+    """Raise StudyError where an artifact, or one that it was made from, is not as it was written."""
+    if reason := explain_damage(folder):
+        raise StudyError(f"{folder.parents[1]}: {reason}")
 
 
 def read_record(folder: Path) -> dict:
@@ -198,7 +216,7 @@ def list_artifacts(root: Path) -> Iterator[tuple[str, Path]]:
             continue
         if folder.name.startswith(".partial-"):
             yield "unfinished", folder
-        elif (folder / RECORD).is_file():
+        elif (folder / RECORD).exists():
             yield ("damaged" if damaged_files(folder) else "whole"), folder
 
 

@@ -16,7 +16,7 @@ from ..documents import Document, Entity, check_offsets
 from ..errors import StudyError
 from ..files import explain_os_error
 from ..tasks.projection import project
-from .artifacts import RECORD, read_record
+from .artifacts import RECORD, read_record, refuse_damaged
 from .cells import load_blanked_texts, load_filled
 
 LINE = re.compile(r"[^\r\n]+")
@@ -27,9 +27,10 @@ def load_generated(generation: Path) -> tuple[list[Document], Counter]:
     try:
         record = read_record(generation)
         inputs = {name: generation.parents[1] / record["inputs"][name] for name in ("corpus", "corruption")}
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{generation} holds no {RECORD} of the generate stage: give outputs/generate/<id>"
         raise StudyError(message) from error
+    refuse_damaged(generation)
     originals, blanked = load_blanked_texts(inputs)
     made = [
         project(document, filled, b.words)

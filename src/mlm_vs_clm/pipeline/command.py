@@ -26,6 +26,7 @@ from .artifacts import Recipe, Runtime, Store
 from .cluster import explain_cluster
 from .config import Config, register
 from .effects import refuse_ignored
+from .overrides import explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
@@ -284,6 +285,8 @@ def _report_failure(error: Exception, overrides: list[str]) -> StudyError:
 
 def one_line(error: BaseException) -> str:
     """Return the message of an error without search paths and line breaks."""
+    if told := explain_override(error):
+        return told
     text = str(error).split("Config search path")[0].split("full_key:")[0]
     cause = error.__cause__ if isinstance(error, HydraException) else None
     reason = f" ({one_line(cause)})" if cause is not None and str(cause) not in text else ""

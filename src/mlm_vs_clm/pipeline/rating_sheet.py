@@ -20,7 +20,7 @@ from ..ratings.sheet import (
     render_sheet,
     write_sheet,
 )
-from .artifacts import RECORD, inputs_of
+from .artifacts import RECORD, inputs_of, refuse_damaged
 from .cells import load_filled
 
 
@@ -29,10 +29,8 @@ def read_texts(store: Path, artifact: str) -> list:
     folder = store / artifact
     if not (folder / RECORD).is_file():
         raise StudyError(f"{artifact} is not in {store}: run `make reproduce`, or name its --store")
-    generation = inputs_of(folder)["generation"]
-    if not (generation / "fills.jsonl").is_file():
-        raise StudyError(f"{generation} holds no texts: run `make reproduce`, which makes it again")
-    return load_filled(generation)
+    refuse_damaged(folder)
+    return load_filled(inputs_of(folder)["generation"])
 
 
 def refuse_results(out: Path, results: Path) -> None:

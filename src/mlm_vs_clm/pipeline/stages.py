@@ -148,7 +148,9 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     return prepare(model, tokenizer, texts, objective_name, Noise(**objective), training, folder)
 
 
-def _refuse_unknown(start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]) -> None:
+def _refuse_unknown(
+    start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]
+) -> None:
     """Raise StudyError where a corpus is mostly unknown to the tokenizer of a model, by its first texts."""
     from ..models.folders import SAMPLED, refuse_unknown, share_unknown
 

@@ -3,7 +3,11 @@
 import argparse
 import hashlib
 import json
+import math
+import numbers
+import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,7 @@ import pandas as pd
 from ..errors import StudyError
 from ..files import explain_os_error, write_csv
 from ..tasks import TASKS
-from .artifacts import ADVICE, RECORD, inputs_of, name_of, read_record
+from .artifacts import ADVICE, RECORD, explain_damage, inputs_of, name_of, read_record
 from .cells import describe_cell, describe_score, describe_task, name_model
 
 STAGES = ("score", "downstream", "generate")
@@ -33,23 +37,38 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
     Columns: the cell (corpus, arm or trained_on, strategy, ratio, seed, model; budget along a training curve); each main
     metric with `<metric>_low` and `<metric>_high`, or the counted costs of `generate`; n, artifact, and the reason of a
     missing value. `chosen` keeps rows by column: tabulate(corpus="plots", arm=["mlm", "clm"]); results along a training
-    curve are there where `budget` is chosen. Raises StudyError for another stage or column, and where nothing
+    curve are there where `budget` is chosen. A result whose files, or those it was made from, are not as they were
+    written is left out, and a line on stderr says why. Raises StudyError for another stage or column, and where nothing
     stored has these values.
     """
     if stage not in STAGES:
         raise StudyError(f"stage={stage} has no table: choose one of {', '.join(STAGES)}")
-    table = _order([describe(file.parent) for file in sorted(Path(store, stage).glob(f"[!.]*/{RECORD}"))])
+    table = _order([describe(folder) for folder in keep_whole(sorted(Path(store, stage).glob("[!.]*")))])
     for name, values in chosen.items() if len(table) else ():
         column = ALIASES.get(name, name)
         if column not in table:
             raise StudyError(f"{name} is no column of {stage}: choose by {', '.join(table.columns)}")
-        wanted = {_write(value) for value in (values if isinstance(values, list) else [values])}
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        wanted = {_write(value) for value in (values if several else [values])}
         table = table[table[column].map(_write).isin(wanted)]
     if "budget" in table and not {"budget", "arm.budget"} & chosen.keys():
         table = table[table["budget"].isna()].drop(columns="budget")
     if table.empty:
         raise StudyError(f"nothing of stage {stage} in {store} has these values: see `make store`")
     return table.sort_values([name for name in CELL if name in table], ignore_index=True)
+
+
+def keep_whole(folders: Iterable[Path]) -> list[Path]:
+    """Return the artifacts that are as they were written; say on stderr which others are left out, and why."""
+    explain, kept = cache(explain_damage), []
+    for folder in folders:
+        if not (folder / RECORD).exists():
+            continue
+        if reason := explain(folder):
+            print(f"left out {name_of(folder)}: {reason}", file=sys.stderr)
+        else:
+            kept.append(folder)
+    return kept
 
 
 def describe(folder: Path) -> dict[str, Any]:
@@ -94,7 +113,8 @@ def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dic
     rows = []
     for number, job in enumerate(settings):
         outcome = outcomes.get(number, {"reason": STOPPED})
-        row = describe(Path(outcome["folder"])) if "folder" in outcome else {"reason": outcome["reason"]}
+        reason = outcome.get("reason") or explain_damage(Path(outcome["folder"]))
+        row = {"reason": reason} if reason else describe(Path(outcome["folder"]))
         rows.append(row | {names.get(key, key): _read(job[key]) for key in swept})
     columns = [names.get(key, key) for key in swept]
     table = _order(rows, columns)
@@ -118,9 +138,11 @@ def _read(text: str) -> Any:
 
 
 def _write(value: Any) -> str:
-    """Return a value as it is typed: 0.50 and 0.5 are the same."""
+    """Return a value as it is typed: 0.50 and 0.5 are the same, and a missing value is the empty word."""
     value = _read(value) if isinstance(value, str) else value
-    return value if isinstance(value, str) else f"{value:g}"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:g}" if isinstance(value, numbers.Real) else str(value)
 
 
 def publish(table: pd.DataFrame, folder: Path, title: str, command: str) -> None:

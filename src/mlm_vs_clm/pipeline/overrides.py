@@ -1,0 +1,55 @@
+"""What is wrong with a setting of the command line, in one line with the way out; Hydra advises `+key` for a misspelt key."""
+
+import re
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, get_type_hints
+
+from hydra.errors import HydraException, OverrideParseException
+
+from ..files import ROOT
+from .config import Config
+
+UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
+AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
+
+
+def explain_override(error: BaseException) -> str:
+    """Return what is wrong with a setting, and what to type instead; nothing for any other error."""
+    text = str(error)
+    if isinstance(error, OverrideParseException):
+        return explain_unreadable(error.override)
+    if found := AMBIGUOUS.search(text):
+        return f"{explain_unreadable(found[1].replace(chr(92), ''))}; for a sweep over several values add -m"
+    if isinstance(error, HydraException) and (found := UNKNOWN.search(text)):
+        return explain_unknown(found[1])
+    return ""
+
+
+def explain_unreadable(override: str) -> str:
+    """Return how to type a setting whose value has signs with a meaning of their own."""
+    key, has_value, value = override.partition("=")
+    if not has_value:
+        return f"{override} is no setting: give key=value"
+    quoted = value.strip("\"'").replace('"', '\\"')
+    return f"{override} cannot be read: quote the value, '{key}=\"{quoted}\"'"
+
+
+def explain_unknown(key: str) -> str:
+    """Return that a key is no setting, and the setting that comes nearest."""
+    near = get_close_matches(key, [*list_keys(Config), *list_groups()], 1)
+    return f"{key} is no setting: " + (f"did you mean {near[0]}?" if near else "see --help for all settings")
+
+
+def list_groups() -> list[str]:
+    """Return the groups of settings that are chosen by name."""
+    return sorted(folder.name for folder in (ROOT / "conf").iterdir() if folder.is_dir())
+
+
+def list_keys(schema: Any, prefix: str = "") -> list[str]:
+    """Return the full keys of all settings of a dataclass."""
+    kinds, keys = get_type_hints(schema), []
+    for field in fields(schema):
+        name, kind = f"{prefix}{field.name}", kinds[field.name]
+        keys += [name, *(list_keys(kind, f"{name}.") if is_dataclass(kind) else [])]
+    return keys

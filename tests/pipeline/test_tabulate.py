@@ -1,0 +1,88 @@
+"""Stored results as a table: what was changed after it was written is left out, with its reason."""
+
+import json
+
+import pytest
+from forged_store import ForgedStore
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import hash_file
+from mlm_vs_clm.pipeline import brat_export, inventory
+from mlm_vs_clm.pipeline.artifacts import RECORD
+from mlm_vs_clm.pipeline.tabulate import tabulate
+
+
+def sign(folder):
+    """Complete the record of a forged artifact, as the store writes it."""
+    record = json.loads((folder / RECORD).read_text())
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != RECORD]
+    record["files"] = {str(path.relative_to(folder)): hash_file(path) for path in files}
+    (folder / RECORD).write_text(
+        json.dumps({"stage": folder.parent.name, "seconds": 0.0, "measured": {}} | record)
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    ForgedStore(tmp_path, [("random", 0.5)])
+    for folder in tmp_path.glob("*/*"):
+        if (folder / RECORD).is_file():
+            sign(folder)
+    return tmp_path
+
+
+def find_score(store, arm):
+    table = tabulate(store, arm=arm)
+    return store / table["artifact"].iloc[0]
+
+
+HARMS = {
+    "another number": lambda folder: (folder / "scores.csv").write_text(
+        (folder / "scores.csv").read_text().replace("document", "fills", 1)
+    ),
+    "cut": lambda folder: (folder / "scores.csv").write_bytes((folder / "scores.csv").read_bytes()[:60]),
+    "empty": lambda folder: (folder / "scores.csv").write_text(""),
+    "gone": lambda folder: (folder / "scores.csv").unlink(),
+    "no record": lambda folder: (folder / RECORD).write_text("{"),
+    "a list": lambda folder: (folder / RECORD).write_text("[]"),
+    "another kind": lambda folder: (folder / RECORD).write_text('{"files": 5}'),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_changed_result_is_left_out_with_its_reason(store, harm, capsys):
+    folder, n = find_score(store, "mlm"), len(tabulate(store))
+    capsys.readouterr()
+    HARMS[harm](folder)
+    table = tabulate(store)
+    told = capsys.readouterr().err
+    assert len(table) == n - 1 and "mlm" not in set(table["arm"])
+    assert told.count("\n") == 1 and told.startswith(f"left out score/{folder.name}: ")
+    inventory.show(store)
+    assert f"damaged     score/{folder.name}" in capsys.readouterr().out
+
+
+def test_a_result_whose_text_was_changed_is_left_out(store, capsys):
+    folder = find_score(store, "clm")
+    generation = store / json.loads((folder / RECORD).read_text())["inputs"]["generation"]
+    (generation / "fills.jsonl").write_text("")
+    assert "clm" not in set(tabulate(store)["arm"])
+    assert f"generate/{generation.name}/fills.jsonl is missing or was changed" in capsys.readouterr().err
+    with pytest.raises(StudyError, match="fills.jsonl is missing or was changed"):
+        brat_export.load_generated(generation)
+
+
+def test_a_table_is_chosen_by_any_kind_of_value(store):
+    arms = {"mlm", "clm"}
+    for chosen in (("mlm", "clm"), ["mlm", "clm"], arms, iter(sorted(arms))):
+        assert set(tabulate(store, arm=chosen)["arm"]) == arms
+    assert len(tabulate(store, seed=0)) == len(tabulate(store))
+    with pytest.raises(StudyError, match="nothing of stage score"):
+        tabulate(store, seed=None)
+
+
+def test_nothing_whole_is_one_line(store):
+    for folder in store.glob("score/*"):
+        (folder / "scores.csv").write_text("")
+    with pytest.raises(StudyError, match="nothing of stage score"):
+        tabulate(store)
