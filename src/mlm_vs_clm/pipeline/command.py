@@ -23,6 +23,7 @@ from ..errors import READER_GONE, StudyError, describe_error, lost_reader, print
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
+from .checks import check_numbers
 from .cluster import explain_cluster
 from .config import Config, register
 from .effects import refuse_ignored
@@ -135,6 +136,7 @@ def compose(
     for name in list(config.model.training):
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
+    check_numbers(config)
     return config
 
 

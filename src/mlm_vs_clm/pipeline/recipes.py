@@ -21,6 +21,7 @@ from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
 from ..tasks import TASKS
 from .artifacts import Recipe
+from .checks import check_shape
 from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
 from .variants import list_settings
 
@@ -136,6 +137,8 @@ def start(config: Config) -> Recipe:
     for key in CHECKPOINT_ONLY:
         if getattr(model, key):
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
+    if is_new:
+        check_shape(model)
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     return _recipe("start", settings, _training_corpora(config) if is_new else {})
@@ -350,12 +353,9 @@ def downstream(config: Config) -> Recipe:
 
 def _task_seeds(config: Config) -> int:
     task = config.corpus.task
-    seeds = config.scale.task_seeds.get(task, 0)
-    if seeds < 1:
-        raise StudyError(
-            f"scale.task_seeds.{task} is missing or below 1: give the number of task models to train"
-        )
-    return seeds
+    if task not in config.scale.task_seeds:
+        raise StudyError(f"scale.task_seeds.{task} is missing: give the number of task models to train")
+    return config.scale.task_seeds[task]
 
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:

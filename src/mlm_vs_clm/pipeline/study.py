@@ -114,8 +114,6 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 
     A cell that fails does not stop the others; at the end it raises StudyError.
     """
-    if config.workers < 1:
-        raise StudyError(f"workers={config.workers}: give 1 or more processes")
     check_main(config)
     whole = cells(config, choose)
     if needed := _list_missing(store, whole):
