@@ -6,20 +6,30 @@ from typing import Any
 
 from ..errors import StudyError
 from ..ranges import RANGE, Range, check_number, range_of
-from .config import SHAPE, CellConfig, Config, MaskingConfig, ModelConfig
+from .config import CHANGED, SHAPE, CellConfig, Config, MaskingConfig, ModelConfig
 
 Number = tuple[str, Any, Range]  # its key, value and range
 
 
 def check_numbers(config: Config) -> None:
     """Raise StudyError, with its key, value and range, for a number of the settings that is outside its range."""
-    known: dict[str, Range] = {}
+    known = {f"model.training.{name}": allowed for name, allowed in CHANGED.items()}
+    known |= {f"model.shape.{name}": allowed for name, allowed in SHAPE.items()}
     for key, value, allowed in list_numbers(config):
         known[key] = allowed
         if value is not None:
             check_number(key, value, allowed)
     for place, cell in enumerate(config.scale.grid.also):
         _check_cell(f"scale.grid.also[{place}]", cell, known)
+
+
+def has_mistake(config: Config) -> bool:
+    """Return whether a number of the settings is outside its range."""
+    try:
+        check_numbers(config)
+    except StudyError:
+        return True
+    return False
 
 
 def _check_cell(key: str, cell: CellConfig, known: dict[str, Range]) -> None:
@@ -64,6 +74,8 @@ def check_shape(model: ModelConfig) -> None:
         raise StudyError(f"model.shape.{absent[0]} is missing: a new model needs {', '.join(SHAPE)}")
     if model.vocabulary is None:
         raise StudyError("model.vocabulary is missing: give the number of tokens of a new tokenizer")
+    for name, allowed in SHAPE.items():
+        check_number(f"model.shape.{name}", shape[name], allowed)
     if shape["width"] % shape["heads"]:
         raise StudyError(
             f"model.shape.heads={shape['heads']} does not divide model.shape.width={shape['width']}: change one of them"

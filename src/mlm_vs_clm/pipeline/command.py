@@ -136,7 +136,6 @@ def compose(
     for name in list(config.model.training):
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
-    check_numbers(config)
     return config
 
 
@@ -215,6 +214,7 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     refuse_launcher(stage)
     composed = {tuple(overrides): raw}
     asked = Job(compose(overrides, composed), overrides, composed=composed)
+    check_numbers(asked.config)
     if not is_sweep():  # its callback does this once
         refuse_ignored(stage, [asked], compose)
     if asked.config.scale.minutes and stage not in UNTRAINED:

@@ -19,6 +19,7 @@ from ..metrics import METRICS
 from ..metrics.proxies import PERPLEXITY
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
+from ..ranges import check_fields
 from ..tasks import TASKS
 from .artifacts import Recipe
 from .checks import check_shape
@@ -179,7 +180,14 @@ def _training(config: Config) -> TrainingConfig:
                 f"model.training.{name} is unknown: choose one of budget_share, {', '.join(known)}"
             )
     made = replace(config.scale.training, **changed)
-    return replace(made, token_budget=round(share * made.token_budget))
+    check_fields(made, "scale.training.")
+    made = replace(made, token_budget=round(share * (tokens := made.token_budget)))
+    if tokens and made.token_budget < 2 ** (made.budgets - 1):
+        raise StudyError(
+            f"scale.training.budgets={made.budgets}: each is half of the next, so the first of {made.token_budget} tokens "
+            "would have none: give fewer, or more tokens"
+        )
+    return made
 
 
 def budget(config: Config, trainings: list[Recipe]) -> Recipe:
