@@ -47,7 +47,8 @@ class BlankedText:
     def __post_init__(self):
         if self.counts is not None and [n in COUNTS for n in self.counts] != [True] * len(self.blanks):
             raise DocumentError(
-                self.id, f"{len(self.blanks)} blanks need as many token counts, each 1 or more (at most {COUNTS.high:,})"
+                self.id,
+                f"{len(self.blanks)} blanks need as many token counts, each 1 or more (at most {COUNTS.high:,})",
             )
         cursor = 0
         for start, end in self.words:

@@ -17,7 +17,7 @@ class Range:
     """The numbers from `low` to `high`, but for `low` itself with `above`, and for `high` itself with `below`.
 
     Not-a-number, infinity and booleans are never in a range. `whole` takes whole numbers alone, `also` has values that
-    are no numbers.
+    are no numbers, and `what` says what the number is.
     """
 
     low: float = -math.inf
@@ -25,7 +25,8 @@ class Range:
     above: bool = False
     below: bool = False
     whole: bool = False
-    also: tuple = ()
+    also: tuple[str, ...] = ()
+    what: str = ""
 
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, str):
@@ -36,13 +37,14 @@ class Range:
         return is_inside and not (self.above and value == self.low or self.below and value == self.high)
 
     def __str__(self) -> str:
-        """Return what to give, such as `0 to below 1` or `a whole number, 1 or more`."""
+        """Return what to give, such as `0 to below 1` or `1 or more`."""
         low, high = (f"{end:,}" if isinstance(end, int) else f"{end:g}" for end in (self.low, self.high))
         if self.high == math.inf:
             told = f"above {low}" if self.above else f"{low} or more"
         else:
             told = f"{f'above {low}' if self.above else low} to {f'below {high}' if self.below else high}"
-        return ", or ".join([told if self.low > -math.inf else "a number", *self.also])
+        told = told if self.low > -math.inf else f"a {'whole ' if self.whole else ''}number"
+        return ", or ".join([f"{self.what}, {told}" if self.what else told, *self.also])
 
 
 def number(default: Any, low: float, high: float = math.inf, **rest: Any) -> Any:

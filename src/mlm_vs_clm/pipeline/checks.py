@@ -45,9 +45,7 @@ def _check_cell(key: str, cell: CellConfig, known: dict[str, Range]) -> None:
 def list_numbers(settings: Any, prefix: str = "") -> Iterator[Number]:
     """Yield every number of a dataclass of settings, and of those below it; its value may be None."""
     for each in fields(settings):
-        yield from _list_below(
-            f"{prefix}{each.name}", getattr(settings, each.name), each.metadata.get(RANGE)
-        )
+        yield from _list_below(f"{prefix}{each.name}", getattr(settings, each.name), each.metadata.get(RANGE))
 
 
 def _list_below(key: str, value: Any, allowed: Range | dict[str, Range] | None) -> Iterator[Number]:

@@ -4,7 +4,7 @@ Hydra composes them and checks their types, `checks.check_numbers` their ranges.
 the library has the ranges (`fill.ranges`), as callers from Python give them too.
 """
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -160,9 +160,9 @@ class MaskingConfig:
     ratio: float = number(MISSING, 0, 1, above=True)
 
 
-def axis(default: Any, name: str) -> Any:
+def axis(default: Any, name: str, **rest: Any) -> Any:
     """Return the field of a number by which an arm fills, with its default, and its range of `fill.ranges`."""
-    return field(default=default, metadata={RANGE: RANGES[name]})
+    return field(default=default, metadata={RANGE: replace(RANGES[name], **rest)})
 
 
 @dataclass
@@ -182,7 +182,9 @@ class ArmConfig:
     temperature: float = axis(0.0, "temperature")
     top_k: int = axis(0, "top_k")
     top_p: float = axis(1.0, "top_p")
-    max_new_tokens: int = count(0, 0, RANGES["max_new_tokens"].high)  # 0: of an arm that fills blanks one by one
+    max_new_tokens: int = count(
+        0, 0, RANGES["max_new_tokens"].high
+    )  # 0: of an arm that fills blanks one by one
     passes: int = axis(0, "passes")
     threshold: float = axis(0.0, "threshold")
     entropy_bound: float = axis(0.0, "entropy_bound")
@@ -191,7 +193,7 @@ class ArmConfig:
     max_length: int = axis(4, "max_length")
     candidates: int = axis(8, "candidates")
     lookahead: int = axis(16, "lookahead")
-    weight: Any = number(0.5, 0, 1, also=(AUTO,))
+    weight: Any = axis(0.5, "weight", also=(AUTO,))
     source: str = "kept"
     training: str = "domain"
     budget: int = axis(0, "budget")
