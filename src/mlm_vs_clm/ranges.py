@@ -33,7 +33,8 @@ class Range:
             return value in self.also
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
             return False
-        is_inside = -math.inf < value < math.inf and self.low <= value <= self.high
+        given: Any = value  # mypy knows no order of Real
+        is_inside = -math.inf < given < math.inf and self.low <= given <= self.high
         return is_inside and not (self.above and value == self.low or self.below and value == self.high)
 
     def __str__(self) -> str:

@@ -166,7 +166,10 @@ def test_a_range_says_what_to_give():
     [
         ("masking=entities", "hides no word of corpus own: no document has an entity"),
         ("masking=random_as_entities", "hides no word of corpus own: no document has an entity"),
-        ("masking.ratio=0.001", "words that it may mask, 0.001 in each document is below one"),
+        (
+            "masking.ratio=0.001",
+            "hides no word of corpus own: 0.001 of its .* is below one in each document: raise",
+        ),
     ],
 )
 def test_a_masking_without_a_blank_is_refused_and_nothing_is_stored(choose, tmp_path, masking, told):

@@ -103,7 +103,7 @@ def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
 def _list_without_room(task: str, gathered: Gathered) -> list[str]:
     """Return a note where all documents have the same answer to the task: every score would be its bound."""
     windows = [window for part in gathered.parts.values() for window in part]
-    answers = {
+    answers: dict[str, set] = {
         "genres": {frozenset(window.labels) for window in windows},
         "verification": {window.author for window in windows},
     }

@@ -2,7 +2,7 @@
 
 from ..ranges import MANY, Range
 
-MOST_TOKENS = 10**10  # of a training: the order of its documents has to fit into memory
+MOST_TOKENS = 10**9  # of a training: the order of its documents has to fit into memory
 # By the name of the argument. The upper ends of passes, sweeps, lengths and candidates are far beyond what is useful,
 # and below what would take for ever or fill the memory.
 RANGES = {

@@ -212,12 +212,12 @@ def _refuse_without_blanks(made: list[Corruption], strategy: str, ratio: float, 
     if any(one.blanks for one in made):
         return
     n_eligible = sum(one.n_eligible for one in made)
-    reason = f"of {n_eligible} words that it may mask, {ratio:g} in each document is below one"
-    if not n_eligible:
-        reason = "no document has an entity" if reads_entities(strategy) else "no document has such a word"
+    what = "an entity" if reads_entities(strategy) else "a word that it may mask"
+    reason = f"no document has {what}: choose another masking"
+    if n_eligible:
+        reason = f"{ratio:g} of its {n_eligible} words is below one in each document: raise the ratio"
     raise StudyError(
-        f"masking.strategy={strategy}, masking.ratio={ratio:g} hides no word of corpus {corpus}: {reason}; choose another "
-        "masking or a higher ratio"
+        f"masking.strategy={strategy}, masking.ratio={ratio:g} hides no word of corpus {corpus}: {reason}"
     )
 
 
