@@ -37,6 +37,11 @@ class Range:
         is_inside = -math.inf < given < math.inf and self.low <= given <= self.high
         return is_inside and not (self.above and value == self.low or self.below and value == self.high)
 
+    @property
+    def is_share(self) -> bool:
+        """Return whether these are shares, from 0 to 1."""
+        return (self.low, self.high, self.whole, self.what) == (0, 1, False, "")
+
     def __str__(self) -> str:
         """Return what to give, such as `0 to below 1` or `1 or more`."""
         low, high = (f"{end:,}" if isinstance(end, int) else f"{end:g}" for end in (self.low, self.high))
@@ -68,6 +73,9 @@ def check_number(name: str, value: Any, allowed: Range) -> None:
     """Raise StudyError, with the name, the value and the range, for a value outside its range."""
     if value in allowed:
         return
+    if allowed.is_share:
+        ends = [f", {end} left out" for end, is_out in ((0, allowed.above), (1, allowed.below)) if is_out]
+        raise StudyError(f"{name}={value} must be between 0 and 1{''.join(ends)}")
     is_broken = allowed.whole and isinstance(value, Real) and not isinstance(value, Integral)
     raise StudyError(f"{name}={value}: give {'a whole number, ' if is_broken else ''}{allowed}")
 

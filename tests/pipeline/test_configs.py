@@ -220,7 +220,7 @@ MISTAKES = [
     ("masking.ratoi=0.5", "ratoi"),
     ("masking.ratio=half", "half"),
     ("masking.ratio=1.5", "masking.ratio=1.5"),
-    ("masking.ratio=nan", "masking.ratio=nan: give above 0 to 1"),
+    ("masking.ratio=nan", "masking.ratio=nan must be between 0 and 1, 0 left out"),
     ("arm.temperature=inf", "arm.temperature=inf: give 0 to 1,000"),
     ("scale.training.batch_documents=-1", "scale.training.batch_documents=-1: give 1"),
     ("scale.training.budgets=0", "scale.training.budgets=0: give 1 to 30"),

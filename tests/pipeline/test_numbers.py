@@ -94,7 +94,8 @@ def test_a_number_is_in_its_range_or_refused_with_its_key_its_value_and_its_rang
         for value in (*NEVER, 0, allowed.low, allowed.high):
             told = refused(config, key, value)
             assert (told is None) == (value in allowed), (key, value, told)
-            assert told is None or told.startswith(f"{key}={value}: give ") and told.endswith(str(allowed))
+            assert told is None or told.startswith(f"{key}={value}")
+            assert told is None or ("between 0 and 1" if allowed.is_share else str(allowed)) in told
         assert all(refused(config, key, value) for value in (-1, math.nan, math.inf, -math.inf, True, "many"))
         assert not allowed.whole or refused(config, key, 1.5)
 
@@ -104,9 +105,9 @@ def test_a_number_is_in_its_range_or_refused_with_its_key_its_value_and_its_rang
     [
         (["corpus=own", "scale.sizes.own={per_group: 0}"], "scale.sizes.own.per_group=0: give 1 to"),
         (["scale.grid.seeds=[0, -1]"], r"scale.grid.seeds\[1\]=-1: give 0 to"),
-        (["scale.grid.maskings=[{strategy: random, ratio: nan}]"], r"maskings\[0\].ratio=nan: give above 0 to 1"),
-        (["scale.grid.also=[{strategy: random, arms: [mlm]}]"], r"scale.grid.also\[0\].ratio=0.0: give above 0"),
-        (["scale.grid.also=[{arms: [mlm], vary: {arm.top_p: [0.9, 2]}}]"], r"also\[0\].vary.arm.top_p=2: give above"),
+        (["scale.grid.maskings=[{strategy: random, ratio: nan}]"], r"maskings\[0\].ratio=nan must be between 0 and 1, 0 left out"),
+        (["scale.grid.also=[{strategy: random, arms: [mlm]}]"], r"scale.grid.also\[0\].ratio=0.0 must be between 0 and 1, 0 left"),
+        (["scale.grid.also=[{arms: [mlm], vary: {arm.top_p: [0.9, 2]}}]"], r"also\[0\].vary.arm.top_p=2 must be between"),
         (
             ["scale.grid.also=[{arms: [mlm], vary: {model.training.budget_share: [inf]}}]"],
             "vary.model.training.budget_share=inf",
@@ -114,7 +115,7 @@ def test_a_number_is_in_its_range_or_refused_with_its_key_its_value_and_its_rang
         (["scale.task_seeds.ner=0"], "scale.task_seeds.ner=0: give 1 to 1,000"),
         (["model=tiny", "model.shape.heads=0"], "model.shape.heads=0: give 1"),
         (["+model.training.batch_documents=few"], "model.training.batch_documents=few: give 1"),
-        (["+model.training.dropout=1"], "model.training.dropout=1: give 0 to below 1"),
+        (["+model.training.dropout=1"], "model.training.dropout=1 must be between 0 and 1, 1 left out"),
         (["arm=product", "arm.weight=half"], "arm.weight=half: give the causal share, 0 to 1, or auto"),
         (["scale.resamples=1"], "scale.resamples=1: give 20 to 10,000"),
     ],
