@@ -91,7 +91,7 @@ def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> B
     The head is drawn from `seed`, and where `is_new` all weights, in the shape of the encoder; dropout is off, as every
     example is seen about once.
     """
-    config = read_config(folder, "masked")
+    config: Any = read_config(folder, "masked")
     if config.model_type != "bert":
         raise StudyError(
             f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
@@ -100,7 +100,8 @@ def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> B
     torch.manual_seed(seed)
     if is_new:
         return BertForMaskedLM(config)
-    model, report = read_network(BertForMaskedLM, folder, "masked", config=config, dtype=torch.float32)
+    read, report = read_network(BertForMaskedLM, folder, "masked", config=config, dtype=torch.float32)
+    model: Any = read
     check_fit(model, report, folder)
     _new_head(model, list_missing(model, report), "masked", folder)
     return model
@@ -201,9 +202,8 @@ def _read_gguf(path: Path, seed: int) -> Read:
     refuse_unfetched(path)
     known: dict[str, Any] = {"gguf_file": path.name}
     try:
-        read, report = AutoModelForCausalLM.from_pretrained(
-            path.parent, dtype=torch.float32, output_loading_info=True, **known
-        )
+        load: Any = AutoModelForCausalLM.from_pretrained  # returns two values where it is asked to
+        read, report = load(path.parent, dtype=torch.float32, output_loading_info=True, **known)
         tokenizer = AutoTokenizer.from_pretrained(path.parent, **known)
     except Exception as error:  # of any class: it depends on where the file is damaged
         raise StudyError(f"{path}: cannot be read as a GGUF checkpoint: {find_reason(error)}") from error

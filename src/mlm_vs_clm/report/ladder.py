@@ -194,8 +194,16 @@ def _draw_steps(
     """Draw the rows of each step below its words: the lengths of training from top to bottom, in each the corpora."""
     axes.axvline(0, color="black", linewidth=1, zorder=1)
     for words, side, shift in (("← causal better", "right", -6), ("masked better →", "left", 6)):
-        place = {"xytext": (shift, 0), "textcoords": "offset points"}
-        axes.annotate(words, (0, -0.17), ha=side, va="center", fontsize=8.5, weight="bold", **place)
+        axes.annotate(
+            words,
+            (0, -0.17),
+            xytext=(shift, 0),
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            fontsize=8.5,
+            weight="bold",
+        )
     for place, (words, rows) in enumerate(shown):
         axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
         label = axes.text(0.01, place + 0.18, words, fontsize=9, va="center", ha="left")
