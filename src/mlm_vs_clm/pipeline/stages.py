@@ -24,7 +24,7 @@ from ..hardware import (
     reuse_freed_memory,
     training_threads,
 )
-from ..masking import mask_words, tag_entities
+from ..masking import mask_words, note_language, tag_entities
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, read_record
 from .recipes import UNIT_TOKENS
@@ -188,7 +188,10 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     from .cells import save_corruptions
 
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
-    made = _hide(load_split(inputs["corpus"], "generate"), settings, runtime)
+    documents = load_split(inputs["corpus"], "generate")
+    if note := note_language(strategy, documents):
+        print(note)
+    made = _hide(documents, settings, runtime)
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {
