@@ -13,7 +13,7 @@ from .errors import StudyError
 # Scripts whose texts put no space between words: each character is a word.
 BY_CHARACTER = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
 # What a signature says of the words that a score counted.
-WORDS = f"words:letters, digits and their marks|by character:{'+'.join(BY_CHARACTER)}"
+WORDS = f"words:letters+digits+marks|by character:{'+'.join(BY_CHARACTER)}"
 
 # Sets of characters, to stand inside [ ]. The script of some signs is known by its extensions alone (the Japanese long
 # vowel); those of Thai have the apostrophe U+02BC, which other scripts use.

@@ -69,7 +69,8 @@ def language_lines(language: dict) -> list[str]:
     scripts = {name: share for name, share in language["scripts"].items() if share >= LEAST_SHOWN}
     shares = ", ".join(f"{name} {share:.1%}" for name, share in scripts.items()) or "no letters"
     lines = [f"- **Script** (share of letters): {shares}", f"- **Words**: {_rule_of(scripts)}"]
-    return [*lines, f"- **For English only**: {ENGLISH_ONLY}; {_say_stopwords(language['stopwords'])}"]
+    lines.append(f"- **For English only**: {ENGLISH_ONLY}; {_say_stopwords(language['stopwords'])}")
+    return lines + ([f"- **Encoder**: {language['note']}"] if language.get("note") else [])
 
 
 def _rule_of(scripts: dict[str, float]) -> str:

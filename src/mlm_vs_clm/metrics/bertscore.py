@@ -14,11 +14,12 @@ import numpy as np
 from ..errors import StudyError
 from ..hardware import DTYPES
 from ..stats import ratio_of_sums
-from .metric import PRE_SPLIT, Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics, normalise
 
 BATCH = 16
 N_PAIRS = 256
 N_REMEMBERED_TOKENS = 1 << 16
+UNKNOWN = ("[UNK]", "<unk>")
 MOST_UNKNOWN = 0.1  # of a text's tokens: two texts of [UNK] would be equal
 
 
@@ -202,6 +203,26 @@ class Encoder:
         while n_tokens > N_REMEMBERED_TOKENS:
             _, (_, weights) = self.remembered.popitem(last=False)
             n_tokens -= len(weights)
+
+
+def note_unknown(folder: Path, name: str, texts: list[str]) -> str:
+    """Return the share of tokens of texts that are unknown to an encoder, and what follows; "" without tokenizer.json.
+
+    Its model is not read. A tokenizer of bytes knows every text, whatever the language of its model.
+    """
+    from tokenizers import Tokenizer
+
+    if not (folder / "tokenizer.json").is_file():
+        return ""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    encoded = tokenizer.encode_batch([normalise(text) for text in texts], add_special_tokens=False)
+    tokens = [token for each in encoded for token in each.tokens]
+    share = sum(token in UNKNOWN for token in tokens) / max(len(tokens), 1)
+    scored = (
+        "BERTScore, MMD and C2ST are missing for texts" if share > MOST_UNKNOWN else "no score for a text"
+    )
+    return f"{share:.1%} of the tokens are unknown to {name}; {scored} with more than {MOST_UNKNOWN:.0%}"
 
 
 def _round_matrices(model):
