@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .documents import find_words
+from .documents import find_words, would_merge
 from .errors import StudyError
 from .ranges import Range
 
@@ -154,15 +154,15 @@ def _words_between(text: str, start: int, end: int) -> list[CharSpan]:
 
 
 def insert_missing_spaces(blanked: BlankedText, filled: FilledText) -> FilledText:
-    """Insert a space where a fill touches a letter or digit, as a word put for punctuation does.
+    """Insert a space where a fill would run into the word beside it, as a word put for punctuation does.
 
-    The spaces are outside the spans; all other characters are kept.
+    Between words that are characters (Chinese, Thai) there is none. The spaces are outside the spans; all other characters are kept.
     """
     text, gaps = filled.text, set()
     for start, end in (span for word in blanked.blanks if (span := filled.spans[word])):
-        if start and text[start - 1].isalnum() and text[start].isalnum():
+        if would_merge(text, start):
             gaps.add(start)
-        if text[end - 1].isalnum() and text[end : end + 1].isalnum():
+        if would_merge(text, end):
             gaps.add(end)
     places = sorted(gaps)
     spaced = " ".join(text[a:b] for a, b in pairwise([0, *places, len(text)]))

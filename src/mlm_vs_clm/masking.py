@@ -5,7 +5,16 @@ from collections.abc import Callable
 import numpy as np
 
 from .blanks import CharSpan, Corruption
-from .documents import Document, Entity, check_offsets, classify_word, find_words
+from .documents import (
+    LEAST_STOPWORDS,
+    OF_RUN,
+    Document,
+    Entity,
+    check_offsets,
+    classify_word,
+    find_words,
+    measure_stopwords,
+)
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
@@ -19,7 +28,7 @@ def every_word(document: Document, words: list[CharSpan]) -> list[int]:
 
 
 def stopwords(document: Document, words: list[CharSpan]) -> list[int]:
-    """Function words."""
+    """English function words."""
     return _of_class("stopword", document, words)
 
 
@@ -35,7 +44,7 @@ def entities(document: Document, words: list[CharSpan]) -> list[int]:
 
 
 def content_words(document: Document, words: list[CharSpan]) -> list[int]:
-    """All words but stopwords and punctuation."""
+    """All words but English stopwords and punctuation."""
     return _of_class("content", document, words)
 
 
@@ -98,6 +107,19 @@ def reads_entities(strategy: str) -> bool:
     return entities in (STRATEGIES[strategy], COUNTED.get(strategy))
 
 
+def note_language(strategy: str, documents: list[Document]) -> str:
+    """Return a line on a strategy that reads the list of English stopwords where the texts are not English, or ""."""
+    if not {stopwords, content_words} & {STRATEGIES[strategy], COUNTED.get(strategy)}:
+        return ""
+    share = measure_stopwords(document.text for document in documents)
+    if not share < LEAST_STOPWORDS:
+        return ""
+    return (
+        f"masking.strategy={strategy} knows English stopwords only, and {share:.1%} of the words are such: the texts "
+        "seem not to be English; choose another strategy, such as random"
+    )
+
+
 def check_masking(strategy: str, ratio: float) -> None:
     """Raise StudyError for settings that no document could satisfy."""
     if strategy not in STRATEGIES:
@@ -138,7 +160,7 @@ def _of_class(name: str, document: Document, words: list[CharSpan]) -> list[int]
 
 
 def _is_between_letters(text: str, start: int, end: int) -> bool:
-    return text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
+    return bool(OF_RUN.fullmatch(text[max(start - 1, 0) : start]) and OF_RUN.fullmatch(text[end : end + 1]))
 
 
 def _overlap(word: CharSpan, entity: Entity) -> bool:

@@ -1,11 +1,28 @@
 """What holds for every score of overlap, and the form in which texts are compared."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 
-from mlm_vs_clm.metrics import METRICS, PROXIES, normalise
+from mlm_vs_clm.documents import WORDS
+from mlm_vs_clm.metrics import (
+    DIVERSITY,
+    EXACT_MATCH,
+    FILL_METRICS,
+    LENGTH_ERROR,
+    LIKELIHOOD,
+    METRICS,
+    PROXIES,
+    Resources,
+    make_metrics,
+    normalise,
+    note_unknown,
+)
 from mlm_vs_clm.metrics.bleu import make_bleu
+from mlm_vs_clm.metrics.meteor import make_meteor
 from mlm_vs_clm.metrics.metric import PRE_SPLIT
+from mlm_vs_clm.metrics.proxies import make_nonwords
 from mlm_vs_clm.metrics.rouge import make_rouge
 from mlm_vs_clm.stats import point
 
@@ -66,3 +83,63 @@ def test_signatures_have_version_and_scale():
         and PRE_SPLIT in rouge
         and "stem:no" in rouge
     )
+
+
+SCRIPTS = {
+    "hindi": "मैं आज शाम को अपने दोस्त के साथ बाज़ार जाऊँगा",
+    "russian": "Он пришёл домой, а она спала.",
+    "chinese": "中文文本测试",
+    "thai": "วันนี้อากาศดีมาก",
+    "arabic": "ذَهَبَ الرجل إلى البيت في المساء؟",
+    "vietnamese": "Hôm nay trời đẹp, chúng tôi đi dạo",
+    "korean": "그는 집에 갔다. 오늘 날씨가 좋다",
+    "emoji": "👍🏽 ❤️ 👨‍👩‍👧 🇺🇸🇬🇧 ok",
+}
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFC"), ("NFC", "NFD"), ("NFD", "NFC")])
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=list(SCRIPTS))
+@pytest.mark.parametrize("name", OVERLAP)
+def test_a_text_of_any_script_scores_all_with_itself_composed_or_not(name, text, forms):
+    texts = [[normalise(unicodedata.normalize(form, text))] for form in forms]
+    metric = OVERLAP[name]
+    assert metric.aggregate(metric.statistics(*texts))[0] == pytest.approx(100 if name == "bleu" else 1)
+
+
+def test_accents_match_in_both_forms():
+    fills, words = [["cafe\u0301", "İ"]], [["café", "i\u0307"]]
+    assert EXACT_MATCH.statistics(fills, words).tolist() == [[2, 2]]
+    assert LENGTH_ERROR.statistics(fills[:1], words).tolist() == [[1, 2]]
+
+
+def test_bleu_of_hindi_counts_whole_words():
+    reference = normalise(SCRIPTS["hindi"])
+    candidate = reference.replace("दोस्त", "भाई")
+    bleu = make_bleu()
+    assert bleu.aggregate(bleu.statistics([candidate], [reference]))[0] == pytest.approx(65.8, abs=0.05)
+
+
+def test_every_signature_says_which_words_it_used(wordnet, encoder_folder):
+    resources = Resources(wordnet, encoder_folder, "tiny", 2, "fp32")
+    metrics = [*make_metrics(resources).values(), *FILL_METRICS.values(), *DIVERSITY.values()]
+    metrics += [LENGTH_ERROR, LIKELIHOOD, make_nonwords([], wordnet)]
+    assert all(WORDS in metric.signature() for metric in metrics)
+
+
+def test_a_text_unknown_to_the_encoder_has_no_score_and_the_reason_says_why(wordnet, encoder_folder):
+    metrics = make_metrics(Resources(wordnet, encoder_folder, "tiny", 2, "fp32"))
+    texts = [normalise(text) for text in SCRIPTS.values()]
+    for name in ("bertscore", "mmd", "c2st"):
+        assert np.isnan(metrics[name].statistics(texts, texts)).all()
+        assert "94% of the tokens are unknown to the encoder tiny" in metrics[name].explain(texts, texts)
+        assert metrics[name].explain(["a cat", ""], ["a cat", ""]) == ""
+    assert metrics["bleu"].explain(texts, texts) == ""
+    told = note_unknown(encoder_folder, "tiny", texts)
+    assert told.startswith("93.8% of the tokens") and "missing" in told
+    assert note_unknown(encoder_folder, "tiny", ["a cat"]).startswith("0.0%")
+
+
+def test_meteor_of_any_script_with_itself_is_high(wordnet):
+    meteor = make_meteor(wordnet)
+    texts = [normalise(text) for text in SCRIPTS.values()]
+    assert (meteor.statistics(texts, texts)[:, 0] > 0.99).all()

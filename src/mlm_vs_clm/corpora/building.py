@@ -25,6 +25,7 @@ from .windows import RULE as WINDOWS_RULE
 from .windows import cut
 
 Results = dict[str, ReaderResult]  # by official part
+N_NOTED = 200  # windows of each part that a check's note reads
 NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
 
 
@@ -65,9 +66,20 @@ def build(
 
 
 def check_own(
-    source: CorpusSource, path: Path, sizes: Sizes, *, max_words: int, min_words: int, seed: int, task: str
+    source: CorpusSource,
+    path: Path,
+    sizes: Sizes,
+    *,
+    max_words: int,
+    min_words: int,
+    seed: int,
+    task: str,
+    note: Callable[[list[str]], str] = lambda texts: "",
 ) -> tuple[str, list[str]]:
-    """Return a corpus's data card as Markdown ("" if it cannot be read), and every mistake found, without its text."""
+    """Return a corpus's data card as Markdown ("" if it cannot be read), and every mistake found, without its text.
+
+    `note(texts)` may say more of the language of the first windows: a line of the card, or "".
+    """
     mistakes: list[StudyError] = []
     files = {"": path}
     try:
@@ -83,8 +95,11 @@ def check_own(
         mistakes.append(mistake)
         parts = {part or "all": windows for part, windows in gathered.parts.items()}
         card = describe(source, parts, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
+    windows = [window.text for part in gathered.parts.values() for window in part[:N_NOTED]]
+    card["language"]["note"] = note(windows)
     told = [card_markdown(card), *_list_without_room(task, gathered)]
-    return "\n".join(told), [str(mistake) for mistake in mistakes]
+    return "
+".join(told), [str(mistake) for mistake in mistakes]
 
 
 def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:

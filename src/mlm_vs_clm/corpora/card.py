@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..documents import Document, split_words
+from .language import describe_language, language_lines
 from .sources import CorpusSource
 
 COLUMNS = ("documents", "sources", "authors", "words", "words_median", "entities", "labels")
@@ -25,6 +26,9 @@ def describe(
         "licence": source.licence,
         "differs_from_the_paper": source.differs,
         "rules": rules,
+        "language": describe_language(
+            document.text for documents in splits.values() for document in documents
+        ),
         "splits": {split: count(documents) for split, documents in splits.items()},
         "entities": {s: _tally(e.type for d in docs for e in d.entities) for s, docs in splits.items()},
         "labels": {s: _tally(label for d in docs for label in d.labels) for s, docs in splits.items()},
@@ -54,6 +58,7 @@ def card_markdown(card: dict) -> str:
     lines += [f"- **Licence**: {card['licence']}"]
     lines += [f"- **How it differs from the paper's**: {card['differs_from_the_paper']}"]
     lines += [f"- **Rule, {name}**: {rule}" for name, rule in card["rules"].items()]
+    lines += language_lines(card["language"]) if "language" in card else []
     heads = ["split", *(column.replace("_", ", ") for column in COLUMNS)]
     rows = [[split, *(counts[column] for column in COLUMNS)] for split, counts in card["splits"].items()]
     lines += ["", *_table(heads, rows)]

@@ -16,7 +16,7 @@ from .readers.base import GivenProblem, ReaderResult
 from .sources import CorpusSource
 
 RULE = (
-    "repeated texts (same letters and digits, whatever case, marks and spaces) are left out first; generate, dev "
+    "repeated texts (same letters with their marks, and digits, whatever case, punctuation and spaces) are left out first; generate, dev "
     "and test hold the first window of a document, pretrain every window of the documents left; a document's "
     "windows, and an author's documents where the corpus is split by author, never stand in two splits; where only "
     "the most frequent labels are kept, they are counted on documents of pretrain"

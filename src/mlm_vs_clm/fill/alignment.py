@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from ..blanks import BlankedText, CharSpan, FilledText
-from ..documents import find_words
+from ..documents import find_words, fold_case
 
 
 def align(blanked: BlankedText, text: str) -> FilledText:
@@ -38,7 +38,9 @@ def split_answer(answer: str, n_blanks: int) -> list[str]:
 
 def _match(kept: list[str], found: list[str]) -> dict[int, int]:
     """Return the place in `found` of each matched word of `kept` (by number)."""
-    matcher = SequenceMatcher(None, [w.lower() for w in kept], [w.lower() for w in found], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [fold_case(w) for w in kept], [fold_case(w) for w in found], autojunk=False
+    )
     return {a + k: b + k for a, b, size in matcher.get_matching_blocks() for k in range(size)}
 
 

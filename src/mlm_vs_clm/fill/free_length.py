@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from ..documents import SPELT
 from .rows import SlotKind
 from .sampling import Key, Sampling
 from .utf8 import spell_bytes
@@ -81,7 +82,7 @@ def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> to
     A vocabulary without word prefixes (`##`, `Ġ`, `▁`) has none, so every blank then gets one token.
     """
     tokens = all_tokens(tokenizer)
-    spelt = [token.removeprefix(CONTINUATION_PREFIX)[:1].isalnum() for token in tokens]
+    spelt = [bool(SPELT.match(token.removeprefix(CONTINUATION_PREFIX))) for token in tokens]
     found = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
     if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
         found &= bias[SlotKind.ONLY] == 0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..blanks import BlankedText, CharSpan, FilledText, assemble_text
-from ..documents import WORD, find_words
+from ..documents import SPELT, WORD, find_words
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -67,4 +67,4 @@ def _with_starts(text: str) -> Iterator[tuple[CharSpan, bool]]:
     opens = True
     for match in WORD.finditer(text):
         yield match.span(), opens
-        opens = match.group() in ENDS or (opens and not match.group().isalnum())
+        opens = match.group() in ENDS or (opens and not SPELT.match(match.group()))

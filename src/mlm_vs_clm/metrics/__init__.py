@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from .bertscore import Encoder, make_bertscore
+from .bertscore import Encoder, make_bertscore, note_unknown
 from .bleu import make_bleu
 from .distance import make_c2st, make_mmd
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
@@ -30,6 +30,7 @@ __all__ = [
     "make_metrics",
     "measure_distinct",
     "normalise",
+    "note_unknown",
 ]
 
 

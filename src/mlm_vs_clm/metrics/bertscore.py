@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -13,24 +14,27 @@ import numpy as np
 from ..errors import StudyError
 from ..hardware import DTYPES
 from ..stats import ratio_of_sums
-from .metric import PRE_SPLIT, Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics, normalise
 
 BATCH = 16
 N_PAIRS = 256
 N_REMEMBERED_TOKENS = 1 << 16
+UNKNOWN = ("[UNK]", "<unk>")
+MOST_UNKNOWN = 0.1  # of a text's tokens: two texts of [UNK] would be equal
 
 
 def make_bertscore(encoder: "Encoder") -> Metric:
-    """Return BERTScore F1, 0-1 (not rescaled, no idf); NaN where the candidate or the reference is empty."""
+    """Return BERTScore F1, 0-1 (not rescaled, no idf); NaN where a text is empty or unknown to the encoder."""
     return Metric(
         lambda candidates, references: score_documents(encoder, candidates, references),
         ratio_of_sums,
         lambda: f"BERTScore|{PRE_SPLIT}|f1|mean|{encoder.signature}|idf:no|rescale:no|scale:0-1",
+        encoder.explain,
     )
 
 
 def score_documents(encoder: "Encoder", candidates: list[str], references: list[str]) -> np.ndarray:
-    """Return rows (F1, 1) of each pair; a NaN row where either text is empty. StudyError: no encoder."""
+    """Return rows (F1, 1) of each pair; a NaN row where either is empty or unknown. StudyError: no encoder."""
     pairs = list(zip(candidates, references, strict=True))
     chunks = (pairs[start : start + N_PAIRS] for start in range(0, len(pairs), N_PAIRS))
     return mean_statistics(value for chunk in chunks for value in _score_chunk(encoder, chunk))
@@ -133,7 +137,10 @@ class Encoder:
         return tokenizer
 
     def embed(self, texts: Iterable[str]) -> dict[str, tuple]:
-        """Return the vectors (t, d) and weights (t; 0 at the two end tokens, else 1) of each text."""
+        """Return the vectors (t, d) and weights (t; 0 at the two end tokens, else 1) of each text.
+
+        All weights are 0 where more than MOST_UNKNOWN of the text's tokens are unknown: such a text has no score.
+        """
         import torch
 
         windows = {text: self.cut_windows(text) for text in sorted(texts) if text not in self.remembered}
@@ -142,8 +149,26 @@ class Encoder:
         embedded = {text: self.remembered[text] for text in texts if text in self.remembered}
         for text, parts in windows.items():
             weights = torch.tensor([float(token not in ends) for window in parts for token in window])
+            weights *= self.share_unknown(parts) <= MOST_UNKNOWN
             embedded[text] = torch.cat([vectors[tuple(window)] for window in parts]), weights
         return embedded
+
+    def share_unknown(self, windows: list[list[int]]) -> float:
+        """Return the share (0-1) of unknown tokens in windows of token ids, end tokens aside."""
+        ends = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
+        tokens = [token for window in windows for token in window if token not in ends]
+        return tokens.count(self.tokenizer.unk_token_id) / len(tokens) if tokens else 0.0
+
+    def explain(self, *texts: list[str]) -> str:
+        """Return why texts have no score if it is because the encoder does not know them, else ""."""
+        windows = [window for text in {*chain(*texts)} if text for window in self.cut_windows(text)]
+        share = self.share_unknown(windows)
+        if share <= MOST_UNKNOWN:
+            return ""
+        return (
+            f"{share:.0%} of the tokens are unknown to the encoder {self.name}: "
+            "choose one of the texts' language (scoring.encoder)"
+        )
 
     def cut_windows(self, text: str) -> list[list[int]]:
         """Return the token ids of a text; one that is too long is halved at a word boundary until each part fits."""
@@ -188,6 +213,26 @@ class Encoder:
         while n_tokens > N_REMEMBERED_TOKENS:
             _, (_, weights) = self.remembered.popitem(last=False)
             n_tokens -= len(weights)
+
+
+def note_unknown(folder: Path, name: str, texts: list[str]) -> str:
+    """Return the share of tokens of texts that are unknown to an encoder, and what follows; "" without tokenizer.json.
+
+    Its model is not read. A tokenizer of bytes knows every text, whatever the language of its model.
+    """
+    from tokenizers import Tokenizer
+
+    if not (folder / "tokenizer.json").is_file():
+        return ""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    encoded = tokenizer.encode_batch([normalise(text) for text in texts], add_special_tokens=False)
+    tokens = [token for each in encoded for token in each.tokens]
+    share = sum(token in UNKNOWN for token in tokens) / max(len(tokens), 1)
+    scored = (
+        "BERTScore, MMD and C2ST are missing for texts" if share > MOST_UNKNOWN else "no score for a text"
+    )
+    return f"{share:.1%} of the tokens are unknown to {name}; {scored} with more than {MOST_UNKNOWN:.0%}"
 
 
 def _round_matrices(model):

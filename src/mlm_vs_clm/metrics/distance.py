@@ -35,12 +35,14 @@ def _of_states(
         rows[defined] = measure(*(each[defined] for each in states))
         return rows
 
-    return Metric(compute, ratio_of_sums, lambda: f"{name}|mean state|{PRE_SPLIT}|{encoder.signature}")
+    return Metric(
+        compute, ratio_of_sums, lambda: f"{name}|mean state|{PRE_SPLIT}|{encoder.signature}", encoder.explain
+    )
 
 
 @lru_cache(maxsize=4)
 def pool_states(encoder: Encoder, texts: tuple[str, ...]) -> np.ndarray:
-    """Return the mean vector (n, d) of the tokens of each text, its end tokens aside; NaN for a text without one."""
+    """Return the mean vector (n, d) of the tokens of each text, its end tokens aside; NaN for a text without one or unknown."""
     states: dict[str, np.ndarray] = {}
     for start in range(0, len(texts), N_PAIRS):
         for text, (vectors, weights) in encoder.embed(set(texts[start : start + N_PAIRS])).items():

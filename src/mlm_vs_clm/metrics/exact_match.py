@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from ..documents import WORD_CLASSES, classify_word
+from ..documents import WORD_CLASSES, WORDS, classify_word, compose
 from ..stats import ratio_of_sums
-from .metric import Metric, normalise
+from .metric import PRE_SPLIT, Metric, normalise
 
 NATS = "nats_per_character"
 
@@ -48,7 +48,7 @@ def count_class(word_class: str, fills: list[list[str]], originals: list[list[st
 def measure_length_errors(fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
     """Return (n documents, 2): characters by which fills are longer or shorter than the words, and blanks; NaN without blanks."""
     rows = [
-        (sum(abs(len(a) - len(b)) for a, b in zip(*pair, strict=True)), len(pair[0]))
+        (sum(abs(len(compose(a)) - len(compose(b))) for a, b in zip(*pair, strict=True)), len(pair[0]))
         if pair[0]
         else (np.nan, np.nan)
         for pair in zip(fills, originals, strict=True)
@@ -62,23 +62,25 @@ def stack_likelihoods(nats: list[float], characters: list[int]) -> np.ndarray:
 
 
 def _make_class_metric(word_class: str) -> Metric:
-    signature = f"exact match|{word_class} blanks pooled|case:lc|scale:0-1"
+    signature = f"exact match|{word_class} blanks pooled|case:lc|{PRE_SPLIT}|scale:0-1"
     return Metric(partial(count_matches, word_class=word_class), ratio_of_sums, lambda: signature)
 
 
 def _make_share_metric(word_class: str) -> Metric:
-    signature = f"{word_class} blanks of all|pooled|scale:0-1"
+    signature = f"{word_class} blanks of all|pooled|{WORDS}|scale:0-1"
     return Metric(partial(count_class, word_class), ratio_of_sums, lambda: signature)
 
 
-EXACT_MATCH = Metric(count_matches, ratio_of_sums, lambda: "exact match|blanks pooled|case:lc|scale:0-1")
+EXACT_MATCH = Metric(
+    count_matches, ratio_of_sums, lambda: f"exact match|blanks pooled|case:lc|{PRE_SPLIT}|scale:0-1"
+)
 LENGTH_ERROR = Metric(
-    measure_length_errors, ratio_of_sums, lambda: "length error|characters per blank|pooled"
+    measure_length_errors, ratio_of_sums, lambda: f"length error|NFC characters per blank|pooled|{WORDS}"
 )
 LIKELIHOOD = Metric(
     stack_likelihoods,
     ratio_of_sums,
-    lambda: "nats of the originals by their characters|softmax over all tokens",
+    lambda: f"nats of the originals by their characters|softmax over all tokens|{WORDS}",
 )
 # What is measured of lists of fills and of original words: exact match, and which share of the blanks each class has.
 FILL_METRICS: dict[str, Metric] = (

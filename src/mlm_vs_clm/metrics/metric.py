@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..documents import split_words
+from ..documents import WORDS, fold_case, split_words
 
 
 @dataclass(frozen=True)
@@ -14,16 +14,18 @@ class Metric:
 
     `statistics(candidates, references)` gives (n documents, k), a NaN row where the score is not defined;
     `aggregate(sums)` turns sums (..., k) into scores (...), so that a row of one document works too;
-    `signature()` names the library, its version, the settings and the scale.
+    `signature()` names the library, its version, the settings and the scale;
+    `explain(candidates, references)` says why no document has a score, "" where only a missing text is the reason.
     """
 
     statistics: Callable[..., np.ndarray]
     aggregate: Callable[[np.ndarray], np.ndarray]
     signature: Callable[[], str]
+    explain: Callable[..., str] = lambda *texts: ""
 
 
 # What `normalise` does to a text before any metric.
-PRE_SPLIT = "pre-split:lower-case words joined by a space"
+PRE_SPLIT = f"pre-split:NFC lower-case words joined by a space|{WORDS}"
 
 
 def mean_statistics(values: Iterable[float]) -> np.ndarray:
@@ -33,8 +35,8 @@ def mean_statistics(values: Iterable[float]) -> np.ndarray:
 
 
 def normalise(text: str) -> str:
-    """Return the words of a text, lower-cased and joined by one space; a second pass changes nothing.
+    """Return the words of a text, composed (NFC), in small letters and joined by one space; a second pass changes nothing.
 
-    All arms are compared in this form, so that no tokenizer's spacing or case is scored.
+    All arms are compared in this form, so that no tokenizer's spacing, case or spelling of accents is scored.
     """
-    return " ".join(split_words(text.lower()))
+    return " ".join(split_words(fold_case(text)))

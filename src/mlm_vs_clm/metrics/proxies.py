@@ -33,7 +33,7 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
         lambda fills: count_nonwords(fills, is_word),
         ratio_of_sums,
         lambda: (
-            f"non-words of filled words|pooled|pretrain splits and wordnet-sha256:{hash_wordnet(wordnet)}|scale:0-1"
+            f"non-words of filled words|pooled|pretrain splits and wordnet-sha256:{hash_wordnet(wordnet)}|{PRE_SPLIT}|scale:0-1"
         ),
     )
 

@@ -1,7 +1,7 @@
 """What each result is made from: settings in, recipes out. The one place where stages are connected."""
 
 from dataclasses import asdict, fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from ..corpora.building import check_own, name_own, own_source
@@ -15,7 +15,7 @@ from ..fill.axes import PRODUCT, check_arm, why_no_likelihood
 from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
-from ..metrics import METRICS
+from ..metrics import METRICS, note_unknown
 from ..metrics.proxies import PERPLEXITY
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
@@ -105,12 +105,22 @@ def check_corpus(config: Config) -> None:
     source, path = own_source(chosen.name, settings), Path(settings["path"])
     sizes = Sizes(**_sizes(config, chosen.name))
     words = {"max_words": chosen.window_words, "min_words": chosen.min_words}
-    card, mistakes = check_own(source, path, sizes, **words, seed=chosen.seed, task=chosen.task)
+    note = partial(_note_encoder, config.scoring.encoder, config.data_dir)
+    card, mistakes = check_own(source, path, sizes, **words, seed=chosen.seed, task=chosen.task, note=note)
     print("\n".join([card, *mistakes]))
     if mistakes:
         raise StudyError(
             f"mistakes in {path}: {len(mistakes)}, listed above; correct them, or set corpus.skip_mistakes=true"
         )
+
+
+def _note_encoder(encoder: str, data_dir: str, texts: list[str]) -> str:
+    """Return what an encoder's tokenizer knows of texts; "" where it is not on this machine."""
+    try:
+        folder = Path(locate(encoder, Path(data_dir)))
+    except StudyError:
+        return ""
+    return note_unknown(folder, encoder, texts)
 
 
 def own_file(path: str) -> dict:

@@ -36,6 +36,7 @@ class MetricStatistics:
     name: str
     metric: Metric
     rows: np.ndarray
+    reason: str = ""  # why no document has a score
 
 
 def score_cell(settings: dict, inputs: dict[str, Path], folder: Path, resources: Resources) -> None:
@@ -80,7 +81,11 @@ def measure(
         *(("document", name, metric, metric.statistics(*texts)) for name, metric in metrics.items()),
         *(("document", name, metric, metric.statistics(texts[0])) for name, metric in DIVERSITY.items()),
     ]
-    return [MetricStatistics(*one) for one in measured]
+    return [MetricStatistics(*one, _explain(one[2], one[3], texts)) for one in measured]
+
+
+def _explain(metric: Metric, rows: np.ndarray, texts: tuple[list[str], ...]) -> str:
+    return metric.explain(*texts) if np.isnan(rows).any(axis=1).all() else ""
 
 
 def _to_line(one: MetricStatistics) -> dict:
@@ -94,8 +99,8 @@ def summarise(one: MetricStatistics, clusters: list[str] | None, resamples: int)
     low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
     n = len(gather_units(one.rows))
     row = {"scope": one.scope, "metric": one.name, "value": value, "low": low, "high": high, "n": n}
-    reason = "" if n else "not defined for any document (an empty text, or nothing hidden)"
-    return row | {"signature": one.metric.signature(), "reason": reason}
+    why = one.reason or "not defined for any document (an empty text, or nothing hidden)"
+    return row | {"signature": one.metric.signature(), "reason": "" if n else why}
 
 
 def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:

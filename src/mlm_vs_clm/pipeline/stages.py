@@ -24,7 +24,7 @@ from ..hardware import (
     reuse_freed_memory,
     training_threads,
 )
-from ..masking import mask_words, reads_entities, tag_entities
+from ..masking import mask_words, note_language, reads_entities, tag_entities
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, inputs_of, read_record
 from .recipes import UNIT_TOKENS
@@ -204,9 +204,11 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     from .cells import save_corruptions
 
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
-    made = _hide(load_split(inputs["corpus"], "generate"), settings, runtime)
-    corpus = read_record(inputs["corpus"])["settings"]["name"]
-    _refuse_without_blanks(made, strategy, ratio, corpus)
+    documents = load_split(inputs["corpus"], "generate")
+    if note := note_language(strategy, documents):
+        print(note)
+    made = _hide(documents, settings, runtime)
+    _refuse_without_blanks(made, strategy, ratio, read_record(inputs["corpus"])["settings"]["name"])
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {

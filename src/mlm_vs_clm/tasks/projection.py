@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..blanks import CharSpan, FilledText
-from ..documents import Document, Entity, find_words, split_words
+from ..documents import Document, Entity, find_words, fold_case, split_words
 
 
 def project(document: Document, filled: FilledText, words: list[CharSpan]) -> tuple[Document, Counter]:
@@ -39,7 +39,7 @@ def audit_copying(original: str, text: str) -> dict[str, float]:
     """Return the share of the original's words that the text keeps in order, and the longest run copied (words)."""
     from difflib import SequenceMatcher
 
-    before, after = ([word.lower() for word in split_words(side)] for side in (original, text))
+    before, after = (split_words(fold_case(side)) for side in (original, text))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
     share = kept / len(before) if before else float("nan")

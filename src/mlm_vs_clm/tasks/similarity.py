@@ -15,7 +15,7 @@ from scipy.sparse import linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from ..documents import WORD, split_words
+from ..documents import split_words
 from ..errors import StudyError
 from .problems import N_KNOWN, Problem
 
@@ -33,11 +33,12 @@ def list_views(texts: tuple[str, ...]) -> list[dict]:
     counts = Counter(word for text in texts for word in split_words(text.lower()))
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[:N_FREQUENT]
     characters = {"analyzer": "char", "lowercase": False, "min_df": 2}
-    words = {"token_pattern": WORD.pattern, "min_df": 2}
+    by_word = {"tokenizer": split_words, "token_pattern": None}
+    words = by_word | {"min_df": 2}
     return [
         *(characters | {"ngram_range": (n, n)} for n in (3, 4)),
         *(words | {"ngram_range": (n, n)} for n in (1, 2)),
-        {"token_pattern": WORD.pattern, "vocabulary": frequent},
+        by_word | {"vocabulary": frequent},
     ]
 
 

@@ -3,7 +3,6 @@
 The background is the same for every arm, so the vectors favour none of them.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,9 +12,9 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
+from ..documents import LETTERS
 from ..errors import StudyError
 
-TOKEN = re.compile(r"[^\W\d_]{2,}")
 REACH, N_CONTEXTS, N_DIMENSIONS, MIN_COUNT = 8, 4000, 100, 3
 
 
@@ -53,8 +52,8 @@ def learn_word_vectors(texts: tuple[str, ...]) -> WordVectors:
 
 
 def split_letters(text: str) -> list[str]:
-    """Return the words of two letters or more, in lower case."""
-    return TOKEN.findall(text.lower())
+    """Return the words of two letters or more, and the characters that are words, in lower case."""
+    return LETTERS.findall(text.lower())
 
 
 def place_words(text: str, places: dict[str, int]) -> np.ndarray:
