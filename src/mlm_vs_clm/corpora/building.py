@@ -98,8 +98,7 @@ def check_own(
     windows = [window.text for part in gathered.parts.values() for window in part[:N_NOTED]]
     card["language"]["note"] = note(windows)
     told = [card_markdown(card), *_list_without_room(task, gathered)]
-    return "
-".join(told), [str(mistake) for mistake in mistakes]
+    return "\n".join(told), [str(mistake) for mistake in mistakes]
 
 
 def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
