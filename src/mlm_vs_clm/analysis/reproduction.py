@@ -214,10 +214,15 @@ def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     if any(not {*KEYS["answers"], *VERDICT} <= set(side.columns) for side in sides):
         return "outcomes not compared (answers.csv is not on both sides)"
     first, second = (
-        side.astype(str).set_index(KEYS["answers"])[VERDICT].agg(" ".join, axis=1) for side in sides
+        side.astype(object)
+        .where(side.notna(), "")
+        .astype(str)
+        .set_index(KEYS["answers"])[VERDICT]
+        .agg(lambda words: ", ".join(filter(None, words)), axis=1)
+        for side in sides
     )
     both = first.index.intersection(second.index)
-    pairs = [(" ".join(one for one in key if one != "nan"), second[key], first[key]) for key in both]
+    pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
     changed = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]
     alone = len(first.index.union(second.index)) - len(both)
     found = f"{len(changed)} of {len(both)} outcomes changed, {alone} on one side"
