@@ -237,15 +237,6 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def equivalence(low: float, high: float, bound: float) -> str:
-    """Return where an interval lies: `inside` +-bound, `outside` it, `spans` it, or `undefined`."""
-    if np.isnan(low) or np.isnan(high):
-        return "undefined"
-    if -bound < low and high < bound:
-        return "inside"
-    return "outside" if high <= -bound or low >= bound else "spans"
-
-
 def correlations(
     x: Sequence[float],
     y: Sequence[float],

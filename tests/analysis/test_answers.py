@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from made_cells import CLAIMS, MAIN
 
-from mlm_vs_clm.analysis import answers
-from mlm_vs_clm.analysis.answers import UNSURE, answer, write_sentences
+from mlm_vs_clm.analysis.answers import answer
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.analysis.claims import hash_rules, load_rules
 from mlm_vs_clm.analysis.competence import judge_competence
 from mlm_vs_clm.analysis.measuring import Study
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.report.wording import UNSURE, word_verdict, write_sentences
 
 CONTEXTS = {"mlm": "both", "infill": "both", "clm": "left", "mlm_left": "left", "mlm_leaky": "leaky"}
 FLOORS = {"constant": 0.05, "bigram_left": 0.08, "bigram_both": 0.1}
@@ -55,19 +55,20 @@ def find(table, corpus="plots", **named):
     for column, value in named.items():
         rows = rows[rows[column] == value]
     (row,) = rows.to_dict("records")
-    return row
+    (named,) = rows.itertuples(index=False)
+    return row | {"words": word_verdict(named)}
 
 
 FILLS = [{"scope": "fills", "metric": "exact_match"}]
 PAIR = [{"name": "known length", "first": {"arm": "mlm"}, "second": {"arm": "clm"}}]
 TRUTHS = [
-    ({"mlm": 0.3, "clm": 0.25}, {}, "first better"),
-    ({"mlm": 0.25, "clm": 0.3}, {}, "second better"),
-    ({"mlm": 0.3, "clm": 0.3}, {"deviation": 0.002}, "equal"),
-    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.0005, "n": 900}, "first better, within the margin"),
-    ({"mlm": 0.29, "clm": 0.3}, {"deviation": 0.0005, "n": 900}, "second better, within the margin"),
-    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.04}, "not settled"),
-    ({"mlm": 0.3, "clm": 0.06}, {}, "arm not competent"),
+    ({"mlm": 0.3, "clm": 0.25}, {}, "mlm ahead, outside the margin"),
+    ({"mlm": 0.25, "clm": 0.3}, {}, "clm ahead, outside the margin"),
+    ({"mlm": 0.3, "clm": 0.3}, {"deviation": 0.002}, "no difference shown, inside the margin"),
+    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.0005, "n": 900}, "mlm ahead, inside the margin"),
+    ({"mlm": 0.29, "clm": 0.3}, {"deviation": 0.0005, "n": 900}, "clm ahead, inside the margin"),
+    ({"mlm": 0.3, "clm": 0.29}, {"deviation": 0.04}, "no difference shown, size not settled"),
+    ({"mlm": 0.3, "clm": 0.06}, {}, "undecided (clm not competent)"),
     ({"mlm": 0.3}, {}, "not run"),
 ]
 
@@ -76,30 +77,29 @@ TRUTHS = [
 def test_the_simulated_truth_is_found(rates, more, truth):
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     found = [find(ask(rule, simulate(rates, np.random.default_rng(i), **more))) for i in range(N_STUDIES)]
-    counts = Counter(row["outcome"] for row in found)
+    counts = Counter(row["words"] for row in found)
     assert counts[truth] / N_STUDIES >= 0.75, counts
-    assert all(row["outcome"] in answers.OUTCOMES for row in found)
-    assert all(row["needs"] for row in found if row["outcome"].startswith(("not", "arm")))
+    assert all(row["needs"] for row in found if row["status"] != "made" or row["size"] == "not settled")
 
 
 def test_training_noise_alone_is_rarely_a_difference():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = [simulate({"mlm": 0.3, "clm": 0.3}, np.random.default_rng(i), deviation=0.03) for i in range(60)]
-    claimed = [find(ask(rule, study, resamples=60))["outcome"] for study in cells]
-    assert sum("better" in outcome for outcome in claimed) / 60 <= 0.12
+    claimed = [find(ask(rule, study, resamples=60))["direction"] for study in cells]
+    assert sum(direction != "none shown" for direction in claimed) / 60 <= 0.12
 
 
 def test_a_row_says_how_sure_it_is_and_what_would_settle_it():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     one = ask(rule, simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), runs=1))
     row = find(one)
-    assert (row["runs"], row["reason"], row["needs"]) == (1, "for this one training", "5 runs to be settled")
-    assert write_sentences(one, [rule])["sentence"][0].startswith(
-        "For this one training: Known length (mlm against clm): mlm better"
-    )
+    assert (row["runs"], row["reason"], row["needs"]) == (1, "", "5 runs to be settled")
+    (told,) = write_sentences(one, [rule]).itertuples(index=False)
+    assert told.sure == "for this one training"
+    assert told.sentence == "Known length (mlm against clm): mlm ahead, outside the margin."
     noisy = simulate({"mlm": 0.3, "clm": 0.28}, np.random.default_rng(3), deviation=0.05)
     row = find(ask(rule, noisy))
-    assert row["outcome"] == "not settled" and int(row["needs"].split()[1]) > 5
+    assert row["size"] == "not settled" and int(row["needs"].split()[1]) > 5
     assert row["detectable"] > 0.03  # training noise is in it
 
 
@@ -109,22 +109,24 @@ def test_where_conditions_differ_in_their_runs_each_says_its_own():
     rule = pick_rule("C1", measures=FILLS, conditions=both)
     cells = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.25}, rng)
     once = [one for one in cells if one.cell.arm != "infill" or one.cell.seed == 0]
-    (told,) = write_sentences(ask(rule, cells), [rule])["sentence"]
-    assert (
-        told
-        == "Over 5 runs: Known length (mlm against clm): mlm better. Both contexts (mlm against infill): mlm better."
+    (told,) = write_sentences(ask(rule, cells), [rule]).itertuples(index=False)
+    assert (told.sure, told.sentence) == (
+        "over 5 runs",
+        "Known length (mlm against clm): mlm ahead, outside the margin. "
+        "Both contexts (mlm against infill): mlm ahead, outside the margin.",
     )
     (told,) = write_sentences(ask(rule, once), [rule])["sentence"]
     assert told == (
-        "Known length (mlm against clm, over 5 runs): mlm better. "
-        "Both contexts (mlm against infill, for this one training): mlm better."
+        "Known length (mlm against clm, over 5 runs): mlm ahead, outside the margin. "
+        "Both contexts (mlm against infill, for this one training): mlm ahead, outside the margin."
     )
     weak = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.02}, rng)
     weak = [one for one in weak if one.cell.arm != "infill" or one.cell.seed == 0]
-    (told,) = write_sentences(ask(rule, weak), [rule])["sentence"]
-    assert told == (
-        "Known length (mlm against clm, over 5 runs): mlm better. "
-        "Both contexts (mlm against infill): arm not competent."
+    (told,) = write_sentences(ask(rule, weak), [rule]).itertuples(index=False)
+    assert (told.sure, told.sentence) == (
+        "over 5 runs",
+        "Known length (mlm against clm): mlm ahead, outside the margin. "
+        "Both contexts (mlm against infill): undecided (infill not competent).",
     )
 
 
@@ -132,7 +134,7 @@ def test_function_words_alone_are_told():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
     table = ask(rule, cells)
-    assert f"{UNSURE}: mlm, clm" in find(table)["reason"]
+    assert find(table)["unsure"]
     assert f"({UNSURE})" in write_sentences(table, [rule])["sentence"][0]
 
 
@@ -153,11 +155,8 @@ def test_corpora_that_differ_are_not_joined():
     cells = simulate({"mlm": 0.3, "clm": 0.2}, rng) + simulate(
         {"mlm": 0.2, "clm": 0.3}, rng, corpus="speeches"
     )
-    row = find(ask(rule, cells), corpus="all")
-    assert (row["outcome"], row["reason"]) == (
-        "corpora differ",
-        "first better on plots; second better on speeches",
-    )
+    (told,) = write_sentences(ask(rule, cells), [rule])["sentence"]
+    assert "mlm ahead on plots, outside the margin; clm ahead on speeches, outside the margin" in told
 
 
 def test_a_trend_is_asked_per_arm_and_the_lowest_ratio_must_be_competent():
@@ -165,21 +164,24 @@ def test_a_trend_is_asked_per_arm_and_the_lowest_ratio_must_be_competent():
     cells = simulate({"mlm": 0.4, "clm": 0.3}, rng, masking=("random", 0.15))
     cells += simulate({"mlm": 0.06, "clm": 0.3}, rng, masking=("random", 1.0))
     table = ask(rule, cells)
-    rows = {row["first"]: row for row in table[table["corpus"] == "plots"].to_dict("records")}
-    assert rows["mlm at random 0.15"]["outcome"] == "first better"
-    assert rows["clm at random 0.15"]["outcome"] in ("equal", "not settled")
-    assert rows["mlm_leaky at random nan"]["outcome"] == "not run"
+    rows = {row["first_arm"]: row for row in table[table["corpus"] == "plots"].to_dict("records")}
+    assert rows["mlm"]["direction"] == "first" and rows["mlm"]["first_ratio"] == 0.15
+    assert rows["clm"]["direction"] == "none shown"
+    assert rows["mlm_leaky"]["status"] == "not run"
 
 
 def test_a_class_is_compared_with_as_many_random_words():
     rng = np.random.default_rng(5)
     cells = simulate({"mlm": 0.6}, rng, masking=("punctuation", 1.0))
     cells += simulate({"mlm": 0.3}, rng, masking=("random_as_punctuation", 1.0))
-    row = find(ask(pick_rule("C3"), cells), condition="masked half", first="mlm at punctuation 1")
-    assert (row["second"], row["outcome"]) == ("mlm at random_as_punctuation 1", "first better")
+    row = find(ask(pick_rule("C3"), cells), condition="masked half", first_strategy="punctuation")
+    assert (row["second_strategy"], row["words"]) == (
+        "random_as_punctuation",
+        "mlm better on punctuation than on random words, outside the margin",
+    )
 
 
-LOWER = ("shuffled", "unigram at random 1")
+LOWER = ("shuffled", "unigram")
 WORTH = pd.DataFrame(
     {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
 )
@@ -210,11 +212,11 @@ def test_training_on_replaced_words_is_asked_yes_or_no(recall, below, above):
     trained = train("real", 0.8, rng) + train("majority", 0.1, rng) + train("shuffled", 0.1, rng)
     trained += train("mlm", recall, rng, 5, hidden) + train("unigram", 0.1, rng, 5, hidden)
     table = ask(pick_rule("C6"), simulate({"mlm": 0.3}, rng), trained, downstream=WORTH)
-    assert find(table, condition="sharply below real text", second="mlm at random 1")["outcome"] == below
-    named = {"condition": "above the floors", "first": "mlm at random 1"}
-    found = {second: find(table, second=second, **named)["outcome"] for second in LOWER}
+    assert find(table, condition="sharply below real text", second_arm="mlm")["words"] == below
+    named = {"condition": "above the floors", "first_arm": "mlm"}
+    found = {second: find(table, second_arm=second, **named)["words"] for second in LOWER}
     assert set(found.values()) == {above}
-    assert find(table, second="uniform at random 1", **named)["outcome"] == "not run"
+    assert find(table, second_arm="uniform", **named)["status"] == "not run"
 
 
 def test_a_difference_as_training_data_has_the_runs_that_both_arms_share():
@@ -227,8 +229,25 @@ def test_a_difference_as_training_data_has_the_runs_that_both_arms_share():
     trained = [cell for arm, runs in sides.items() for cell in train(arm, 0.5, rng, runs, MAIN)]
     table = ask(rule, scored, trained + train("real", 0.8, rng), downstream=WORTH)
     of_corpus = table[table["corpus"] == "plots"]
-    found = dict(zip(of_corpus["second"], of_corpus["runs"], strict=True))
-    assert found == {"clm at random 0.5": 5, "infill at random 0.5": 1, "real": 5}
+    found = dict(zip(of_corpus["second_arm"], of_corpus["runs"], strict=True))
+    assert found == {"clm": 5, "infill": 1, "real": 5}
+
+
+def test_training_data_is_a_claim_with_a_family_of_its_own_and_needs_room():
+    rng, sides = np.random.default_rng(1), {"mlm": 0.5, "clm": 0.3, "infill": 0.5}
+    scored = simulate(dict.fromkeys(sides, 0.3), rng)
+    trained = [cell for arm, recall in sides.items() for cell in train(arm, recall, rng, 5, MAIN)]
+    trained += train("real", 0.8, rng)
+    rows = ask(pick_rule("C9"), scored, trained, downstream=WORTH)
+    made = rows[rows["status"] == "made"].set_index("condition")
+    assert set(made.index) == {"known length", "both contexts"} and set(made["scope"]) == {"utility"}
+    assert list(made.loc[["known length", "both contexts"], "direction"]) == ["first", "none shown"]
+    room = pd.DataFrame([{"corpus": "plots", "room": "no", "reason": "no room: little"}])
+    room = room.assign(strategy=MAIN[0], ratio=MAIN[1])
+    row = find(
+        ask(pick_rule("C9"), scored, trained, downstream=WORTH, headroom=room), condition="known length"
+    )
+    assert (row["status"], row["direction"], row["excluded_because"]) == ("no room", "", "no room: little")
 
 
 def test_a_correlation_has_words_of_its_own():
@@ -252,19 +271,19 @@ def test_a_correlation_has_words_of_its_own():
         correlation=pd.DataFrame(rows),
         downstream=WORTH,
     )
-    of = {
-        row["condition"]: row["outcome"]
-        for row in table[(table["corpus"] == "plots") & (table["metric"] == "rougeL")].to_dict("records")
+    told = {row.condition: word_verdict(row) for row in table[table["metric"] == "rougeL"].itertuples()}
+    assert told == {
+        "over corruption levels": "no strong correlation",
+        "at the same corruption": "reversed, outside the margin",
     }
-    assert of == {"over corruption levels": "no strong correlation", "at the same corruption": "reversed"}
 
 
 @pytest.mark.parametrize(
     ("flops", "outcome", "told"),
     [
-        ((400, 400), "first costs more", "4 times the FLOPs (4 over the maskings)"),
+        ((400, 400), "mlm costs more", "4 times the FLOPs (4 over the maskings)"),
         ((50, 200), "depends on the masking", "1 times the FLOPs (0.5 to 2 over the maskings)"),
-        ((100, 105), "equal", "passes x length read predict 4 times"),
+        ((100, 105), "equal cost", "passes x length read predict 4 times"),
     ],
 )
 def test_the_law_of_cost_stands_beside_what_was_counted(flops, outcome, told):
@@ -276,7 +295,7 @@ def test_the_law_of_cost_stands_beside_what_was_counted(flops, outcome, told):
     ]
     table = ask(pick_rule("C8"), simulate({}, np.random.default_rng(0)), ledger=pd.DataFrame(ledger))
     row = find(table, condition="at equal documents")
-    assert row["outcome"] == outcome and told in row["reason"] and not row["needs"]
+    assert row["words"] == outcome and told in row["reason"] and not row["needs"]
 
 
 def test_raters_are_asked_document_by_document():
@@ -293,7 +312,7 @@ def test_raters_are_asked_document_by_document():
         for i in range(40)
     )
     table = ask(pick_rule("C7"), simulate({"mlm": 0.3, "clm": 0.2}, rng), ratings=ratings)
-    assert find(table, condition="known length", metric="coherence")["outcome"] == "first better"
+    assert find(table, condition="known length", metric="coherence")["direction"] == "first"
     assert "human raters" in find(table, condition="as reported", metric="grammar")["needs"]
 
 

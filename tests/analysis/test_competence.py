@@ -6,7 +6,7 @@ import pytest
 from made_cells import FILLS, MAIN, scored
 
 from mlm_vs_clm.analysis.cells import Cell, ScoredCell
-from mlm_vs_clm.analysis.competence import Competence, judge_competence, mark_pale
+from mlm_vs_clm.analysis.competence import Competence, exclude, judge_competence
 from mlm_vs_clm.fill.baselines import FLOORS
 
 CONTENT = ("fills", "exact_match_content")
@@ -129,5 +129,5 @@ def test_the_table_says_why_an_arm_may_not_speak():
 def test_a_difference_with_an_arm_that_may_not_speak_is_pale():
     arms = [cell("mlm", 0.05, context="both"), cell("clm", 0.4, context="left")]
     rows = pd.DataFrame({"corpus": "plots", "first": ["mlm", "clm"], "second": ["clm", "constant"]})
-    pale = mark_pale(rows, judge_competence([*arms, *floors()], 100), MAIN)["pale"]
+    pale = exclude(rows, judge_competence([*arms, *floors()], 100), MAIN)["excluded_because"]
     assert "mlm is not above" in pale[0] and pale[1] == ""

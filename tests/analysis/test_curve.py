@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlm_vs_clm.analysis.cells import Cell, Comparison, ScoredCell
-from mlm_vs_clm.analysis.curve import compare_along, list_learning, mark_pale_along
+from mlm_vs_clm.analysis.curve import compare_along, exclude_along, list_learning
 
 COMPARISONS = [Comparison("known length", "mlm", "clm")]
 N = 40
@@ -59,10 +59,10 @@ def test_scores_have_their_place_on_the_curve():
 def test_a_difference_is_pale_at_the_budgets_at_which_an_arm_is_not_above_its_floors():
     floors = [cell(arm, 0, 35, 0) for arm in ("bigram_both", "bigram_left", "constant")]
     curve = compare_along(CELLS, COMPARISONS, 200)
-    learning, curve = mark_pale_along(list_learning(CELLS, 200), curve, CELLS, floors, 200)
-    arms = learning.set_index(["arm", "budget"])["pale"]
+    learning, curve = exclude_along(list_learning(CELLS, 200), curve, CELLS, floors, 200)
+    arms = learning.set_index(["arm", "budget"])["excluded_because"]
     assert arms["mlm", 4000] == "" and "clm is not above" in arms["clm", 1000]
-    rows = curve.set_index(["matching", "budget"])["pale"]
+    rows = curve.set_index(["matching", "budget"])["excluded_because"]
     assert "mlm is not above" in rows["tokens seen", 1000] and "clm is not above" in rows["tokens seen", 1000]
     assert rows["tokens seen", 4000] == "" and rows["tokens predicted", 2000].startswith("clm is not above")
 
@@ -73,14 +73,14 @@ def test_the_floors_of_a_budget_have_read_as_much_as_the_arms():
     learning = list_learning([*CELLS, *early], 200)
     assert set(learning["arm"]) == {"mlm", "clm"}
     curve = compare_along([*CELLS, *early], COMPARISONS, 200)
-    marked, _ = mark_pale_along(learning, curve, [*CELLS, *early], final, 200)
-    arms = marked.set_index(["arm", "budget"])["pale"]
+    marked, _ = exclude_along(learning, curve, [*CELLS, *early], final, 200)
+    arms = marked.set_index(["arm", "budget"])["excluded_because"]
     assert (
         arms["clm", 1000] == ""
         and "clm is not above"
-        in mark_pale_along(learning, curve, CELLS, final, 200)[0].set_index(["arm", "budget"])["pale"][
-            "clm", 1000
-        ]
+        in exclude_along(learning, curve, CELLS, final, 200)[0].set_index(["arm", "budget"])[
+            "excluded_because"
+        ]["clm", 1000]
     )
 
 

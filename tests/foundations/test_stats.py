@@ -16,7 +16,6 @@ from mlm_vs_clm.stats import (
     compare_runs,
     correlations,
     draw_weights,
-    equivalence,
     estimate,
     gain_of_sums,
     gather_units,
@@ -160,12 +159,6 @@ def test_holm_equals_statsmodels():
     with_hole = holm(np.insert(p_values, 2, np.nan))
     assert np.isnan(with_hole[2]) and np.delete(with_hole, 2) == pytest.approx(holm(p_values))
     assert holm([]).size == 0
-
-
-def test_equivalence_is_decided_by_the_whole_interval():
-    cases = {(-0.3, 0.4): "inside", (-0.3, 0.6): "spans", (0.55, 0.9): "outside", (-0.9, -0.5): "outside"}
-    assert {case: equivalence(*case, bound=0.5) for case in cases} == cases
-    assert equivalence(float("nan"), 0.1, 0.5) == "undefined"
 
 
 SCIPY = {

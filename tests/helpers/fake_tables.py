@@ -9,6 +9,7 @@ from made_cells import COMPARISONS
 from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.analysis.equal_compute import BASES
 from mlm_vs_clm.analysis.gap import MEASURES
+from mlm_vs_clm.analysis.tables import VERDICT
 from mlm_vs_clm.tasks import TASKS
 
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
@@ -66,8 +67,10 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         "equal_compute": [one for row in gap for one in equal_rows(row)],
         "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
         "training": training_rows(),
-        "answers": [row for corpus in (*corpora, "all") for row in answer_rows(corpus)],
-        "sentences": [{"claim": "C1", "statement": "Masked is better.", "sentence": "Over 5 runs: no leak."}],
+        "answers": [row for corpus in corpora for row in answer_rows(corpus)],
+        "sentences": [
+            {"claim": "C1", "statement": "Masked is better.", "sure": "over 5 runs", "sentence": "No leak."}
+        ],
     }
     made = {name: pd.DataFrame(rows) for name, rows in tables.items()}
     return made | {"runs": made["runs"].drop(columns="p")}
@@ -144,7 +147,11 @@ def gap_rows(corpus):
             names = {"corpus": corpus, "comparison": comparison.name, "scope": scope, "metric": metric}
             names |= {"first": comparison.first, "second": comparison.second}
             numbers = interval(value, 0.15 * scale) | {"p": value * 0 + 0.01, "n": value * 0 + 150}
-            yield names | numbers | {"reason": "not run: mlm_left" if absent else None}
+            side = "first" if value > 0 else "second" if value < 0 else "none shown"
+            verdict = {"status": "made", "direction": side, "size": "not settled", "margin": 0.02}
+            verdict = {"status": "not run"} if absent else verdict | {"p_holm": 0.01}
+            reason = {"excluded_because": "", "reason": "not run: mlm_left" if absent else None}
+            yield names | numbers | dict.fromkeys(VERDICT.split()) | verdict | reason
 
 
 def utility_gap_row(row):
@@ -155,12 +162,13 @@ def utility_gap_row(row):
 
 def equal_rows(row):
     shared = {key: row[key] for key in ("corpus", "comparison", "first", "second", "scope", "metric")}
+    shared |= {key: row[key] for key in VERDICT.split()}
     shared |= {"flops_first": 6.4e9, "flops_second": 1.7e9, "value_first": np.nan, "value_second": np.nan}
     for basis in BASES:
         is_known = basis == BASES[0] or (basis == BASES[1] and row["comparison"] == "known length")
         numbers = {key: row[key] if is_known else np.nan for key in ("value", "low", "high", "n")}
-        reason = row["reason"] if is_known else "a single cost"
-        yield shared | numbers | {"basis": basis, "reason": reason}
+        reason = {} if is_known else {"reason": "a single cost", "status": "not run"}
+        yield shared | numbers | {"basis": basis} | reason
 
 
 def correlation_rows(corpus):
@@ -187,7 +195,7 @@ def learning_rows(corpus):
                 "tokens_predicted": budget // 2,
                 "passes": i / 2,
             }
-            yield about | interval(0.1 + 0.02 * i, 0.12 + 0.02 * i) | {"n": 150}
+            yield about | interval(0.1 + 0.02 * i, 0.12 + 0.02 * i) | {"n": 150, "excluded_because": ""}
 
 
 def curve_rows(row):
@@ -195,6 +203,9 @@ def curve_rows(row):
         for matching in ("tokens seen", "tokens predicted"):
             about = {"matching": matching, "budget": budget, "budget_second": budget, "passes": i / 2}
             yield row | about
+
+
+MASKING = {"strategy": "random", "ratio": 0.5}
 
 
 def answer_rows(corpus):
@@ -206,9 +217,11 @@ def answer_rows(corpus):
             "scope": "document",
             "metric": "bleu",
         }
-        names |= {"first": "mlm at random 0.5", "second": "clm at random 0.5", "outcome": "first better"}
+        names |= {"kind": "difference", "first_arm": "mlm", "second_arm": "clm", "status": "made"}
+        names |= {"direction": "first", "size": "outside", "excluded": "", "excluded_because": ""}
+        names |= {f"{side}_{key}": value for side in ("first", "second") for key, value in MASKING.items()}
         numbers = {"effect": 2.0, "low": 1.0, "high": 3.0, "margin": 0.5, "p": 0.01, "detectable": 0.5}
-        yield names | numbers | {"runs": 5, "n": 150, "needs": "", "reason": ""}
+        yield names | numbers | {"runs": 5, "n": 150, "unsure": False, "needs": "", "reason": ""}
 
 
 def training_rows():

@@ -42,7 +42,7 @@ def tables_at(tmp_path_factory):
 def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(tables_at):
     for name in ("gap", "utility_gap", "equal_compute"):
         assert not tables_at[0.4][0][name].empty
-        at = [tables_at[ratio][0][name].drop(columns="pale") for ratio in (0.4, 0.5)]
+        at = [tables_at[ratio][0][name].drop(columns="excluded_because") for ratio in (0.4, 0.5)]
         pd.testing.assert_frame_equal(*at)
     gap = tables_at[0.4][0]["gap"]
     assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()
@@ -75,12 +75,29 @@ def test_answers_are_given_at_the_main_cell(tables_at):
     ]
     for claim in ("C1", "C4"):
         made = [answers.loc[claim] for answers in found]
-        assert made[0]["outcome"].equals(made[1]["outcome"])
+        assert made[0]["direction"].equals(made[1]["direction"])
     row = found[0].loc[("C1", "known length", "exact_match", "tiny")]
-    assert (row["first"], row["outcome"], row["runs"]) == ("mlm at random 0.4", "first better", 1)
-    assert row["needs"] == "5 runs to be settled" and "for this one training" in row["reason"]
-    assert "track=domains" in found[0].loc[("C4", "causal: domain against elsewhere", "bleu", "all"), "needs"]
-    assert list(tables["sentences"]["claim"]) == [f"C{i}" for i in range(1, 9)]
+    assert (row["first_arm"], row["first_ratio"], row["direction"], row["runs"]) == ("mlm", 0.4, "first", 1)
+    assert row["needs"] == "5 runs to be settled"
+    assert (
+        "track=domains" in found[0].loc[("C4", "causal: domain against elsewhere", "bleu", "tiny"), "needs"]
+    )
+    assert list(tables["sentences"]["claim"]) == [f"C{i}" for i in range(1, 10)]
+    assert found[0].loc[("C9", "known length"), "scope"].item() == "utility"
+
+
+def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
+    """The table of the claim and those of differences agree, since the latter take the family of the former."""
+    for tables, _ in tables_at.values():
+        answers = tables["answers"].rename(columns={"first_arm": "first", "second_arm": "second"})
+        answers = answers[answers["claim"].isin(["C1", "C9"])]
+        keys = ["corpus", "first", "second", "metric"]
+        words = ["status", "direction", "size"]
+        for name in ("gap", "utility_gap"):
+            both = tables[name].merge(answers, on=keys, suffixes=("", "_answer"))
+            assert len(both)
+            for word in words:
+                assert both[word].equals(both[f"{word}_answer"].rename(word))
 
 
 def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_path, monkeypatch):

@@ -25,7 +25,10 @@ CELL |= {
     "artifact": "a",
 }
 ROWS = [("mlm", "bleu", 40.0), ("clm", "bleu", 35.0), ("unfilled", "bleu", 30.0), ("mlm", "bleu_gain", 0.5)]
-ANSWERS = [("C1", "bleu", "document", "first better", 5.0), ("C2", "bleu", "document", "not run", np.nan)]
+ANSWERS = [
+    ("C1", "bleu", "document", "made", "first", 5.0),
+    ("C2", "bleu", "document", "not run", None, np.nan),
+]
 
 
 def write_results(folder, change=lambda tables: tables):
@@ -35,8 +38,12 @@ def write_results(folder, change=lambda tables: tables):
         | CELL
         for arm, metric, value in ROWS
     )
-    answers = pd.DataFrame(ANSWERS, columns=["claim", "metric", "scope", "outcome", "effect"])
-    answers = answers.assign(condition="no leak", corpus="all", first="mlm", second="clm")
+    answers = pd.DataFrame(ANSWERS, columns=["claim", "metric", "scope", "status", "direction", "effect"])
+    answers = answers.assign(
+        condition="no leak", corpus="plots", first_arm="mlm", second_arm="clm", size=None
+    )
+    answers = answers.assign(**{f"{side}_strategy": "random" for side in ("first", "second")})
+    answers = answers.assign(**{f"{side}_ratio": 0.5 for side in ("first", "second")})
     words = pd.DataFrame({"claim": ["C1"], "sentence": ["Nothing was run."]})
     folder.mkdir(exist_ok=True)
     for name, table in change(
@@ -107,16 +114,16 @@ def test_a_number_is_judged_by_the_tolerance_of_its_metric(tmp_path, row, column
 
 
 def test_outcomes_are_compared_as_words(tmp_path, capsys):
-    code, status = compare(tmp_path, setting("answers", 0, "outcome", "second better"))
-    assert code == 1 and status == {("answers", "outcome"): "differs"}
+    code, status = compare(tmp_path, setting("answers", 0, "direction", "second"))
+    assert code == 1 and status == {("answers", "direction"): "differs"}
     told = capsys.readouterr().out
     assert (
-        "differs: answers C1 no leak all mlm clm bleu document outcome: second better for first better"
+        "differs: answers C1 no leak plots mlm random 0.5 clm random 0.5 bleu document direction: second for first"
         in told
     )
     assert (
-        "1 of 2 outcomes changed, 0 on one side: C1 no leak all mlm clm bleu document first better -> second better"
-        in told
+        "1 of 2 outcomes changed, 0 on one side: C1 no leak plots mlm random 0.5 clm random 0.5 bleu document "
+        "made, first -> made, second" in told
     )
 
 

@@ -4,26 +4,35 @@ import pandas as pd
 import pytest
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.analysis.answers import ALL, UNSURE
 from mlm_vs_clm.report import blocks
+
+VERDICTS = {
+    "first": ("made", "first", "inside the margin"),
+    "second": ("made", "second", "outside"),
+    "equal": ("made", "none shown", "inside the margin"),
+    "not competent": ("not competent", "", ""),
+    "not run": ("not run", "", ""),
+}
+VERDICTS = {
+    name: dict(zip(("status", "direction", "size"), one, strict=True)) for name, one in VERDICTS.items()
+}
 
 
 def make_answers(*outcomes):
     """Return answers to claim C1: one corpus an outcome under "known length", and one row of "no leak"."""
     row = {
         "claim": "C1",
-        "first": "mlm at random 0.5",
-        "second": "clm at random 0.5",
+        **{"kind": "difference", "first_arm": "mlm", "second_arm": "clm"},
         **{"metric": "bleu", "scope": "document", "effect": float("nan")},
-        **{"runs": 1, "reason": "", "needs": "both arms"},
+        **{"runs": 1, "unsure": False, "excluded": "", "needs": "both arms"},
     }
     rows = [
-        row | {"condition": "known length", "corpus": f"corpus {i}", "outcome": outcome}
+        row | {"condition": "known length", "corpus": f"corpus {i}"} | VERDICTS[outcome]
         for i, outcome in enumerate(outcomes)
     ]
-    rows.append(rows[0] | {"corpus": ALL, "outcome": "corpora differ"})
-    rows.append(rows[0] | {"metric": "exact_match", "outcome": "equal"})
-    return pd.DataFrame([*rows, row | {"condition": "no leak", "corpus": "corpus 0", "outcome": "not run"}])
+    rows.append(rows[0] | {"metric": "exact_match"} | VERDICTS["equal"])
+    more = {"condition": "no leak", "corpus": "corpus 0", "unsure": True} | VERDICTS["not run"]
+    return pd.DataFrame([*rows, row | more])
 
 
 @pytest.mark.parametrize(
@@ -31,23 +40,23 @@ def make_answers(*outcomes):
     [
         (["not run", "not run"], "not run | not run |", "**not run**, needs both arms |"),
         (
-            ["arm not competent", "second better", "second better"],
-            "undecided (arm not competent) | clm better | clm better |",
-            "**clm better** *known length* (2 of 3); **arm not competent** *known length* (1 of 3); **not run** *no leak*† |",
+            ["not competent", "second", "second"],
+            "undecided (arm not competent) | clm ahead, outside the margin | clm ahead, outside the margin |",
+            "**clm ahead, outside the margin** *known length* (2 of 3); **undecided (arm not competent)** *known length* (1 of 3); **not run** *no leak*† |",
         ),
         (
-            ["first better, within the margin"],
-            "mlm better, within the margin |",
-            "**mlm better, within the margin** *known length*; **not run** *no leak*† |",
+            ["first"],
+            "mlm ahead, inside the margin |",
+            "**mlm ahead, inside the margin** *known length*; **not run** *no leak*† |",
         ),
     ],
 )
 def test_answer_and_claims_are_told_by_their_outcomes(outcomes, row, entry):
     tables = tidy_fakes() | {"answers": make_answers(*outcomes)}
     tables["sentences"] = pd.DataFrame(
-        [("C1", "S.", "Over 5 runs: known length, x: y.")], columns=["claim", "statement", "sentence"]
+        [("C1", "S.", "over 5 runs", "Known length, x: y.")],
+        columns=["claim", "statement", "sure", "sentence"],
     )
-    tables["answers"].loc[tables["answers"]["condition"] == "no leak", "reason"] = UNSURE
     text, _, header, _, *rows, _, along, training, cost = blocks.describe_answer(tables).splitlines()
     assert along.startswith(
         "- **Along the training**, mlm minus clm in BLEU. At equal tokens seen, from budget "

@@ -47,7 +47,8 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
         "first": "mlm",
         "second": "clm",
         "n": 10,
-        "pale": "",
+        "excluded_because": "",
+        "direction": "first",
         "reason": "",
     }
     rows = [
@@ -77,7 +78,8 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
         "low": 0.0,
         "high": 1.0,
         "n": 9,
-        "pale": "",
+        "excluded_because": "",
+        "direction": "first",
         "reason": "",
         "flops_first": 2.0,
         "flops_second": 1.0,
@@ -94,7 +96,7 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
 
 @pytest.mark.parametrize("name", [*DIFFERENCES, "curve"])
 def test_what_decides_nothing_is_drawn_pale(tables, name):
-    pale = tables[name].assign(pale="mlm is not above bigram_both")
+    pale = tables[name].assign(excluded_because="mlm is not above bigram_both")
     lines = [
         line
         for shown in (tables[name], pale)

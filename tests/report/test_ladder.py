@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fake_studies import make_studies
 
-from mlm_vs_clm.analysis.answers import NOT_COMPETENT
+from mlm_vs_clm.analysis.verdicts import NOT_COMPETENT
 from mlm_vs_clm.report import drawing, ladder
 
 CORPORA = ("abstracts", "plots")
@@ -40,14 +40,14 @@ def test_word_tables_are_compared_where_the_sides_differ_in_context_as_they_do(s
 def test_a_likelihood_is_the_mean_over_the_trainings_that_both_arms_have(studies):
     found = ladder.list_likelihoods(studies).set_index(["study", "condition", "corpus"])
     row = found.loc[("desk", "known length", "plots")]
-    assert (row["effect"], row["low"], row["high"]) == pytest.approx((-0.05, -0.06, -0.04))
+    assert (row["effect"], row["lowest"], row["highest"]) == pytest.approx((-0.05, -0.06, -0.04))
     assert row["runs"] == 2 and found.loc[("desk", "both contexts", "plots"), "runs"] == 1
 
 
 def test_marks_are_filled_for_several_trainings_and_grey_where_an_arm_may_not_speak(studies):
     assert ladder.GREY not in draw(studies)
     answers = studies["desk"]["answers"]
-    answers.loc[answers["condition"] == "known length", "outcome"] = NOT_COMPETENT
+    answers.loc[answers["condition"] == "known length", "status"] = NOT_COMPETENT
     assert ladder.GREY in draw(studies)
     legend = ladder.draw_ladder(ladder.list_steps(studies), ladder.list_likelihoods(studies)).figure.legends[
         0

@@ -108,7 +108,12 @@ def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, 
     tables |= {name: fake_tables(("abstracts",))[name] for name in ("answers", "sentences")}
     page = (make_report(tables, tmp_path) / "report.html").read_text()
     places = [
-        page.index(text) for text in ("mlm better: abstracts", 'id="table-competence"', 'id="table-answers"')
+        page.index(text)
+        for text in (
+            "mlm ahead, outside the margin: abstracts",
+            'id="table-competence"',
+            'id="table-answers"',
+        )
     ]
     assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
     assert "2 [1, 3]" in page.replace("\u00a0", " ")

@@ -68,9 +68,16 @@ def make_tables():
             about |= {"first": name("mlm", level), "second": name("clm", level), "matching": "tokens seen"}
             about["comparison"] += f", temperature={level}"
             place = {"budget": 10 * 2**i, "budget_second": 10 * 2**i, "passes": 0.9 * 2**i, "p": 0.1, "n": 9}
-            pale = "not competent" if i == 0 and level == 1.0 else ""
+            verdict = {
+                "status": "made",
+                "direction": ("second", "none shown", "first")[i],
+                "excluded_because": "",
+            }
+            if i == 0 and level == 1.0:
+                verdict = {"status": "not competent", "direction": "", "excluded_because": "not competent"}
+            verdict |= {"size": "", "margin": 0.02, "p_holm": 0.01}
             made["curve"].append(
-                about | place | {"value": value, "low": value - 0.05, "high": value + 0.05, "pale": pale}
+                about | place | {"value": value, "low": value - 0.05, "high": value + 0.05} | verdict
             )
     rows = {key: pd.DataFrame(table) for key, table in made.items()}
     return {key: tidy.tidy(key, rows.get(key, pd.DataFrame())) for key in tidy.COLUMNS}
@@ -142,8 +149,8 @@ def test_settings_and_costs_are_columns_of_the_scores():
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
     (drawing,), (table,) = show(HEAT)
     assert drawing.finding == (
-        "mlm is ahead in 2 of 6 differences, clm in 1, 2 undecided. "
-        "In 1 an arm is not competent: none above 0, 1 below 0."
+        "mlm is ahead in 2 of 6 differences, clm in 1, no difference shown in 2. "
+        "In 1 an arm is not competent."
     )
     assert table.header == ["", "temperature", "passes 1", "passes 2", "passes 4"]
     assert [entry.text for entry in table.rows[0]][1:] == [

@@ -5,25 +5,26 @@ import pytest
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.analysis.equal_compute import BASES
-from mlm_vs_clm.analysis.headroom import NO_ROOM
 from mlm_vs_clm.report import sentences
 from mlm_vs_clm.report.style import Study
 
 STUDY = Study("smoke", ("random", 0.5))
 NAMES = {"comparison": "known length", "first": "mlm", "second": "clm"}
+MADE = {"status": "made", "direction": "first", "size": "outside"}
 
 
 def test_utility_is_told_by_its_paired_difference_and_by_what_both_texts_are_worth():
-    rows = [NAMES | {"metric": "f1", "corpus": "a", "value": 0.02, "low": 0.01, "high": 0.03, "pale": ""}]
+    rows = [NAMES | {"metric": "f1", "corpus": "a", "value": 0.02, "low": 0.01, "high": 0.03} | MADE]
     rows.append(rows[0] | {"corpus": "b", "value": None, "reason": "not run: clm"})
-    rows.append(rows[0] | {"corpus": "c", "pale": "clm is not above bigram_left"})
-    rows.append(rows[0] | {"corpus": "d", "pale": f"{NO_ROOM}: real text is above unfilled text by 0.001"})
+    rows.append(rows[0] | {"corpus": "c", "status": "not competent"})
+    rows.append(rows[0] | {"corpus": "d", "status": "no room"})
     cell = {"strategy": "random", "ratio": 0.5, "corpus": "a", "low": 0.0, "high": 1.0}
     shares = {"mlm": 0.2, "clm": 0.1, "constant": 0.4, "unigram": 0.3, "infill": 0.9}
     headroom = pd.DataFrame([cell | {"trained_on": arm, "value": value} for arm, value in shares.items()])
     told = sentences.describe_utility_gap(pd.DataFrame(rows), headroom, STUDY)
-    assert "a (F1) +0.020 [+0.010, +0.030], masked better; b (F1) missing: not run: clm; c (F1)" in told
-    assert f"{sentences.UNDECIDED}; d (F1) +0.020 [+0.010, +0.030], {sentences.NOT_TOLD_APART}." in told
+    value = "+0.020 [+0.010, +0.030]"
+    assert f"a (F1) mlm ahead, {value}, outside the margin; b (F1) missing: not run: clm; c (F1)" in told
+    assert f"undecided (arm not competent), {value}; d (F1) undecided (no room between" in told
     ends = [
         f"{arm} {value:+.2f} [+0.00, +1.00]" for arm, value in (("constant", 0.4), ("mlm", 0.2), ("clm", 0.1))
     ]
@@ -46,11 +47,11 @@ def test_the_difference_is_told_by_kind_of_word():
 def test_claims_are_told_by_their_sentences():
     found = "Known length (mlm against clm): equal. Not run: left context."
     rows = [
-        ("C1", "S.", f"Over 5 runs: {found}"),
-        ("C2", "T.", "Nothing was run."),
-        ("C5", "U.", "Over levels: no."),
+        ("C1", "S.", "over 5 runs", found),
+        ("C2", "T.", "", "Nothing was run."),
+        ("C5", "U.", float("nan"), "Over levels: no."),
     ]
-    claims = pd.DataFrame(rows, columns=["claim", "statement", "sentence"])
+    claims = pd.DataFrame(rows, columns=["claim", "statement", "sure", "sentence"])
     assert sentences.describe_claims(claims, ["C2"]) == "- **C2** T.\n  - Nothing was run."
     assert sentences.describe_claims(claims).splitlines() == [
         "- **C1** S. Over 5 runs:",
@@ -70,14 +71,15 @@ def test_nothing_measured_is_told():
     )
 
 
-@pytest.mark.parametrize(("sign", "outcome"), [(1, "masked better"), (-1, "causal better")])
+@pytest.mark.parametrize(("sign", "outcome"), [(1, "mlm ahead"), (-1, "clm ahead")])
 def test_the_summary_follows_the_paired_differences(sign, outcome):
     tables = tidy_fakes()
     for name in ("gap", "utility_gap"):
         values = sorted([0.02 * sign, 0.01 * sign, 0.03 * sign])
         tables[name][["low", "value", "high"]] = values
+        tables[name]["direction"] = "first" if sign > 0 else "second"
     (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert f"paired difference {0.02 * sign:+.3f}" in summary.sentences[0] and outcome in summary.sentences[0]
+    assert f"paired difference: {outcome}, {0.02 * sign:+.3f}" in summary.sentences[0]
     assert outcome in summary.sentences[2] and "Lower references: unfilled 0." in summary.sentences[2]
 
 
@@ -86,10 +88,10 @@ def test_a_baseline_or_a_difference_that_is_missing_is_not_guessed():
     for name in ("downstream", "correlation", "gap"):
         tables[name] = tables[name].iloc[:0]
     (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert "paired difference missing." in summary.sentences[0]
+    assert "paired difference: missing." in summary.sentences[0]
     tables["scores"] = tables["scores"][tables["scores"]["arm"] != "unigram"]
     (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert summary.sentences[0].endswith("paired difference missing.")
+    assert summary.sentences[0].endswith("paired difference: missing.")
     tables["scores"] = tables["scores"][tables["scores"]["arm"] != "clm"]
     (summary,) = sentences.summarise_corpora(tables, STUDY)
     assert summary.sentences[0] == "Exact match of the fills: missing for clm."
@@ -114,19 +116,17 @@ def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
     assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
 
 
-def test_a_change_of_sign_along_the_training_is_said_with_the_budgets_at_which_both_arms_are_competent():
+def test_a_change_of_direction_along_the_training_is_said_with_the_budgets_at_which_both_arms_are_competent():
     row = {"comparison": "known length", "metric": "bleu", "matching": "tokens seen", "corpus": "plots"}
-    line = [(1000, -2, "mlm is not above bigram_both"), (2000, 0, ""), (4000, 2, "")]
-    able = [(*point[:2], "") for point in line]
+    line = [(1000, -2, "second"), (2000, 0, "none shown"), (4000, 2, "first")]
     turned = pd.DataFrame(
-        [row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "pale": ""} for b, v, _ in able]
+        row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "status": "made", "direction": side}
+        for b, v, side in line
     )
-    assert "+3.0], a change of sign between competent arms (both competent at 1,000, 2,000, 4,000)" in (
+    assert "+3.0], a change of direction between competent arms (both competent at 1,000, 2,000, 4,000)" in (
         sentences.describe_along(turned)
     )
-    curve = pd.DataFrame(
-        [row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "pale": pale} for b, v, pale in line]
-    )
+    curve = turned.assign(status=["not competent", "made", "made"], direction=["", "none shown", "first"])
     said = sentences.describe_along(curve)
     assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0] (both competent at 2,000, 4,000)." in said
     assert said.endswith("At equal tokens predicted: no budgets match.")

@@ -17,6 +17,13 @@ def studies():
     return make_studies(names=ALL)
 
 
+EQUAL = {"status": "made", "direction": "none shown", "size": "inside the margin"}
+FIRST = {"status": "made", "direction": "first", "size": "outside"}
+SECOND = {"status": "made", "direction": "second", "size": "outside"}
+OPEN = {"status": "made", "direction": "none shown", "size": "not settled"}
+SILENT = {"status": "not competent", "direction": "", "size": ""}
+
+
 def change(studies, condition, **values):
     """Alter the answers of a condition in all studies, on plots alone; no two studies have the same effect."""
     for place, tables in enumerate(studies.values()):
@@ -44,28 +51,28 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("condition", "outcome", "effect", "gone", "said"),
+    ("condition", "verdict", "effect", "gone", "said"),
     [
-        ("known length", "equal", 0.1, "is behind", "masked better on abstracts; equal on plots"),
+        ("known length", EQUAL, 0.1, "is behind", "masked better on abstracts; equal on plots"),
         (
             "known length",
-            "second better",
+            SECOND,
             -2.0,
             "is behind",
             "masked better on abstracts; causal better on plots",
         ),
-        ("both contexts", "first better", 3.0, "does as well", "equal on abstracts; masked better on plots"),
-        ("both contexts", "not settled", 1.0, "does as well", "equal on abstracts; not settled on plots"),
+        ("both contexts", FIRST, 3.0, "does as well", "equal on abstracts; masked better on plots"),
+        ("both contexts", OPEN, 1.0, "does as well", "equal on abstracts; not settled on plots"),
         (
             "no leak",
-            "arm not competent",
+            SILENT,
             9.0,
             "masked models are ahead",
             "masked better on abstracts; undecided on plots",
         ),
         (
             "as reported",
-            "not settled",
+            OPEN,
             1.0,
             "masked models are ahead",
             "masked better on abstracts and plots",
@@ -73,9 +80,9 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     ],
 )
 def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
-    studies, tmp_path, condition, outcome, effect, gone, said
+    studies, tmp_path, condition, verdict, effect, gone, said
 ):
-    change(studies, condition, outcome=outcome, effect=effect)
+    change(studies, condition, **verdict, effect=effect)
     told = write_short_blocks(studies, tmp_path)["short-answer"]
     assert gone not in told and said in told.replace("abstracts, plots", "abstracts and plots")
     assert (BETTER_INFORMED in told) == (condition in ("no leak", "as reported"))
@@ -83,21 +90,21 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
 
 def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(studies, tmp_path):
     rows = studies["laptop-causal_start"]["answers"]
-    rows.loc[rows["corpus"] == "plots", ["outcome", "effect"]] = ["first better", 2.0]
+    rows.loc[rows["corpus"] == "plots", ["direction", "effect"]] = ["first", 2.0]
     told = write_short_blocks(studies, tmp_path)["short-answer"]
     assert "as good or better" not in told and "causal better on abstracts; masked better on plots" in told
 
 
 def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
     gaps = studies["desk"]["utility_gap"]
-    gaps.loc[0, ["value", "low", "high"]] = [0.02, 0.01, 0.03]
+    gaps.loc[0, "direction"] = "first"
     told = write_short_blocks(studies, tmp_path)["short-answer"]
     assert NO_BETTER_DATA not in told and "five show no difference, one favours masked and no causal" in told
-    studies["desk-short_runs"]["utility_gap"].loc[0, ["value", "low", "high"]] = [-0.02, -0.03, -0.01]
+    studies["desk-short_runs"]["utility_gap"].loc[0, "direction"] = "second"
     told = write_short_blocks(studies, tmp_path)["short-answer"]
     assert NO_BETTER_DATA in told and "neither kind of text is reliably better" in told
     for tables in studies.values():
-        tables["utility_gap"]["pale"] = "no room"
+        tables["utility_gap"]["status"] = "no room"
     assert "training data" not in write_short_blocks(studies, tmp_path)["short-answer"]
 
 
@@ -108,7 +115,7 @@ def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp
 
 
 def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studies, tmp_path):
-    change(studies, "known length", outcome="arm not competent")
+    change(studies, "known length", **SILENT)
     table = write_short_blocks(studies, tmp_path)["short-table"]
     assert table.splitlines() == [
         "| the causal model | both start from | abstracts | plots | trainings × tokens |",

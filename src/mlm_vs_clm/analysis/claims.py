@@ -11,9 +11,9 @@ from ..stats import ALPHA, FEWEST_UNITS
 from .cells import Comparison
 
 EDITION = 2  # of the rules; the first edition's verdicts are in results/first-edition
-VERSION = 1  # raised when the code comes to decide the same rules otherwise
+VERSION = 2  # raised when the code comes to decide the same rules otherwise
 KEYS = ("id", "statement", "source", "kind", "margin", "gate", "conditions")
-GATES = ("both", "first", "main", "none")
+GATES = ("both", "first", "main", "room", "none")
 MAIN = "main"  # in the rules: the main cell of the study
 
 

@@ -11,9 +11,10 @@ from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
 from .paired import BySeed, by_seed, compare_cells, group_seeds, score_cells, with_measure
 from .tables import COLUMNS
+from .verdicts import FIRST, MADE, NOT_COMPETENT, NOT_RUN, find_direction
 
 WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
-COMPETENT, NOT_COMPETENT, NOT_RUN = "competent", "not competent", "not run"
+COMPETENT = "competent"
 FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
 TEXT = {"all": ("document", "bleu")}
 # Times as many resamples for a gate: with 2,000 the draws alone would decide what lies near the bound.
@@ -98,7 +99,7 @@ def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
 def _decide(least: PairedDifference) -> str:
     if least.reason or math.isnan(least.low):
         return NOT_RUN
-    return COMPETENT if least.low > 0 else NOT_COMPETENT
+    return COMPETENT if find_direction(least.low, least.high) == FIRST else NOT_COMPETENT
 
 
 class Competence:
@@ -137,15 +138,24 @@ class Competence:
         )
 
 
-def mark_pale(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
-    """Return differences at the main cell with the column `pale`: why a row decides nothing, "" for one that counts."""
+def exclude(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return differences at the main cell with their `status` and, where an arm may not speak, `excluded_because`."""
     known = Competence(competence)
     sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
-    reasons = [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
-    return differences.assign(pale=join_sides(reasons, differences.index))
+    return mark(
+        differences, [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
+    )
 
 
-def join_sides(sides: Sequence[Sequence[str]], index: pd.Index) -> pd.Series:
-    """Return the reasons of both sides of each difference as one text, "" where there is none."""
-    joined = ["; ".join(filter(None, pair)) for pair in zip(*sides, strict=True)]
-    return pd.Series(joined, index=index, dtype="str")
+def mark(rows: pd.DataFrame, sides: Sequence[Sequence[str]], status: str = NOT_COMPETENT) -> pd.DataFrame:
+    """Return rows with these reasons as well, "" for none, and this status where they had no reason before."""
+    before, known = (rows.get(name, pd.Series(index=rows.index)) for name in ("excluded_because", "status"))
+    joined = ["; ".join(filter(None, each)) for each in zip(before.fillna(""), *sides, strict=True)]
+    statuses = [
+        status if reason and one == MADE else one
+        for one, reason in zip(known.fillna(MADE), joined, strict=True)
+    ]
+    return rows.assign(
+        excluded_because=pd.Series(joined, index=rows.index, dtype="str"),
+        status=pd.Series(statuses, index=rows.index, dtype="str"),
+    )

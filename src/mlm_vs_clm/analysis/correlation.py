@@ -19,8 +19,6 @@ from ..stats import (
     FEWEST_CELLS,
     Estimate,
     correlations,
-    equivalence,
-    holm,
     percentile_interval,
     undefined,
 )
@@ -28,13 +26,14 @@ from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .competence import COMPETENT
 from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
+from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, correct, find_size
 
 QUALITY = [("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
 CELL_COLUMNS = ["corpus", "strategy", "ratio", "arm"]
 LEFT_OUT = "left_out_"
 STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
 UNDECIDED, MISSING = "inconclusive", "missing"
-DECISIONS = {"inside": NOT_STRONG, "outside": STRONG, "spans": UNDECIDED, "undefined": MISSING}
+DECISIONS = {INSIDE: NOT_STRONG, OUTSIDE: STRONG, NOT_SETTLED: UNDECIDED}
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
 N_POINTS = 50  # of a line or curve that is drawn
@@ -196,7 +195,9 @@ def _row(
 
 
 def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
-    return _row(statistic, one, DECISIONS[equivalence(one.low, one.high, bound)], reason, bound)
+    known = not math.isnan(one.low) and not math.isnan(one.high)
+    decision = DECISIONS[find_size(one.low, one.high, (-bound, bound))] if known else MISSING
+    return _row(statistic, one, decision, reason, bound)
 
 
 def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:
@@ -245,8 +246,8 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
 def correct_curves(rows: list[dict]) -> list[dict]:
     """Return the rows with the p of every spline corrected over all of them, and what it decides."""
     tested = [row for row in rows if row["statistic"] == "spline_p" and not np.isnan(row["value"])]
-    for row, p in zip(tested, holm([row["value"] for row in tested]), strict=True):
-        row |= {"value": float(p), "decision": BENT if p < ALPHA else STRAIGHT}
+    for row, p in zip(tested, correct([row["value"] for row in tested]), strict=True):
+        row |= {"value": p, "decision": BENT if p < ALPHA else STRAIGHT}
     return rows
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from ..fill.baselines import BASELINES
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
-from .competence import Competence, join_sides, judge_competence
+from .competence import Competence, judge_competence, mark
 from .gap import MEASURES, name_comparison, to_values
 from .paired import by_seed, compare_cells, find_aggregate
 from .tables import COLUMNS
@@ -72,14 +72,14 @@ def compare_along(
     return pd.DataFrame(rows, columns=COLUMNS["curve"])
 
 
-def mark_pale_along(
+def exclude_along(
     learning: pd.DataFrame,
     curve: pd.DataFrame,
     along: Sequence[ScoredCell],
     final: Iterable[ScoredCell],
     resamples: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return both tables with the column `pale`: which arm is not competent with the model of that budget, and why.
+    """Return both tables with `excluded_because`: which arm is not competent with the model of that budget, and why.
 
     `along` has the cells of the curve, and with them floors that counted as much text as the arms had read; `final`
     those of the study, with the floors that are the same at every budget.
@@ -100,9 +100,7 @@ def mark_pale_along(
         return [known[tokens].explain((corpus, arm, *masking)) for corpus, arm, tokens in places]
 
     sides = [explain(curve, side, budget) for side, budget in SIDES.items()]
-    return learning.assign(pale=explain(learning, "arm", "budget")), curve.assign(
-        pale=join_sides(sides, curve.index)
-    )
+    return learning.assign(excluded_because=explain(learning, "arm", "budget")), mark(curve, sides)
 
 
 def _name(one: ScoredCell) -> tuple[str, str, int]:

@@ -12,7 +12,7 @@ TABLES = {
     "scores": "what every arm scored, per cell, scope and metric",
     "downstream": "what task models answer on real test text after training on an arm's text or on a control",
     "competence": "whether an arm clears the floors of what it sees, per cell and class of blanks",
-    "answers": "the outcome of every condition of a claim, per corpus and over all of them",
+    "answers": "the verdict on every comparison that a claim asks for",
     "sentences": "one sentence per claim, made from the answers",
     "variants": "the settings in which variants of an arm differ, in a study that varies settings",
     "findings": "one sentence per panel of a study with a question of its own",
@@ -38,7 +38,7 @@ MEANINGS = {
     "main_strategy": ("", "strategy of the main cell, at which arms are compared"),
     "main_ratio": ("share", "ratio of the main cell"),
     "rules": ("", "hash of the rules that decide the claims"),
-    "corpus": ("", "corpus whose documents are filled; `overall` or `all`: all corpora together"),
+    "corpus": ("", "corpus whose documents are filled; `overall`: all corpora together"),
     "training.corpus": ("", "corpus whose dev loss the row has"),
     "arm": ("", "what filled the blanks (conf/arm)"),
     "objective": ("", "training objective of the arm's model; `none` for a baseline"),
@@ -76,7 +76,7 @@ MEANINGS = {
         "of the metric",
         "first minus second, a correlation, a slope, or the logarithm of a ratio of costs",
     ),
-    "margin": ("of the metric", "differences within it count as equal"),
+    "margin": ("of the metric", "a whole interval within it is small"),
     "p": ("", "two-sided p-value, not corrected"),
     "answers.p": ("", "two-sided p-value, Holm-corrected over the comparisons of the claim"),
     "detectable": (
@@ -85,6 +85,7 @@ MEANINGS = {
     ),
     "needs": ("", "what would settle the row"),
     "statement": ("", "the claim as it was reported"),
+    "sure": ("", "over how many trainings, where all conditions have as many"),
     "sentence": ("", "the answer to it"),
     "base": ("", "arm that the variant is of"),
     "setting": ("", "setting that is varied, by its key on the command line"),
@@ -149,10 +150,26 @@ MEANINGS = {
     "bound": ("", "the interval must lie inside plus or minus this for `no strong correlation`"),
     "decision": ("", "what the interval and the bound decide"),
     "model": ("", "initial checkpoint of the model; `none` for a baseline"),
-    "pale": (
+    "kind": ("", "how the row is judged: difference, at least, spearman, slope_at_same_masking or cost"),
+    "status": ("", "made; not run; not competent, or no room: run, but decides nothing"),
+    "direction": ("", "side that is ahead, by the interval and a corrected p: first, second or none shown"),
+    "size": ("", "where the whole interval lies: inside the margin, outside, or not settled"),
+    "p_holm": ("", "p, Holm-corrected over the claim that asks, or over the other rows with that measure"),
+    "unsure": ("", "whether an arm is competent on all blanks, but not on content words"),
+    "excluded": ("", "arms that may not speak"),
+    "excluded_because": (
         "",
         "why the row decides nothing: an arm that is not competent, or a task without room; else empty",
     ),
+    **{
+        f"{side}_{name}": (unit, f"{words} of the {side} side")
+        for side in ("first", "second")
+        for name, unit, words in (
+            ("arm", "", "arm"),
+            ("strategy", "", "masking"),
+            ("ratio", "share", "ratio"),
+        )
+    },
     "initialisation": ("", "what training began with"),
     "corpora": ("", "corpora that the model was trained on"),
     "step": ("count", "optimiser steps up to here"),

@@ -8,13 +8,13 @@ import pandas as pd
 from ..stats import average_runs
 from ..tasks import TASKS
 from .cells import TrainedCell, group_by
-from .competence import join_sides
+from .competence import mark
 from .gap import score_answers
 from .power import smallest_detectable_effect
 from .tables import COLUMNS
+from .verdicts import NO_ROOM
 
 REAL, FLOOR = "real", "unfilled"
-NO_ROOM = "no room"
 CONTROLS = (REAL, "shuffled", "majority")
 
 
@@ -81,12 +81,13 @@ def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:
     return ratio + (above - ratio * room) / whole
 
 
-def mark_no_room(differences: pd.DataFrame, headroom: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
-    """Return differences as training data at the main cell; `pale` also says where the task has no room."""
+def exclude_no_room(
+    differences: pd.DataFrame, headroom: pd.DataFrame, main: tuple[str, float]
+) -> pd.DataFrame:
+    """Return differences as training data at the main cell; those of a task that has no room there decide nothing."""
     rows = headroom[
         (headroom["room"] == "no") & (headroom["strategy"] == main[0]) & (headroom["ratio"] == main[1])
     ]
     reasons = dict(zip(zip(rows["corpus"], rows["task"], strict=True), rows["reason"], strict=True))
     places = zip(differences["corpus"], differences["task"], strict=True)
-    sides = [differences["pale"], [reasons.get(place, "") for place in places]]
-    return differences.assign(pale=join_sides(sides, differences.index))
+    return mark(differences, [[reasons.get(place, "") for place in places]], NO_ROOM)

@@ -15,10 +15,10 @@ from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
 from .paired import GAIN, BySeed, compare_cells, score_cells
+from .verdicts import IN_ERRORS, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
 REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
-INTERVAL_IN_ERRORS = 2 * 1.959964  # the width of a 95 % interval in standard errors
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Asked:
 
     `first` and `second` are places of cells, `margin` is in the unit of the metric (NaN: unknown), `note` says what a
     reader needs beside the numbers. `at_least`: the question is whether the difference is above it, yes or no.
+    `no_room`: why no text could be told apart as training data; "" where it could.
     """
 
     claim: dict
@@ -39,6 +40,7 @@ class Asked:
     margin: float = math.nan
     note: str = ""
     at_least: float = math.nan
+    no_room: str = ""
 
 
 class Study:
@@ -112,6 +114,11 @@ class Study:
         )
         return oracle - (0.0 if measure[0] == "fills" else unfilled)  # nothing filled in is no match
 
+    def explain_room(self, corpus: str, cell: Mapping) -> str:
+        """Return why a task has no room at a masking; "" where it has."""
+        rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"], room="no")
+        return str(rows["reason"].iloc[0]) if len(rows) else ""
+
     def find_worth(self, corpus: str) -> float:
         """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
         rows = self.tables["downstream"]
@@ -179,15 +186,17 @@ def ask_equal_share(claim: dict, condition: dict, corpus: str, study: Study) -> 
 
 def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
     """Compare task models trained on two texts, of which one may be a control, on the same test units."""
-    if study.tasks.get(corpus) != claim["task"]:
+    task = study.tasks.get(corpus)
+    if task is None or task != claim.get("task", task):
         return
-    cell = condition.get("cells", claim["cells"])
-    worth, metric = study.find_worth(corpus), TASKS[claim["task"]].main_metric
-    for names in product(condition["firsts"], condition["seconds"]):
+    cell, worth = condition.get("cells", claim["cells"]), study.find_worth(corpus)
+    firsts = condition.get("firsts") or [condition["first"]["arm"]]
+    seconds = condition.get("seconds") or [condition["second"]["arm"]]
+    for names in product(firsts, seconds):
         first, second = (
             (corpus, name, "", 0.0)
             if (corpus, name, "", 0.0) in study.trained
-            else (corpus, name, *cell.values())
+            else (corpus, name, cell["strategy"], cell["ratio"])
             for name in names
         )
         sides = [study.trained.get(place, {}) for place in (first, second)]
@@ -197,8 +206,9 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             made = replace(made, runs=min(made.runs, *trainings) if trainings else 1)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
         made = replace(made, p=find_p(made, bound))
-        about = (corpus, first, second, ("utility", metric), made, claim["margin"] * worth)
-        yield Asked(claim, condition, *about, at_least=bound)
+        about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * worth)
+        room = study.explain_room(corpus, cell) if claim["gate"] == "room" else ""
+        yield Asked(claim, condition, *about, at_least=bound, no_room=room)
 
 
 def find_p(made: PairedDifference, bound: float) -> float:
@@ -234,8 +244,7 @@ def _read_interval(row: pd.Series, n: int) -> PairedDifference:
     value, low, high = (float(row[name]) for name in ("value", "low", "high"))
     if math.isnan(value) or math.isnan(low):
         return PairedDifference(n=n, reason=f"not run: {row['reason'] or 'no interval'}")
-    error = (high - low) / INTERVAL_IN_ERRORS
-    p = math.erfc(abs(value) / error / math.sqrt(2)) if error else float(value == 0)
+    error, p = (high - low) / IN_ERRORS, read_p(value, low, high)
     return PairedDifference(value, low, high, p, error, n, degrees=n - 1.0)
 
 
@@ -286,7 +295,7 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     known = rows[rows["value"].notna()] if len(rows) else rows
     if len(known):
         row = known.iloc[0]
-        made = _read_interval(row, int(row["n"]))
+        made = replace(_read_interval(row, int(row["n"])), runs=study.count_runs(corpus))
         note = f"exact match at the {row['basis']}"
     measure = ("fills", "exact_match")
     margin = condition["margin"] * study.find_range(places[0], measure)
@@ -316,7 +325,7 @@ KINDS: dict[str, Ask] = {
     "difference": ask_difference,
     "trend": ask_trend,
     "equal_share": ask_equal_share,
-    "utility": ask_utility,
+    "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
     "cost": ask_cost,
     "ratings": ask_ratings,

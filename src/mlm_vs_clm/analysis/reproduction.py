@@ -33,7 +33,8 @@ IGNORED = {
     *("seconds", "peak_memory_mb", "tokens_per_second", "device", "precision"),
     *("artifact", "signature", "reason", "initialisation", "statement"),
 }
-OUTCOMES = {"outcome", "decision"}  # words that are results, not names
+VERDICT = ["status", "direction", "size"]
+OUTCOMES = {"outcome", "decision", *VERDICT}  # words that are results, not names
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
 STATUSES = ("OK", "near", "differs", "missing", "extra")
 COMPARED = ["file", "cell", "measure", "fresh", "committed", "status"]
@@ -210,9 +211,16 @@ def rank_agreement(group: pd.DataFrame) -> float:
 def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     """Return which outcomes changed, or which side has none."""
     sides = [tables.get("answers", pd.DataFrame()) for tables in (fresh, committed)]
-    if any(not {*KEYS["answers"], "outcome"} <= set(side.columns) for side in sides):
+    if any(not {*KEYS["answers"], *VERDICT} <= set(side.columns) for side in sides):
         return "outcomes not compared (answers.csv is not on both sides)"
-    first, second = (side.fillna("").set_index(KEYS["answers"])["outcome"] for side in sides)
+    first, second = (
+        side.astype(object)
+        .where(side.notna(), "")
+        .astype(str)
+        .set_index(KEYS["answers"])[VERDICT]
+        .agg(lambda words: ", ".join(filter(None, words)), axis=1)
+        for side in sides
+    )
     both = first.index.intersection(second.index)
     pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
     changed = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]

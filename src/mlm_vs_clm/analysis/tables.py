@@ -12,6 +12,7 @@ from ..files import hash_lines, list_hashes
 from ..tasks import TASKS
 
 OVERALL = "overall"  # all corpora together
+VERDICT = "status direction size margin p_holm excluded_because reason"  # of a comparison
 COLUMNS = {
     "study": "scale track main_strategy main_ratio rules".split(),
     "variants": "arm base setting level".split(),
@@ -26,9 +27,10 @@ COLUMNS = {
         "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
     ).split(),
     "answers": (
-        "claim condition corpus first second metric scope outcome effect low high margin p detectable runs n needs reason"
+        "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope "
+        "status direction size effect low high margin p detectable runs n unsure needs excluded excluded_because reason"
     ).split(),
-    "sentences": "claim statement sentence".split(),
+    "sentences": "claim statement sure sentence".split(),
     "findings": "place panel title sentence".split(),
     "sanity": (
         "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
@@ -38,14 +40,14 @@ COLUMNS = {
         "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
         "low high n runs reason"
     ).split(),
-    "gap": "corpus comparison first second scope metric value low high p n pale reason".split(),
-    "utility_gap": "corpus comparison first second task metric value low high p n pale reason".split(),
-    "runs": "corpus comparison first second scope metric seed value low high n pale reason".split(),
+    "gap": f"corpus comparison first second scope metric value low high p n {VERDICT}".split(),
+    "utility_gap": f"corpus comparison first second task metric value low high p n {VERDICT}".split(),
+    "runs": f"corpus comparison first second scope metric seed value low high n {VERDICT}".split(),
     "learning": (
-        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n pale"
+        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n excluded_because"
     ).split(),
     "curve": (
-        "corpus comparison first second scope metric matching budget budget_second passes value low high p n pale reason"
+        f"corpus comparison first second scope metric matching budget budget_second passes value low high p n {VERDICT}"
     ).split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
@@ -53,7 +55,7 @@ COLUMNS = {
     ).split(),
     "equal_compute": (
         "corpus comparison first second scope metric basis flops_first flops_second value_first value_second value "
-        "low high n pale reason"
+        f"low high n {VERDICT}"
     ).split(),
     "correlation": (
         "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
@@ -81,7 +83,9 @@ KEYS = {  # the columns that name a row
     "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "corpus", "budget"],
-    "answers": ["claim", "condition", "corpus", "first", "second", "metric", "scope"],
+    "answers": (
+        "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
+    ).split(),
     "sentences": ["claim"],
     "findings": ["panel"],
 }
@@ -90,9 +94,10 @@ NUMBERS = (
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "effect margin place"
+    "effect margin place p_holm first_ratio second_ratio"
 ).split()
-NOTES = ("pale", "reason", "model")  # columns of words that may be absent
+NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
+FLAGS = ("unsure",)  # columns that are true or false
 RARE = ("variants", "findings")  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 
@@ -114,7 +119,10 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(columns=COLUMNS[name] + extra)
     for column in COLUMNS[name]:
         known = table[column].where(table[column] != "", None)
-        table[column] = pd.to_numeric(known) if column in NUMBERS else known.astype("str")
+        if column in FLAGS:
+            table[column] = table[column].astype(str) == "True"
+        else:
+            table[column] = pd.to_numeric(known) if column in NUMBERS else known.astype("str")
     refuse_repeated_cells(name, table)
     return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
 

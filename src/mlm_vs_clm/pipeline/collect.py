@@ -11,19 +11,20 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import answer, write_sentences
+from ..analysis.answers import answer
 from ..analysis.claims import hash_rules, list_comparisons
-from ..analysis.competence import judge_competence, mark_pale
+from ..analysis.competence import exclude, judge_competence
 from ..analysis.correlation import compare_at_same_masking, correlate_tables
-from ..analysis.curve import compare_along, list_learning, mark_pale_along
+from ..analysis.curve import compare_along, exclude_along, list_learning
 from ..analysis.documents import list_documents
 from ..analysis.equal_compute import compare_at_equal_compute, name_method
 from ..analysis.gap import compare_by_seed, compare_text, compare_utility
-from ..analysis.headroom import mark_no_room, share_headroom
+from ..analysis.headroom import exclude_no_room, share_headroom
 from ..analysis.measuring import Study
 from ..analysis.sanity import judge_metrics
 from ..analysis.tables import COLUMNS
 from ..analysis.variants import pair_variants
+from ..analysis.verdicts import judge_table, list_margins
 from ..corpora import load_split
 from ..errors import StudyError
 from ..files import write_table
@@ -32,6 +33,7 @@ from ..metrics.metric import normalise
 from ..metrics.proxies import NONWORDS, make_nonwords
 from ..report.build import build
 from ..report.frames import Frames
+from ..report.wording import write_sentences
 from .artifacts import inputs_of, library_versions, name_of, read_record
 from .cells import (
     cluster_by_author,
@@ -49,6 +51,8 @@ from .cells import (
 from .config import ObjectiveConfig, TrainingConfig
 from .scoring import MetricStatistics, summarise
 
+JUDGED = ("gap", "utility_gap", "runs", "curve", "equal_compute")  # tables of differences
+Tables = dict[str, pd.DataFrame]
 SHOWN = 4  # documents per corpus on the page, the first ones
 
 
@@ -102,21 +106,28 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
         "correlation": pd.read_csv(inputs["correlation"] / "correlation.csv"),
     }
     learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
-    tables["learning"], tables["curve"] = mark_pale_along(learning, curve, along, scored, resamples)
+    tables["learning"], tables["curve"] = exclude_along(learning, curve, along, scored, resamples)
     if "ratings" in settings:
         tables["ratings"] = pd.read_csv(settings["ratings"]["path"])
     tables["headroom"] = share_headroom(map(read_trained, of_stage(inputs, "downstream")), resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], to_main(settings))
     for name in ("gap", "utility_gap", "runs", "equal_compute"):
-        tables[name] = mark_pale(tables[name], tables["competence"], to_main(settings))
-    tables["utility_gap"] = mark_no_room(tables["utility_gap"], tables["headroom"], to_main(settings))
+        tables[name] = exclude(tables[name], tables["competence"], to_main(settings))
+    tables["utility_gap"] = exclude_no_room(tables["utility_gap"], tables["headroom"], to_main(settings))
     sources = tables["scores"], tables["downstream"], tables["competence"]
     slopes = compare_at_same_masking(*sources, resamples)
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
     cells = [read_trained(path) for path in of_stage(inputs, "downstream")]
     answers = answer(rules, Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples))
     tables["documents"] = list_documents(map(read_scored, of_stage(inputs, "score")), along)
-    return tables | {"answers": answers, "sentences": write_sentences(answers, rules)}
+    tables |= {"answers": answers, "sentences": write_sentences(answers, rules)}
+    return tables | judge_tables(tables, rules, to_main(settings))
+
+
+def judge_tables(tables: dict[str, pd.DataFrame], rules: list[dict], main: tuple[str, float]) -> Tables:
+    """Return the tables of differences with their verdicts; margins are those of the first claim."""
+    margins = list_margins(tables["scores"], tables["downstream"], main, rules[0]["margin"])
+    return {name: judge_table(name, tables[name], margins, tables["answers"]) for name in JUDGED}
 
 
 def describe_settings(settings: dict) -> pd.DataFrame:

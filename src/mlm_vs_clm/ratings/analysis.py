@@ -7,8 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from ..analysis.verdicts import correct
 from ..errors import StudyError
-from ..stats import correlations, draw_weights, holm, percentile_interval
+from ..stats import correlations, draw_weights, percentile_interval
 from .questions import POINTS
 
 ALL = "all"
@@ -133,7 +134,7 @@ def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
     contrasts = [contrast(model, **pair) if not reason else {} for pair in pairs]
     table = pd.DataFrame([about | pair | found for pair, found in zip(pairs, contrasts, strict=True)])
     table = table.reindex(columns=[*about, "first", "second", "difference", "low", "high", "p"])
-    return table.assign(p_holm=holm(table["p"].astype(float)), reason=reason)
+    return table.assign(p_holm=correct(table["p"].astype(float)), reason=reason)
 
 
 def reason_not_fitted(rated: pd.DataFrame, arms: list[str]) -> str:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_RUN, UNSURE, word_outcome
 from ..analysis.cells import group_by
 from ..analysis.tables import read_tables
+from ..analysis.verdicts import NOT_RUN
 from ..corpora.card import card_markdown
 from . import style
 from .build import read_study, show_tables
 from .drawing import save, style_context
 from .frames import load_frames
 from .ladder import draw_ladder, list_likelihoods, list_steps
-from .outcomes import at_first_measure, decided_first, grid_table, keep_trained
+from .outcomes import decided_first, grid_table, keep_trained
 from .overview import count_claims, tabulate_evidence
 from .rendering import to_lines, to_markdown
 from .sentences import (
@@ -28,12 +28,12 @@ from .sentences import (
     describe_main_cell,
     describe_utility_gap,
     describe_word_classes,
-    split_sentence,
     summarise_corpora,
 )
 from .short_answer import write_short_blocks
 from .tables import markdown_row
 from .utility import headline_table
+from .wording import UNSURE, at_first_measure, word_verdict
 
 Blocks = dict[str, str]
 
@@ -101,11 +101,9 @@ def describe_matched(tables: Tables) -> Blocks:
 
 def describe_answer(tables: Tables) -> str:
     """Return the answer: on the text, along the training where there is a curve, on training with it, on the cost."""
-    told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sentence"], strict=True))
-    sure = split_sentence(told.get("C1", ""))[0].lower() or "by condition"
-    cost = list_outcomes(
-        tables, "C8", lambda row: row["outcome"].replace("first", "masked").replace("second", "causal")
-    )
+    told = dict(zip(tables["sentences"]["claim"], tables["sentences"]["sure"].fillna(""), strict=True))
+    sure = told.get("C1") or "by condition"
+    cost = list_outcomes(tables, "C8", first_arm="masked", second_arm="causal")
     details = [describe_along(tables["curve"]), describe_word_classes(tables["gap"])]
     return "\n".join(
         [
@@ -135,7 +133,7 @@ def tabulate_claims(tables: Tables) -> str:
         markdown_row(
             [
                 f"{row.claim} {row.statement}",
-                list_outcomes(tables, row.claim, lambda one: word_outcome(one, False)[0]),
+                list_outcomes(tables, row.claim),
             ]
         )
         for row in tables["sentences"].itertuples(index=False)
@@ -143,27 +141,27 @@ def tabulate_claims(tables: Tables) -> str:
     return "\n".join([markdown_row(["claim of the paper", "answer"]), "|---|---|", *lines])
 
 
-def list_outcomes(tables: Tables, claim: str, name: Callable[[dict], str]) -> str:
+def list_outcomes(tables: Tables, claim: str, **names: str) -> str:
     """Return the outcomes of a claim by the first measure of each condition, what is decided first.
 
     Each has its conditions, and in how many of their comparisons; an outcome that all share stands alone, "not run" with
-    what it needs.
+    what it needs. `names`: of the sides, in place of the arms.
     """
     answers = tables["answers"]
-    rows = at_first_measure(answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)])
-    found = group_by(decided_first(rows).to_dict("records"), name)
+    rows = at_first_measure(answers[answers["claim"] == claim]).assign(**names)
+    found = group_by(decided_first(rows).itertuples(index=False), word_verdict)
     if len(found) < 2:
-        needs = "; ".join(dict.fromkeys(str(row["needs"]) for row in found.get(NOT_RUN, [])))
+        needs = "; ".join(dict.fromkeys(str(row.needs) for row in found.get(NOT_RUN, [])))
         return f"**{next(iter(found), NOT_RUN)}**{needs and f', needs {needs}'}"
     counts = rows["condition"].value_counts()
     return "; ".join(f"**{outcome}** {_list_conditions(some, counts)}" for outcome, some in found.items())
 
 
-def _list_conditions(rows: list[dict], counts: pd.Series) -> str:
+def _list_conditions(rows: list, counts: pd.Series) -> str:
     """Return the conditions of an outcome: "*no leak*, *known length* (2 of 3)†"; no name where there is one alone."""
     parts = []
-    for name, part in group_by(rows, lambda row: row["condition"]).items():
-        mark = "†" if any(UNSURE in str(row["reason"]) for row in part) else ""
+    for name, part in group_by(rows, lambda row: row.condition).items():
+        mark = "†" if any(row.unsure for row in part) else ""
         share = f"({len(part)} of {counts[name]})" if len(part) < counts[name] else ""
         parts.append(" ".join(filter(None, [f"*{name}*" if len(counts) > 1 else "", share])) + mark)
     return ", ".join(parts)
@@ -243,8 +241,8 @@ def tabulate_study(tables: Tables) -> str:
 def describe_comparison(title: str, tables: Tables, claim: str = "C1") -> str:
     """Return the answers to a claim, a row per condition that was run; to C1, also by kind of word and as training data."""
     answers = tables["answers"]
-    grid = grid_table(answers[answers["outcome"] != NOT_RUN], read_study(tables), claim)[0]
-    runs = answers.loc[(answers["claim"] == claim) & (answers["outcome"] != NOT_RUN), "runs"]
+    grid = grid_table(answers[answers["status"] != NOT_RUN], read_study(tables), claim)[0]
+    runs = answers.loc[(answers["claim"] == claim) & (answers["status"] != NOT_RUN), "runs"]
     fewest, most = runs.min(), runs.max()
     how = (
         "95 % intervals over the trainings"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.correlation import LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
+from ..analysis.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
 from . import style
-from .drawing import FILLED, Drawing, add_legend, draw_intervals, panels
+from .drawing import Drawing, add_legend, draw_intervals, panels
 from .style import Study, ordered
 from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
 
@@ -38,7 +38,8 @@ class CorrelationLookup:
     """The rows of correlation.csv by what they describe."""
 
     def __init__(self, correlation: pd.DataFrame):
-        rows = correlation.itertuples(index=False)
+        decided = correlation["decision"].isin([STRONG, NOT_STRONG])
+        rows = correlation.assign(is_filled=decided).itertuples(index=False)
         self.found = {(r.corpus, r.quality_scope, r.quality_metric, r.statistic): r for r in rows}
         places = dict.fromkeys((scope, metric) for _, scope, metric, _ in self.found)
         order = [(scope, metric) for scope in style.SCOPES for metric in style.METRICS]
@@ -250,7 +251,7 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
             name="correlation_intervals",
             title="Rank correlation of quality and utility, and the bound",
             caption=(
-                f"{FILLED} An interval wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
+                "Filled markers: decided; white ones: not. An interval wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
                 "one that crosses its edge decides nothing. The last rows leave one corpus out of all together."
             ),
             alt=f"Interval plots. {'; '.join(clauses)}.",

@@ -36,7 +36,7 @@ PLACE = ["corpus", "scope", "metric", "budget"]
 
 def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
-    pale = learning["pale"].fillna("") if "pale" in learning else ""
+    pale = learning["excluded_because"].fillna("")
     rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
     paired = label(curve[curve["matching"] == MATCHINGS[0]])
     return _draw(

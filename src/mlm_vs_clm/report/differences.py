@@ -10,6 +10,7 @@ import pandas as pd
 from ..analysis.equal_compute import BASES
 from ..analysis.gap import MEASURES, summarise_seeds
 from ..analysis.tables import explain_missing
+from ..analysis.verdicts import FIRST, SECOND
 from . import style
 from .drawing import (
     FILLED,
@@ -105,7 +106,8 @@ def label(rows: pd.DataFrame) -> pd.DataFrame:
             "{}, {}", rows["metric"].map(style.name_metric), rows["scope"].map(style.name_scope)
         ),
         reason=explain_missing(rows),
-        pale=rows["pale"].fillna(""),
+        pale=rows["excluded_because"].fillna(""),
+        is_filled=rows["direction"].isin([FIRST, SECOND]),
         all=ALL,
     )
     rows["panel"] = rows["measure"].where(rows["scope"] != "utility", style.SCOPES["utility"])

@@ -48,7 +48,7 @@ STYLE: dict[Any, Any] = {
 FAINT = 0.3  # how opaque what decides nothing is drawn
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
 PALE = "Pale: an arm is not competent, so that the difference decides nothing."
-FILLED = "Filled markers: the 95 % interval excludes 0; white ones: it includes 0."
+FILLED = "Filled markers: a direction is shown; white ones: none is."
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
 def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
     """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
 
-    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the
-    interval excludes 0; a label without any value is marked missing.
+    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the row
+    `is_filled`; a label without any value is marked missing.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -260,7 +260,7 @@ def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
     faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
     point, part = name_marks(cell)
     axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=part, **faint)
-    filling = look["color"] if cell.low > 0 or cell.high < 0 else "white"
+    filling = look["color"] if cell.is_filled else "white"
     axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.answers import NOT_COMPETENT
+from ..analysis.verdicts import MADE
 from . import style
 from .build import read_study
 from .drawing import Drawing
@@ -51,7 +51,9 @@ def list_steps(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """
     known = {name: studies[name] for name in STUDIES if name in studies}
     if not known:
-        return pd.DataFrame(columns=["condition", "corpus", "study", "start", "tokens", "tables"])
+        return pd.DataFrame(
+            columns="condition corpus study start tokens tables effect runs status direction size".split()
+        )
     rows = list_comparisons(known)
     rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
     rows = rows.assign(
@@ -97,7 +99,7 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """Return the differences in nats per character, masked minus causal: above 0 the causal model is ahead.
 
     One row per study, condition of LIKELIHOODS and corpus: the mean over the trainings that both arms have, the lowest
-    and the highest of them in `low` and `high`, and how many there are in `runs`.
+    and the highest of them in `lowest` and `highest`, and how many there are in `runs`.
     """
     rows = [
         row | {"study": name, "start": STARTS[name], "tokens": count_tokens(tables), "condition": condition}
@@ -106,7 +108,7 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
         for condition in LIKELIHOODS
         for row in compare_likelihoods(tables, condition)
     ]
-    columns = ["study", "start", "tokens", "condition", "corpus", "effect", "low", "high", "runs"]
+    columns = ["study", "start", "tokens", "condition", "corpus", "effect", "lowest", "highest", "runs"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -116,7 +118,7 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
     asked = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
     if asked.empty:
         return []
-    first, second = (str(asked.iloc[0][side]).partition(" at ")[0] for side in ("first", "second"))
+    first, second = asked.iloc[0][["first_arm", "second_arm"]]
     scores = read_study(tables).at_main(tables["scores"])
     scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
     by_arm = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
@@ -124,7 +126,13 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
         return []
     found = (by_arm[first] - by_arm[second]).dropna().groupby("corpus")
     return [
-        {"corpus": corpus, "effect": part.mean(), "low": part.min(), "high": part.max(), "runs": len(part)}
+        {
+            "corpus": corpus,
+            "effect": part.mean(),
+            "lowest": part.min(),
+            "highest": part.max(),
+            "runs": len(part),
+        }
         for corpus, part in found
     ]
 
@@ -144,7 +152,8 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         for (start, condition), words in STEPS.items()
     ]
     shown = [(words, rows) for words, rows in shown if len(rows)]
-    leads = likelihoods.assign(**-likelihoods[["effect", "low", "high"]])  # of nats fewer are better
+    ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
+    leads = likelihoods.assign(**ends, status=MADE)  # of nats fewer are better
     below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
     below = [(words, rows) for words, rows in below if len(rows)]
     corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
@@ -228,8 +237,7 @@ def _draw_steps(
 
 def _draw_row(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
     """Draw one difference: filled where it rests on several trainings, grey where an arm is not competent."""
-    may_speak = getattr(row, "outcome", "") != NOT_COMPETENT
-    colour = colour if may_speak else GREY
+    colour = colour if row.status == MADE else GREY
     axes.plot([row.low, row.high], [height, height], color=colour, linewidth=1.3)
     filling = colour if row.runs > 1 else "white"
     look: dict[str, Any] = {
@@ -263,6 +271,6 @@ def _add_legend(
         mark("hollow: one training", marker="o", markerfacecolor="white"),
         mark("lead of one word table over another", marker="|"),
     ]
-    if (steps["outcome"] == NOT_COMPETENT).any():
+    if (steps["status"] != MADE).any():
         entries.append(mark("grey: not above word tables, decides nothing", GREY, marker="o"))
     figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize=8.5, handlelength=1)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, UNSURE, word_outcome, word_runs
 from ..analysis.cells import group_by
+from ..analysis.verdicts import NOT_RUN, STATUSES, is_open
 from ..fill.baselines import BASELINES
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
+from .wording import UNSURE, at_first_measure, word_lead, word_runs, word_size, word_verdict
 
-UNDECIDED = (NOT_SETTLED, NOT_COMPETENT, NOT_RUN)
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
     "Second edition of the rules, written after the results of the first were seen; the first edition's verdicts are in "
@@ -21,12 +21,13 @@ SENTENCES = (
 )
 ANSWERS = (
     "Effect is first minus second in the unit of its measure, with its 95 % interval: over trainings where there are several, "
-    "else over documents, for this one training. A difference smaller than the margin, a share of (original - unfilled), counts as "
-    "equal. p is Holm-corrected over the claim; detectable is the smallest effect found with 80 % power; "
+    "else over documents, for this one training. Direction: which side is ahead, by the interval and by p, which is Holm-corrected "
+    "over the claim. Size: whether the whole interval lies inside the margin, a share of (original - unfilled). Detectable is the smallest effect found with 80 % power; "
     "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
 )
 GRID = (
-    "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. A "
+    "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. No difference "
+    "is shown where p, corrected over the claim, leaves it open, even if the interval excludes 0. A "
     f"comparison with an arm that is not competent decides nothing. †: {UNSURE}."
 )
 COMPETENCE = (
@@ -35,8 +36,20 @@ COMPETENCE = (
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
 ANSWER_COLUMNS = (
-    *("claim", "condition", "corpus", "first", "second", "measure", "outcome", "effect", "margin", "p"),
-    *("detectable", "runs", "n", "needs", "reason"),
+    *(
+        "claim",
+        "condition",
+        "corpus",
+        "first",
+        "second",
+        "measure",
+        "status",
+        "direction",
+        "size",
+        "effect",
+        "margin",
+    ),
+    *("p", "detectable", "runs", "n", "needs", "reason"),
 )
 COMPETENCE_COLUMNS = (
     *("corpus", "arm", "masking", "blanks", "value", "floor", "floor value", "difference", "n", "runs"),
@@ -69,9 +82,9 @@ class Claim:
 
 def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
     """Return the claims with their outcomes by the first measure of each condition."""
-    by_corpus, claims = answers[answers["corpus"] != ALL], []
+    claims = []
     for told in sentences.itertuples(index=False):
-        rows = by_corpus[by_corpus["claim"] == told.claim]
+        rows = answers[answers["claim"] == told.claim]
         named = style.ordered(rows["condition"], style.COMPARISONS)
         rows = at_first_measure(rows)
         counts = _count_outcomes(rows) if named else told.sentence
@@ -82,43 +95,37 @@ def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
 
 def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """Return the sentences of the claims that a study ran a comparison of."""
-    return sentences[sentences["claim"].isin(answers.loc[answers["outcome"] != NOT_RUN, "claim"])]
-
-
-def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each condition by the first measure of its rule: of the whole document before the fills."""
-    first = rows.sort_values("scope", kind="stable").drop_duplicates("condition")
-    return rows[rows["metric"] == rows["condition"].map(first.set_index("condition")["metric"])]
+    return sentences[sentences["claim"].isin(answers.loc[answers["status"] != NOT_RUN, "claim"])]
 
 
 def _count_outcomes(rows: pd.DataFrame) -> str:
     """Return each outcome in words and how often it was found, what is decided first."""
-    named = group_by(decided_first(rows).to_dict("records"), lambda row: word_outcome(row, False)[0])
+    named = group_by(decided_first(rows).itertuples(index=False), word_verdict)
     return "; ".join(f"{words}: {len(part)} of {len(rows)}" for words, part in named.items())
 
 
 def decided_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of answers, those that decide something first, else in their order."""
-    last = rows["outcome"].map({outcome: place for place, outcome in enumerate(UNDECIDED, 1)}).fillna(0)
-    return rows.loc[last.sort_values(kind="stable").index]
+    places = [2 * STATUSES.index(row.status) + is_open(row) for row in rows.itertuples(index=False)]
+    return rows.loc[pd.Series(places, index=rows.index).sort_values(kind="stable").index]
 
 
 def _describe_condition(rows: pd.DataFrame) -> str:
     """Return what a condition found, and over how many trainings."""
-    sure = word_runs(rows.to_dict("records"))
+    sure = word_runs(rows)
     return f"{_describe_outcomes(rows)}{f'. {sure[0].upper()}{sure[1:]}.' if sure else ''}"
 
 
 def _describe_outcomes(rows: pd.DataFrame) -> str:
     """Return each outcome of one comparison with its corpora (†: UNSURE), or how often several comparisons had it."""
-    if rows.groupby(["first", "second"]).ngroups > 1:
+    if rows.groupby(["first_arm", "second_arm", "first_strategy"], dropna=False).ngroups > 1:
         return _count_outcomes(rows)
-    worded = group_by(rows.to_dict("records"), lambda row: word_outcome(row, False)[0])
+    worded = group_by(rows.itertuples(index=False), word_verdict)
     return "; ".join(f"{words}: {', '.join(map(_mark_corpus, part))}" for words, part in worded.items())
 
 
-def _mark_corpus(row: dict) -> str:
-    return row["corpus"] + ("†" if UNSURE in str(row["reason"]) else "")
+def _mark_corpus(row: Any) -> str:
+    return f"{row.corpus}{'†' * row.unsure}"
 
 
 def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +172,7 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
 
     Where conditions differ in it, a row also has its number of trainings.
     """
-    rows = answers[(answers["claim"] == claim) & (answers["corpus"] != ALL)]
+    rows = answers[answers["claim"] == claim]
     if rows.empty:
         return []
     corpora, lines = style.ordered(rows["corpus"]), []
@@ -175,7 +182,7 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
         for (scope, metric), part in of_condition.groupby(["scope", "metric"], sort=False):
             some = part.iloc[0]
             found = {row.corpus: row for row in part.itertuples(index=False)}
-            named = f"{_name_side(some['first'])} - {_name_side(some['second'])}"
+            named = f"{some['first_arm']} - {some['second_arm']}"
             words = (str(condition), named, style.name_measure(scope, metric))
             cells = [enter_number(part["runs"].min(), absent=DASH) for _ in counts]
             cells += [enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora]
@@ -184,31 +191,21 @@ def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
     return [Table("grid", f"{claim} by condition", GRID, header, lines, command_for_report(study.scale))]
 
 
-def _name_side(side: Any) -> str:
-    """Return the arm of a side of a comparison: "mlm at random 0.5" is "mlm"."""
-    return str(side).partition(" at ")[0]
-
-
 def enter_outcome(row: Any) -> Entry:
-    """Return an outcome, or which arms are not competent, with its effect and interval."""
-    words, digits = word_outcome(row._asdict(), False)[0], 1 if row.metric == "bleu" else 3
-    if row.outcome == NOT_COMPETENT:
-        reasons = str(row.reason).split("; ")
-        named = [_name_side(side) for side in (row.first, row.second)]
-        names = [name for name in named if any(reason.startswith(f"{name} ") for reason in reasons)]
-        words = f"undecided ({' and '.join(names) or 'arm'} not competent)"
-    words += "†" if UNSURE in str(row.reason) else ""
+    """Return the verdict in words with the effect and its interval."""
+    digits, value = 1 if row.metric == "bleu" else 3, ""
     if pd.notna(row.effect):
-        words += f": {row.effect:+.{digits}f}"
-        words += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
-    return Entry(words)
+        value = f"{row.effect:+.{digits}f}"
+        value += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
+    lead = word_lead(row)[0] + "†" * row.unsure
+    return Entry(", ".join(filter(None, [lead, value, word_size(row)])))
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
     """Return one row per condition and corpus, those that were not run last."""
     if answers.empty:
         return []
-    ranked = answers.sort_values("outcome", key=lambda outcomes: outcomes == NOT_RUN, kind="stable")
+    ranked = answers.sort_values("status", key=lambda statuses: statuses == NOT_RUN, kind="stable")
     body = [enter_answer(row) for row in ranked.itertuples(index=False)]
     return [
         Table(
@@ -219,17 +216,29 @@ def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
 
 def enter_answer(row: Any) -> tuple[Entry, ...]:
     """Return one row of the answers; a number that does not exist is a dash, as its reason has a column."""
-    words = (row.claim, row.condition, row.corpus, row.first, row.second)
+    words = (row.claim, row.condition, row.corpus, _name_side(row, "first"), _name_side(row, "second"))
+    notes = [
+        one
+        for one in (row.reason, row.excluded_because)
+        if isinstance(one, str) and one not in str(row.needs)
+    ]
+    notes += [UNSURE] if row.unsure else []
     return (
         *(enter_words(word) for word in words),
         Entry(style.name_measure(row.scope, row.metric) if isinstance(row.scope, str) else str(row.metric)),
-        Entry(str(row.outcome)),
+        *(enter_words(word) for word in (row.status, row.direction, row.size)),
         enter_interval(row.effect, row.low, row.high),
         *(enter_number(value, "{:.2g}", DASH) for value in (row.margin, row.p, row.detectable)),
         *(enter_number(value, absent=DASH) for value in (row.runs, row.n)),
         enter_words(row.needs),
-        enter_words("" if str(row.reason) in str(row.needs) else row.reason),
+        enter_words("; ".join(filter(None, notes))),
     )
+
+
+def _name_side(row: Any, side: str) -> str:
+    """Return an arm and its masking in words; a control has no masking."""
+    arm, strategy, ratio = (getattr(row, f"{side}_{name}") for name in ("arm", "strategy", "ratio"))
+    return f"{arm} at {strategy} {ratio:g}" if isinstance(strategy, str) and strategy else arm
 
 
 def enter_interval(value: float, low: float, high: float) -> Entry:

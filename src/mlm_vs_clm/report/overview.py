@@ -5,11 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import ALL, EQUAL, FIRST, NOT_RUN, NOT_SETTLED, SECOND, WITHIN, WORDS, YES
+from ..analysis.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, SECOND, is_open
 from . import style
-from .outcomes import UNDECIDED, at_first_measure, enter_outcome
+from .outcomes import enter_outcome
 from .sentences import Tables
 from .tables import DASH, markdown_row
+from .wording import at_first_measure
 
 STARTS = {  # the weights that the arms of a study on claim C1 start from, by folder of results, shortest training first
     "laptop-runs": "one encoder",
@@ -21,20 +22,20 @@ STARTS = {  # the weights that the arms of a study on claim C1 start from, by fo
 }
 # A study, and the one that repeats some of its comparisons over several trainings on as many tokens.
 REPEATED = {"laptop": "desk-short_runs", "laptop-orders": "laptop-runs"}
-SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
-AS_STATED = {  # by claim, or claim and condition: the outcomes that say what the claim says
+AS_STATED = {  # by claim, or claim and condition: the side that is ahead by more than the margin, or INSIDE it, as the claim says
     "C1": (FIRST,),
     "C2": (FIRST,),
     "C3": (FIRST,),
     "C3 masked half": (SECOND,),
-    "C4": (*SMALL, SECOND),
-    "C5": (WORDS["spearman"][EQUAL], WORDS["slope_at_same_masking"][EQUAL]),
-    "C6": (YES,),
+    "C4": (INSIDE, SECOND),
+    "C5": (INSIDE,),
+    "C6": (FIRST,),
     "C7": (FIRST,),
-    "C8": (WORDS["cost"][FIRST],),
+    "C8": (FIRST,),
     "C8 at equal quality": (SECOND,),
+    "C9": (INSIDE, SECOND),
 }
-OPEN_OUTCOMES = (*UNDECIDED, WORDS["cost"][NOT_SETTLED])
+SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 PARTS = {  # of a claim that says two things, by the first word of the condition; others do not ask the claim itself
     "C3": {"masked": "worst for masked", "causal": "best for causal"},
     "C6": {"sharply": "sharply worse", "above": "usable"},
@@ -52,7 +53,7 @@ def tabulate_evidence(studies: Mapping[str, Tables]) -> str:
     for condition in style.ordered(rows["condition"], style.COMPARISONS):
         for name, part in rows[rows["condition"] == condition].groupby("study", sort=False):
             found = {row.corpus: row for row in part.itertuples(index=False)}
-            sides = " - ".join(str(part.iloc[0][side]).partition(" at ")[0] for side in ("first", "second"))
+            sides = " - ".join(part.iloc[0][["first_arm", "second_arm"]])
             tokens = _word_tokens(studies[str(name)])
             about = [condition, sides, STARTS[str(name)], tokens, f"{part['runs'].max():.0f}"]
             cells = [
@@ -97,13 +98,12 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """
     found = []
     for name, tables in studies.items():
-        answers = tables["answers"]
-        of_claims = answers[answers["corpus"] != ALL].groupby("claim", sort=False)
+        of_claims = tables["answers"].groupby("claim", sort=False)
         found += [at_first_measure(part).assign(study=name) for _, part in of_claims]
     rows = pd.concat(found)
-    rows = rows[rows["outcome"] != NOT_RUN]
-    rows = rows[(rows["claim"] != "C3") | rows["first"].str.contains("punctuation")]
-    rows = rows.drop_duplicates(["claim", "condition", "corpus", "first", "second", "metric", "effect"])
+    rows = rows[rows["status"] != NOT_RUN]
+    rows = rows[(rows["claim"] != "C3") | rows["first_strategy"].astype(str).str.contains("punctuation")]
+    rows = rows.drop_duplicates(["claim", "condition", "corpus", *SIDES, "metric", "effect"])
     for once, repeated in REPEATED.items():
         again = rows.loc[rows["study"] == repeated, "condition"]
         rows = rows[(rows["claim"] != "C1") | (rows["study"] != once) | ~rows["condition"].isin(again)]
@@ -112,7 +112,11 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
 
 def judge_side(row: Any) -> str:
     """Return whether an answer says what its claim says: STATED, OTHERWISE or OPEN."""
-    if row.outcome in OPEN_OUTCOMES:
+    if row.status != MADE or is_open(row):
         return OPEN
     stated = AS_STATED.get(f"{row.claim} {row.condition}", AS_STATED[row.claim])
-    return STATED if row.outcome in stated else OTHERWISE
+    return (
+        STATED
+        if (row.direction if row.kind == AT_LEAST or row.size != INSIDE else INSIDE) in stated
+        else OTHERWISE
+    )

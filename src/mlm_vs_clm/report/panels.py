@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.answers import UNSURE
-from ..analysis.competence import NOT_COMPETENT
 from ..analysis.tables import COLUMNS, at_main_cell, sortable
 from ..analysis.variants import join_settings, over_runs
+from ..analysis.verdicts import FIRST, NONE_SHOWN, NOT_COMPETENT, SECOND
 from ..errors import StudyError
 from . import style
 from .cost import GIGA
 from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, order_lines
+from .wording import UNSURE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ NAMES |= {
     "variant": "training",
 }
 MARKED = (
-    "Blue: {0} is ahead, orange: {1}; *: the 95 % interval excludes 0; pale: an arm is not competent, so that the difference "
+    "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "
     "decides nothing."
 )
 DEFAULT = "defaults"  # of settings that only some arms of a panel vary
@@ -100,7 +100,8 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     parts |= {"value": _column(rows, spec, value)}
     parts |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
     parts |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
-    cells = pd.DataFrame(parts | {"pale": rows["pale"].fillna("") if "pale" in rows else ""})
+    cells = pd.DataFrame(parts | {"pale": rows.get("excluded_because", absent).fillna("")})
+    cells["direction"] = rows.get("direction", "")
     cells["named"] = rows.get("variant", cells["line"])
     cells["arm"] = rows.get("base", cells["line"])
     cells["full_name"] = [
@@ -141,13 +142,13 @@ def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
 
 
 def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of cells with the column `pale`: why an arm's value says little, "" where it is competent or a floor."""
+    """Return rows of cells with `excluded_because`: why an arm's value says little, "" where it is competent or a floor."""
     place = ["corpus", "arm", "strategy", "ratio"]
-    if "pale" in rows or not set(place) <= {*rows} or competence.empty:
+    if "excluded_because" in rows or not set(place) <= {*rows} or competence.empty:
         return rows
     judged = competence[competence["word_class"] == "all"].set_index(place)["outcome"]
     outcome = rows[place].join(judged, on=place)["outcome"]
-    return rows.assign(pale=outcome.where(outcome == NOT_COMPETENT, ""))
+    return rows.assign(excluded_because=outcome.where(outcome == NOT_COMPETENT, ""))
 
 
 def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -345,11 +346,6 @@ def name_sides(cells: pd.DataFrame) -> tuple[str, str]:
     return tuple(arms.iloc[0]) if len(arms) == 1 else ("the first arm", "the second")
 
 
-def is_certain(cell: Any) -> bool:
-    """Return whether the interval of a difference excludes 0."""
-    return cell.low > 0 or cell.high < 0
-
-
 def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Series) -> None:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
@@ -362,7 +358,7 @@ def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Ser
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=scale(share), alpha=FAINT if cell.pale else 1))
     is_dark = not cell.pale and (share > 0.7 or (signed and share < 0.2))
     text = f"{cell.value:{'+' * signed}.{style.decimals(values)}f}" + "*" * (
-        signed and is_certain(cell) and not cell.pale
+        signed and cell.direction in (FIRST, SECOND)
     )
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
 
@@ -406,41 +402,25 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
 
 
 def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return how often which arm is ahead in a panel of differences, and which sign those have that decide nothing."""
+    """Return how often which arm is ahead in a panel of differences, and in how many one is not competent."""
     able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
     one, other = name_sides(cells)
-    first, second = count_certain(able)
-    text = f"{one} is ahead in {first or 'none'} of {len(cells)} differences, {other} in {second or 'none'}"
+    counts = able["direction"].value_counts()
+    first, second = (counts.get(side) or "none" for side in (FIRST, SECOND))
+    text = f"{one} is ahead in {first} of {len(cells)} differences, {other} in {second}"
     if one not in {*cells["arm"]}:
         text = text[0].upper() + text[1:]
-    if undecided := len(able) - first - second:
-        text += f", {undecided} undecided"
+    if undecided := counts.get(NONE_SHOWN):
+        text += f", no difference shown in {undecided}"
     if able["is_unsure"].any():
         text += f" ({UNSURE})"
-    is_listed = spec["kind"] == "lines" and len(cells) <= 2 * FEW
-    if is_listed and len(able):
+    if spec["kind"] == "lines" and len(cells) <= 2 * FEW and len(able):
         text += (
             f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
         )
     if len(silent):
-        above, below = silent[silent["low"] > 0], silent[silent["high"] < 0]
-        sides = [
-            f"{len(part) or 'none'} {side} 0{_list_places(spec, part) if is_listed else ''}"
-            for side, part in (("above", above), ("below", below))
-        ]
-        text += f". In {len(silent)} an arm is not competent: {', '.join(sides)}"
+        text += f". In {len(silent)} an arm is not competent"
     return f"{text}."
-
-
-def _list_places(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the places of a panel's differences in brackets, nothing where there are none."""
-    places = "; ".join(_name_place(spec, one) for _, one in cells.iterrows())
-    return f" ({places})" if places else ""
-
-
-def count_certain(cells: pd.DataFrame) -> tuple[int, int]:
-    """Return how many intervals are above 0, and how many below."""
-    return int((cells["low"] > 0).sum()), int((cells["high"] < 0).sum())
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:

@@ -1,45 +1,28 @@
 """What the tables say, in words: no sentence here knows how the study ended."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import join_names
 from ..analysis.curve import MATCHINGS
 from ..analysis.equal_compute import BASES
 from ..analysis.gap import BY_CLASS
-from ..analysis.headroom import NO_ROOM
 from ..analysis.tables import OVERALL, find_utility, over_seeds
+from ..analysis.verdicts import FIRST, MADE, SECOND
 from ..fill.baselines import BASELINES
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
 from .tables import enter
 from .utility import REFERENCES
+from .wording import join_names, word_verdict
 
 Tables = dict[str, pd.DataFrame]
 SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 BY_FREQUENCY = "unigram"
-OUTCOMES = ("masked better", "causal better", "no difference shown")
-UNDECIDED = "undecided: an arm is not competent"
-SURE = re.compile(r"(For this one training|Over \d+ runs[^:]*): ")  # how the answer to a claim may begin
-NOT_TOLD_APART = "undecided: no room between unfilled and real text"
-
-
-def outcome_of(row: Any) -> str:
-    """Return which arm a paired difference favours by its 95 % interval, one of OUTCOMES, or why a pale one is undecided."""
-    if is_pale(row):
-        return NOT_TOLD_APART if row.pale.startswith(NO_ROOM) else UNDECIDED
-    return OUTCOMES[0] if row.low > 0 else OUTCOMES[1] if row.high < 0 else OUTCOMES[2]
-
-
-def is_pale(row: Any) -> bool:
-    """Return whether a row of differences has an arm that is not competent."""
-    return isinstance(row.pale, str) and bool(row.pale)
 
 
 def format_difference(row: Any, digits: int) -> str:
@@ -82,16 +65,16 @@ def describe_along(curve: pd.DataFrame) -> str:
 
 
 def _describe_matching(rows: pd.DataFrame, matching: str) -> str:
-    """Return the first and the last difference of each corpus, where its sign is certain, and where both are competent."""
+    """Return the first and the last difference of each corpus, whether its direction changes, and where both are competent."""
     clauses = []
     for corpus in ordered(rows["corpus"]):
         line = list(rows[rows["corpus"] == corpus].sort_values("budget").itertuples(index=False))
-        first, last, able = line[0], line[-1], [row for row in line if not is_pale(row)]
-        signs = {row.low > 0 for row in able if row.low > 0 or row.high < 0}
-        turns = ", a change of sign between competent arms" if len(signs) > 1 else ""
+        first, last, able = line[0], line[-1], [row for row in line if row.status == MADE]
+        turns = {FIRST, SECOND} <= {row.direction for row in able}
+        turned = ", a change of direction between competent arms" if turns else ""
         where = ", ".join(f"{row.budget:,.0f}" for row in able) or "none of the budgets"
         clauses.append(
-            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turns} (both competent at {where})"
+            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turned} (both competent at {where})"
         )
     if not clauses:
         return f"At equal {matching}: no budgets match."
@@ -114,10 +97,10 @@ def describe_word_classes(gap: pd.DataFrame) -> str:
 
 
 def describe_paired(row: Any, digits: int) -> str:
-    """Return a paired difference and which arm it favours, or why it is missing."""
+    """Return a paired difference with its verdict, or why it is missing."""
     if row is None or pd.isna(row.value):
         return "missing" if row is None else f"missing: {row.reason}"
-    return f"{format_difference(row, digits)}, {outcome_of(row)}"
+    return word_verdict(row, format_difference(row, digits))
 
 
 def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
@@ -125,19 +108,10 @@ def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
     lines = []
     for row in sentences.itertuples(index=False):
         if not claims or row.claim in claims:
-            sure, conditions = split_sentence(row.sentence)
-            lines += [
-                f"- **{row.claim}** {row.statement}{sure and f' {sure}:'}",
-                *(f"  - {one}" for one in conditions),
-            ]
+            sure = f" {row.sure[0].upper()}{row.sure[1:]}:" if isinstance(row.sure, str) and row.sure else ""
+            conditions = row.sentence.removesuffix(".").split(". ")
+            lines += [f"- **{row.claim}** {row.statement}{sure}", *(f"  - {one}." for one in conditions)]
     return "\n".join(lines)
-
-
-def split_sentence(sentence: str) -> tuple[str, list[str]]:
-    """Return how sure the answer to a claim is ("For this one training"; may be empty), and what each condition found."""
-    sure = SURE.match(sentence)
-    rest = sentence[sure.end() :] if sure else sentence
-    return sure[1] if sure else "", [f"{one.removesuffix('.')}." for one in rest.split(". ")]
 
 
 @dataclass(frozen=True)
@@ -186,7 +160,7 @@ def describe_fills(scores: pd.DataFrame, gap: pd.DataFrame) -> str:
         return f"Exact match of the fills: missing for {', '.join(absent)}."
     values = ", ".join(f"{arm} {enter(cells[arm], 3).text}" for arm in PAIR)
     paired = describe_paired(find_pair(gap, "exact_match"), 3)
-    told = f"Exact match of the fills: {values}; paired difference {paired}."
+    told = f"Exact match of the fills: {values}; paired difference: {paired}."
     if drawn := cells.get(BY_FREQUENCY):
         told += f" Words drawn by frequency ({BY_FREQUENCY}): {enter(drawn, 3).text}."
     return told
@@ -215,7 +189,7 @@ def describe_utility(downstream: pd.DataFrame, utility_gap: pd.DataFrame, study:
     arms = ", ".join(f"{arm} text {cells[arm].value:.3f}" for arm in PAIR if arm in cells)
     lower = ", ".join(f"{name} {cells[name].value:.3f}" for name in REFERENCES[1:] if name in cells)
     return (
-        f"Utility as training data ({task}): real text {enter(cells['real'], 3).text}, {arms}; paired difference "
+        f"Utility as training data ({task}): real text {enter(cells['real'], 3).text}, {arms}; paired difference: "
         f"{describe_paired(find_pair(utility_gap, metric), 3)}. Lower references: {lower or 'missing'}."
     )
 

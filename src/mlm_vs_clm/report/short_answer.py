@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import EQUAL, FIRST, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND, WITHIN
 from ..analysis.cells import group_by
+from ..analysis.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, SECOND
 from . import style
 from .build import read_study
 from .ladder import (
@@ -29,17 +29,7 @@ from .sentences import Tables
 from .tables import DASH, markdown_row
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-OUTCOMES = {  # as a reader of README says them
-    FIRST: "masked better",
-    FIRST + WITHIN: "masked better, by little",
-    SECOND: "causal better",
-    SECOND + WITHIN: "causal better, by little",
-    EQUAL: "equal",
-    NOT_SETTLED: "not settled",
-    NOT_COMPETENT: "undecided",
-    NOT_RUN: "not run",
-}
-SMALL = (EQUAL, FIRST + WITHIN, SECOND + WITHIN)
+SIDES = {FIRST: "masked", SECOND: "causal"}
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
@@ -68,7 +58,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
     training, is_neutral = describe_training(studies)
     verdicts = []
-    if has_only(best_rows(steps, BEFORE), FIRST) and has_only(best_rows(steps, BOTH), *SMALL):
+    if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
         verdicts.append("Better text? No: better informed.")
     if is_neutral:
         verdicts.append("Better training data? No.")
@@ -89,7 +79,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         best_rows(steps, (ENCODER, "as reported")),
         best_rows(steps, (ENCODER, "no leak")),
     )
-    if not (has_only(reported, FIRST) and has_only(hidden, FIRST)):
+    if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
@@ -99,7 +89,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
 
 def describe_before(rows: pd.DataFrame) -> str:
     """Return how the masked model compares with a causal one that reads the text before the gap."""
-    if not has_only(rows, FIRST):
+    if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
         "**Told where the gaps are, a causal model that reads the text before them is behind**, by "
@@ -110,7 +100,7 @@ def describe_before(rows: pd.DataFrame) -> str:
 def describe_both(steps: pd.DataFrame) -> str:
     """Return how the masked model compares with a causal one that reads both sides, also after longer training."""
     rows = best_rows(steps, BOTH)
-    if not has_only(rows, *SMALL):
+    if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
         f"**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
@@ -123,7 +113,7 @@ def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     start, condition = BOTH
     longer = steps[(steps["start"] == start) & (steps["condition"] == condition)]
     longer = longer[longer["tokens"] > rows["tokens"].max()]
-    if not has_only(longer, *SMALL):
+    if not is_small(longer):
         return ""
     agree = "agrees" if longer["runs"].max() == 1 else "agree"
     return f" ({word_runs(longer).replace('training', 'longer training')} {agree})"
@@ -133,11 +123,8 @@ def describe_started(parts: Iterable[pd.DataFrame]) -> str:
     """Return how the models compare where both start from a causal one."""
     rows = pd.concat(list(parts))
     name = "Where both start from a causal model"
-    if (
-        not has_only(rows, SECOND, *SMALL)
-        or not (rows["outcome"] == SECOND).any()
-        or rows["effect"].max() > 0
-    ):
+    ahead = rows["direction"] == SECOND
+    if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
         return " ".join(
             list_by_corpus(f"{name} ({condition})", part)
             for condition, part in rows.groupby("condition", sort=False)
@@ -156,10 +143,10 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
     if not studies:
         return "", False
     rows = pd.concat([tables["utility_gap"] for tables in studies.values()])
-    rows = rows[(rows["comparison"] == BEFORE[1]) & rows["value"].notna() & rows["pale"].isna()]
+    rows = rows[(rows["comparison"] == BEFORE[1]) & (rows["status"] == MADE)]
     if rows.empty:
         return "", False
-    masked, causal = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+    masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
     none = len(rows) - masked - causal
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
     head = (
@@ -208,19 +195,28 @@ def tabulate_short(steps: pd.DataFrame) -> str:
 
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it."""
-    small = rows[rows["outcome"].isin(SMALL)]
+    small = rows[rows["size"] == INSIDE]
     told = ["Who is ahead, by how many BLEU points."]
     if len(small):
         told.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
-    if (rows["outcome"] == NOT_COMPETENT).any():
+    if (rows["status"] == NOT_COMPETENT).any():
         told.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
     return " ".join(told)
 
 
 def enter_short(row: Any) -> str:
     """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
-    words = OUTCOMES[row.outcome].replace(" better", "")
-    return f"{words} +{abs(row.effect):.1f}" if row.outcome.startswith((FIRST, SECOND)) else words
+    words = word_short(row)
+    return words.replace(" better", f" +{abs(row.effect):.1f}")
+
+
+def word_short(row: Any) -> str:
+    """Return a verdict as a reader of README says it: "masked better", "equal" (inside the margin), "undecided"."""
+    if row.status != MADE:
+        return "undecided"
+    if row.direction == NONE_SHOWN:
+        return "equal" if row.size == INSIDE else "not settled"
+    return f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
 
 
 def shorten_tokens(tokens: float) -> str:
@@ -257,14 +253,14 @@ def describe_likelihood(likelihoods: pd.DataFrame) -> str:
     }
     told = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
     started = pd.concat([by_step[step] for step in STARTED])
-    if len(started) and (started["low"] > 0).all():
+    if len(started) and (started["lowest"] > 0).all():
         told.append(f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}.")
     return " ".join(sentence for sentence in told if sentence)
 
 
 def describe_proper(rows: pd.DataFrame) -> str:
     """Return the likelihood of a causal model that reads both sides, where it is the higher one in every training."""
-    if rows.empty or not (rows["low"] > 0).all():
+    if rows.empty or not (rows["lowest"] > 0).all():
         return ""
     return (
         "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one "
@@ -274,7 +270,7 @@ def describe_proper(rows: pd.DataFrame) -> str:
 
 def describe_lengths(rows: pd.DataFrame) -> str:
     """Return after how much training the masked model has the higher likelihood than a causal one of the left side."""
-    ahead = {int(tokens): bool((part["high"] < 0).all()) for tokens, part in rows.groupby("tokens")}
+    ahead = {int(tokens): bool((part["highest"] < 0).all()) for tokens, part in rows.groupby("tokens")}
     late, early = [n for n in ahead if ahead[n]], [n for n in ahead if not ahead[n]]
     if not late or (early and max(early) > min(late)):
         return ""
@@ -300,15 +296,22 @@ def describe_speed(file: Path) -> str:
     )
 
 
-def has_only(rows: pd.DataFrame, *outcomes: str) -> bool:
-    """Return whether there are rows, and all have one of the outcomes."""
-    return len(rows) > 0 and bool(rows["outcome"].isin(outcomes).all())
+def is_ahead(rows: pd.DataFrame, side: str) -> bool:
+    """Return whether there are rows, and one side is ahead in all by more than the margin."""
+    return len(rows) > 0 and bool(((rows["direction"] == side) & (rows["size"] != INSIDE)).all())
+
+
+def is_small(rows: pd.DataFrame) -> bool:
+    """Return whether there are rows, and all differences are inside the margin."""
+    return len(rows) > 0 and bool((rows["size"] == INSIDE).all())
 
 
 def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
     """Return the outcomes of a step corpus by corpus, for where no headline holds; nothing where it was not run."""
-    found = group_by(rows.to_dict("records"), lambda row: OUTCOMES[row["outcome"]])
-    told = [f"{words} on {', '.join(row['corpus'] for row in some)}" for words, some in found.items()]
+    told = [
+        f"{words} on {', '.join(row.corpus for row in some)}"
+        for words, some in group_by(rows.itertuples(index=False), word_short).items()
+    ]
     return f"**{name}**: {'; '.join(told)}." if told else ""
 
 

@@ -1,0 +1,206 @@
+"""Verdicts in words, and the sentences that are made from them: nothing here decides."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..analysis.cells import group_by
+from ..analysis.measuring import QUALITY
+from ..analysis.power import SETTLED_RUNS
+from ..analysis.tables import COLUMNS
+from ..analysis.verdicts import (
+    AT_LEAST,
+    CORRELATION,
+    COST,
+    FIRST,
+    INSIDE,
+    MADE,
+    NO_ROOM,
+    NONE_SHOWN,
+    NOT_COMPETENT,
+    NOT_RUN,
+    NOT_SETTLED,
+    OUTSIDE,
+    SECOND,
+    SLOPE,
+    UTILITY,
+    is_open,
+)
+
+UNSURE = "an arm is competent mostly by function words and punctuation"
+ONE_TRAINING = "for this one training"
+NO_DIFFERENCE = "no difference shown"
+SIZES = {INSIDE: "inside the margin", OUTSIDE: "outside the margin", NOT_SETTLED: "size not settled"}
+SILENT = {
+    NOT_RUN: "not run",
+    NOT_COMPETENT: "undecided (arm not competent)",
+    NO_ROOM: "undecided (no room between unfilled and real text)",
+}
+OPEN = "not settled"
+# By what is judged: the words of the direction, or of the size where that is the answer.
+LEADS = {
+    AT_LEAST: {FIRST: "yes", SECOND: "no", INSIDE: "no", NOT_SETTLED: OPEN},
+    CORRELATION: {
+        FIRST: "strong correlation",
+        SECOND: "strong, reversed",
+        INSIDE: "no strong correlation",
+        NOT_SETTLED: OPEN,
+    },
+    SLOPE: {FIRST: "rises with quality", SECOND: "reversed", NONE_SHOWN: "no slope shown"},
+    COST: {INSIDE: "equal cost", NOT_SETTLED: "depends on the masking"},
+}
+ONE_WORD = (AT_LEAST, CORRELATION, COST)  # what is judged by one of the two words
+
+
+def word_verdict(row: Any, value: str = "") -> str:
+    """Return a row of differences in words: "mlm ahead, +3.4 [+3.1, +3.8], outside the margin"; `value`: the number."""
+    lead, other = word_lead(row)
+    return ", ".join(filter(None, [lead + other, value, word_size(row)]))
+
+
+def word_lead(row: Any, several: bool = False) -> tuple[str, str]:
+    """Return who is ahead, and the name that others may join.
+
+    One pair: "mlm ahead". Several: ("mlm ahead of ", "unigram"), ("no difference shown for mlm against ", "clm").
+    """
+    first, second = (str(getattr(row, f"{side}_arm", getattr(row, side, ""))) for side in ("first", "second"))
+    if row.status != MADE:
+        names = getattr(row, "excluded", "") if row.status == NOT_COMPETENT else ""
+        lead = f"undecided ({names.replace(', ', ' and ')} not competent)" if names else SILENT[row.status]
+        return _name_pair(lead, row, first, second, several)
+    kind = getattr(row, "kind", "")
+    words = LEADS.get(kind, {})
+    key = row.direction if row.direction != NONE_SHOWN or kind not in ONE_WORD else row.size
+    if key in words or key == NONE_SHOWN:
+        return _name_pair(words.get(key, NO_DIFFERENCE), row, first, second, several)
+    name, other = (first, second) if key == FIRST else (second, first)
+    if kind == COST:
+        return f"{name} costs more", ""
+    if first == second:
+        return f"{name} better {_word_masking(row, key)}", ""
+    return (f"{name} ahead of ", other) if several else (f"{name} ahead", "")
+
+
+def _name_pair(lead: str, row: Any, first: str, second: str, several: bool) -> tuple[str, str]:
+    if not several:
+        return lead, ""
+    if first != second:
+        return f"{lead} for {first} against ", second
+    return (
+        f"{lead} for ",
+        first if row.first_strategy == row.second_strategy else f"{first} at {row.first_strategy}",
+    )
+
+
+def _word_masking(row: Any, side: str) -> str:
+    """Return where an arm is better: "on punctuation than on random words", or "at random 0.15"."""
+    other = SECOND if side == FIRST else FIRST
+    here, there = (getattr(row, f"{one}_strategy") for one in (side, other))
+    if f"random_as_{here}" == there:
+        return f"on {here} than on random words"
+    if here == f"random_as_{there}":
+        return f"on random words than on {there}"
+    return f"at {here} {getattr(row, f'{side}_ratio'):g}"
+
+
+def word_size(row: Any) -> str:
+    """Return the size in words; nothing where the lead says all, or where nothing was decided."""
+    if row.status != MADE or getattr(row, "kind", "") in ONE_WORD:
+        return ""
+    return SIZES[row.size]
+
+
+def word_runs(rows: pd.DataFrame) -> str:
+    """Return over how many trainings answers were measured, in words; nothing for costs, which are counted."""
+    fewest = rows.loc[(rows["status"] == MADE) & (rows["kind"] != COST), "runs"].min()
+    if pd.isna(fewest):
+        return ""
+    few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""
+    return ONE_TRAINING if fewest == 1 else f"over {fewest:.0f} runs{few}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFrame:
+    """Return the table `sentences`: for each claim what its conditions found, and over how many trainings (`sure`).
+
+    Where conditions differ in their trainings each says its own.
+    """
+    rows = []
+    for rule in rules:
+        part = answers[answers["claim"] == rule["id"]]
+        made = part[part["status"] != NOT_RUN]
+        names = [one["name"] for one in rule["conditions"]]
+        conditions = {name: made[made["condition"] == name] for name in names}
+        sure = {name: word_runs(found) for name, found in conditions.items() if len(found)}
+        shared = next(iter(sure.values()), "") if len({*filter(None, sure.values())}) < 2 else None
+        told = [
+            _word_condition(name, conditions[name], part, "" if shared is not None else words)
+            for name, words in sure.items()
+        ]
+        absent = [name for name in names if name in {*part["condition"]} and name not in sure]
+        told += [f"Not run: {', '.join(absent)}"] if absent else []
+        sentence = f"{'. '.join(told)}." if told else "Nothing was run."
+        shared = next(filter(None, sure.values()), "") if shared is not None else ""
+        rows.append(
+            {"claim": rule["id"], "statement": rule["statement"], "sure": shared, "sentence": sentence}
+        )
+    return pd.DataFrame(rows, columns=COLUMNS["sentences"])
+
+
+def _word_condition(name: str, rows: pd.DataFrame, claim: pd.DataFrame, sure: str) -> str:
+    """Return what a condition found by its first metric, with its arms and corpora; a correlation by each metric."""
+    metrics = list(dict.fromkeys(rows["metric"]))
+    if len(metrics) > 1 and rows["first_arm"].iloc[0] == QUALITY:
+        parts = [(metric, rows[rows["metric"] == metric]) for metric in metrics]
+        return ". ".join(_word_condition(f"{name}, by {one}", part, claim, sure) for one, part in parts)
+    made = list(at_first_measure(rows).itertuples(index=False))
+    corpora = {*claim["corpus"]}
+    pairs = {_name_sides(row) for row in made}
+    arms = {(row.first_arm, row.second_arm) for row in made}
+    first, second = next(iter(arms))
+    about = f"{first} against {second}" if len(arms) == 1 and first not in (second, QUALITY) else ""
+    title = f"{name} ({', '.join(filter(None, [about, sure]))})" if about or sure else name
+    same: dict[tuple[str, str], list[str]] = {}
+    for (lead, other, size), part in group_by(
+        made, lambda row: (*word_lead(row, len(pairs) > 1), word_size(row))
+    ).items():
+        end = f"{_word_corpora(part, corpora)}{size and f', {size}'}{_word_needs(part)}"
+        same.setdefault((lead, end), []).append(other)
+    found = [f"{lead}{join_names(list(filter(None, others)))}{end}" for (lead, end), others in same.items()]
+    unsure = f" ({UNSURE})" if any(row.unsure for row in made) else ""
+    return f"{title[0].upper()}{title[1:]}: {'; '.join(found)}{unsure}"
+
+
+def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of each condition by the first measure of its rule: of the whole document before the fills.
+
+    Training data has the measure of each corpus's task.
+    """
+    first = rows.sort_values("scope", kind="stable").drop_duplicates("condition").set_index("condition")
+    return rows[(rows["metric"] == rows["condition"].map(first["metric"])) | (rows["scope"] == UTILITY)]
+
+
+def _name_sides(row: Any) -> tuple:
+    """Return what tells pairs of sides apart: arms, or of one arm its maskings."""
+    arms = row.first_arm, row.second_arm
+    return arms if arms[0] != arms[1] else (*arms, row.first_strategy, row.second_strategy)
+
+
+def _word_needs(rows: list) -> str:
+    needs = list(dict.fromkeys(row.needs for row in rows if is_open(row) and row.needs))
+    if not needs:
+        return ""
+    return f" (needs {needs[0] if len(needs) == 1 else 'more: see the answers table'})"
+
+
+def _word_corpora(rows: Sequence, corpora: set[str]) -> str:
+    """Return on which corpora; nothing where the claim was asked on one alone."""
+    found = list(dict.fromkeys(row.corpus for row in rows))
+    if len(corpora) == 1:
+        return ""
+    return " on all corpora" if {*found} == corpora else f" on {join_names(found)}"
