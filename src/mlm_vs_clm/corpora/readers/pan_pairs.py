@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from ...documents import Document
 from ...errors import StudyError
@@ -81,7 +82,7 @@ def _read_pair(
     met.add((part, id))
     if id not in answers:
         raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
-    kinds = next((row[kind] for kind in KINDS if row.get(kind) is not None), [])
+    kinds: Any = next((row[kind] for kind in KINDS if row.get(kind) is not None), [])
     if not isinstance(kinds, list) or len(kinds) not in (0, 2):
         raise StudyError(f"{where}: its fandoms or discourse types are not a list of two: correct the line")
     kept = []
