@@ -12,6 +12,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import command
 from mlm_vs_clm.pipeline.command import refuse_launcher
 from mlm_vs_clm.pipeline.config import register
+from mlm_vs_clm.pipeline.overrides import explain_unknown
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,15 @@ def test_make_own_takes_any_path(sign, tmp_path):
     ).stdout
     with initialize_config_dir(str(command.CONF), version_base="1.3"):
         assert compose("config", ["corpus=own", told]).corpus.path == path
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("model.training", "give +model.training.<name>=<value>"),
+        ("model.training.patience", "+model.training.patience=<value>"),
+        ("model.shape.foo", "choose among layers, width, heads, positions"),
+    ],
+)
+def test_a_setting_without_fixed_names_says_how_to_type_one(key, says):
+    assert says in explain_unknown(key)

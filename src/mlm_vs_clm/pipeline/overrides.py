@@ -8,8 +8,9 @@ from typing import Any, get_type_hints
 from hydra.errors import HydraException, OverrideParseException
 
 from ..files import ROOT
-from .config import Config
+from .config import CHANGED, SHAPE, Config
 
+OPEN = {"model.training": [*CHANGED], "model.shape": [*SHAPE]}  # settings whose names a file need not have
 UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
 
@@ -37,6 +38,13 @@ def explain_unreadable(override: str) -> str:
 
 def explain_unknown(key: str) -> str:
     """Return that a key is no setting, and the setting that comes nearest."""
+    if key in OPEN:
+        return f"{key} is set one value at a time: give +{key}.<name>=<value>"
+    parent, _, name = key.rpartition(".")
+    if name in OPEN.get(parent, ()):
+        return f"{key} is not set yet: write a plus before it, +{key}=<value>"
+    if parent in OPEN:
+        return f"{key} is no setting: choose among {', '.join(OPEN[parent])}"
     near = get_close_matches(key, [*list_keys(Config), *list_groups()], 1)
     return f"{key} is no setting: " + (f"did you mean {near[0]}?" if near else "see --help for all settings")
 

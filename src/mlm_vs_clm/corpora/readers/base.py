@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from ...documents import Document, check_offsets
+from ...documents import WORD, Document, Entity, check_offsets, compose
 from ...errors import StudyError
 
 OnMistake = Callable[[StudyError], None]
@@ -68,13 +68,25 @@ class ReaderResult:
         if (part, document.id) in self.ids:
             raise StudyError(f"{where}: the id {document.id} is used twice: make ids unique")
         id = self._name(document.id, part)
-        if not document.text.strip():
+        if not WORD.search(document.text):
             self.drop(id, "empty document")
             return id
-        self.documents.append(document if id == document.id else replace(document, id=id))
+        self.documents.append(replace(_tidy(document), id=id, entities=self._usable(document)))
         if part:
             self.parts[id] = part
         return id
+
+    def _usable(self, document: Document) -> tuple[Entity, ...]:
+        """Return a document's entities without repeated ones and those without a word, which are recorded."""
+        entities: dict[Entity, None] = {}
+        for entity in document.entities:
+            if entity in entities:
+                self.drop(document.id, "repeated entity")
+            elif not WORD.search(document.text, entity.start, entity.end):
+                self.drop(document.id, "entity without a word")
+            else:
+                entities[entity] = None
+        return tuple(entities)
 
     def _name(self, given: str, part: str) -> str:
         """Return an id that no document has yet."""
@@ -102,14 +114,24 @@ class ReaderResult:
             return None
 
 
+def _tidy(document: Document) -> Document:
+    """Return a document whose labels, each once, and author are composed (NFC) and in single spaces: what looks the
+    same is the same."""
+    author, *labels = (" ".join(compose(name).split()) for name in (document.author, *document.labels))
+    return replace(document, author=author, labels=tuple(dict.fromkeys(filter(None, labels))))
+
+
 def check_document(document: Document, where: str) -> None:
-    """Raise StudyError for an id that is missing or has two lines, characters that cannot be stored, and bad offsets."""
+    """Raise StudyError for an id that is missing or has two lines, characters that cannot be stored, and entities
+    without a type or with bad offsets."""
     types = (entity.type for entity in document.entities)
     for value in (document.id, document.text, document.author, document.date, *document.labels, *types):
         refuse_characters(value, where)
     check_id(document.id, where)
     for entity in document.entities:
         check_offsets(entity, document.text, f"{where}, document {document.id}")
+        if not entity.type.strip():
+            raise StudyError(f"{where}, document {document.id}: an entity has no type: give it one")
 
 
 def check_id(id: str, where: str) -> None:

@@ -77,9 +77,9 @@ def _join_passages(element: Element, where: str) -> str:
     """Place each passage or sentence at its offset, so that the annotations' offsets hold in the whole text."""
     text = ""
     for passage in element.iter("passage"):
-        is_whole = passage.findtext("text") or not passage.findall("sentence")
+        is_whole = _text_of(passage).strip() or not passage.findall("sentence")
         for piece in [passage] if is_whole else passage.findall("sentence"):
-            offset, inside = _number(piece.findtext("offset"), where), piece.findtext("text", "")
+            offset, inside = _number(piece.findtext("offset"), where), _text_of(piece)
             if not inside:
                 continue
             if offset < len(text):
@@ -92,6 +92,12 @@ def _join_passages(element: Element, where: str) -> str:
     return text
 
 
+def _text_of(element: Element) -> str:
+    """Return the text of a passage, sentence or annotation, with that in elements inside it (<b>, <sub>)."""
+    text = element.find("text")
+    return "" if text is None else "".join(text.itertext())
+
+
 def _read_entity(annotation: Element, text: str, where: str) -> Entity | str:
     """Return the entity, or why it is left out."""
     locations = annotation.findall("location")
@@ -102,7 +108,7 @@ def _read_entity(annotation: Element, text: str, where: str) -> Entity | str:
     kind = next((info.text or "" for info in annotation.iter("infon") if info.get("key") == "type"), "")
     entity = Entity(start, end, kind)
     check_offsets(entity, text, where)
-    if annotation.findtext("text") != text[start:end]:
+    if _text_of(annotation) != text[start:end]:
         return "entity text differs from the text at its offsets"
     return entity
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from ...documents import Document, Entity
+from ...documents import Document, Entity, compose
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, name_documents, raise_mistake
 from .files import Files, plain
@@ -75,13 +75,8 @@ def _read_document(files: Files, name: str, id: str, result: ReaderResult) -> No
     annotations = [annotation for annotation in read if annotation]
     text = choose_view(raw, annotations)
     placed = (result.attempt(place, annotation, text, id, result) for annotation in annotations)
-    entities: dict[Entity, None] = {}
-    for entity in filter(None, placed):
-        if entity in entities:
-            result.drop(id, "repeated entity")
-        entities[entity] = None
-    ordered = sorted(entities, key=lambda entity: (entity.start, entity.end, entity.type))
-    result.counted["overlapping entities (kept)"] += count_overlapping(ordered)
+    ordered = sorted(filter(None, placed), key=lambda entity: (entity.start, entity.end, entity.type))
+    result.counted["overlapping entities (kept)"] += count_overlapping(list(dict.fromkeys(ordered)))
     part = part_of_path(str(PurePosixPath(name).parent))
     result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), part, files.where(name))
 
@@ -143,4 +138,4 @@ def _are_inside(annotation: TextBoundAnnotation, view: str) -> bool:
 def _holds(annotation: TextBoundAnnotation, view: str) -> bool:
     """Return whether the text at the offsets is the annotation's own, white space aside."""
     found = " ".join(view[start:end] for start, end in annotation.pieces)
-    return _are_inside(annotation, view) and found.split() == annotation.text.split()
+    return _are_inside(annotation, view) and compose(found).split() == compose(annotation.text).split()

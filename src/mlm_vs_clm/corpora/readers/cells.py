@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from ...errors import StudyError
 
+SEPARATORS = "[,;|，；｜、،؛]"  # commas, semicolons and bars, also those of Chinese, Japanese and Arabic
+EMPTY = ("set()", "frozenset()")  # as Python writes them
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 NUMBER = r"-?\d{1,20}(?:\.\d{1,20})?"
@@ -21,7 +23,7 @@ def split_labels(cell: str, where: str) -> tuple[str, ...]:
     """Return the labels in a cell, each once: a written list, or parted by commas, semicolons or bars."""
     labels = read_list(cell, where)
     if labels is None:
-        labels = re.split("[,;|]", cell)
+        labels = re.split(SEPARATORS, cell)
     return tuple(dict.fromkeys(label.strip() for label in labels if label.strip()))
 
 
@@ -33,7 +35,7 @@ def read_list(cell: str, where: str) -> list[str] | None:
     cell = cell.strip()
     is_closed = len(cell) > 1 and BRACKETS.get(cell[0]) == cell[-1]
     inner = cell[1:-1].strip() if is_closed else cell
-    if is_closed and not inner and cell[0] != "(":
+    if (is_closed and not inner) or cell in EMPTY:
         return []
     if (ITEMS if is_closed and cell[0] != "(" else QUOTED_ITEMS).fullmatch(inner):
         return [_unquote(item, where) for item in ITEM.findall(inner)]

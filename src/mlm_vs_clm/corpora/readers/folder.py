@@ -1,9 +1,10 @@
 """A folder of .txt files, and a table of their labels: the plainest form of anyone's own documents."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ...documents import Document
+from ...documents import Document, compose
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, name_documents, raise_mistake
 from .cells import split_labels
@@ -59,8 +60,9 @@ def _read_labels(files: Files, table: str, ids: set[str], result: ReaderResult, 
 
 
 def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: Rows) -> None:
-    id = row["id"].strip().removesuffix(".txt")
+    id = re.sub(r"\.txt$", "", row["id"].strip(), flags=re.IGNORECASE).removeprefix("./")
     id = id if id in ids else id.replace("/", "_")  # of a path, where names repeat over the folders
+    id = next((known for known in ids if compose(known) == compose(id)), id) if id not in ids else id
     if id not in ids:
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
     if id in rows:

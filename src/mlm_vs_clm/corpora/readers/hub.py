@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
+NO_NETWORK = "check the network and the name, or give a folder made with save_to_disk"
 NO_CLASS = -1  # how unlabelled test splits mark a row
 ENTITY_KEYS = ("start", "end", "type")
 COLUMNS = (*NAMES, "entities")
@@ -57,7 +58,8 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
     except IndexError:
         raise StudyError(f"{path} has no rows, or a split of it has none: remove it or fill it") from None
     except Exception as error:  # whatever the library says of a damaged or foreign file
-        advice = "check the network and the name, or give a folder made with save_to_disk"
+        is_folder = Path(path).is_dir()
+        advice = "it is damaged, save it again (save_to_disk)" if is_folder else NO_NETWORK
         raise StudyError(f"{path} cannot be loaded ({type(error).__name__}): {advice}") from None
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
@@ -110,6 +112,10 @@ def _read_labels(given: Any, kind: Any, where: str) -> tuple[str, ...]:
             return tuple(kind.int2str(values))
         except (ValueError, TypeError):
             raise StudyError(f"{where}: a label is none of the classes: correct it") from None
+    if len(values) > len(set(map(str, values))) and all(value in (0, 1) for value in values):
+        raise StudyError(
+            f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
+        )
     texts = [text_of(value, "labels", where) for value in values]
     written = read_list(given, where) if isinstance(given, str) else None
     return expand(texts, where) if written is None else tuple(written)
@@ -127,9 +133,19 @@ def _entity(value: Any, where: str) -> Entity:
     """Return an entity that is a list or has names; StudyError for any other shape."""
     is_named = isinstance(value, dict) and value.keys() == set(ENTITY_KEYS)
     parts = [value[key] for key in ENTITY_KEYS] if is_named else value
-    if isinstance(parts, list) and len(parts) >= len(ENTITY_KEYS) and parts[2] is not None:
-        with suppress(TypeError, ValueError, OverflowError):
-            return Entity(int(parts[0]), int(parts[1]), str(parts[2]))
+    if isinstance(parts, list) and len(parts) == len(ENTITY_KEYS) and isinstance(parts[2], str | int):
+        start, end = map(_offset, parts[:2])
+        if start is not None and end is not None:
+            return Entity(start, end, str(parts[2]))
     raise StudyError(
         f"{where}: an entity is not of the shape [start, end, type], or these by name: correct it"
     )
+
+
+def _offset(value: Any) -> int | None:
+    """Return a whole number, also one that is written as text or stored with a point; None for any other value."""
+    if isinstance(value, bool):
+        return None
+    with suppress(TypeError, ValueError, OverflowError):
+        return int(value) if int(value) == float(value) else None
+    return None

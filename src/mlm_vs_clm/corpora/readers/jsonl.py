@@ -27,9 +27,15 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     A line that is not JSON or not of the shape, and an id used twice in a split, are mistakes, located by their line.
     """
     result = ReaderResult(on_mistake=on_mistake)
+    keys: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            result.attempt(_read_line, line, f"{path}, line {number}", columns or {}, result)
+            result.attempt(_read_line, line, f"{path}, line {number}", columns or {}, keys, result)
+    for ours, theirs in (columns or {}).items() if keys else ():
+        if theirs not in keys:
+            raise StudyError(
+                f"{path}: no line has a key {theirs}: name the right one (corpus.columns.{ours}=...)"
+            )
     result.refuse_numbers(str(path))
     return result
 
@@ -54,9 +60,10 @@ def _strings(value: object) -> Iterator[str]:
             waiting += inner.values() if isinstance(inner, dict) else inner
 
 
-def _read_line(line: str, where: str, columns: Columns, result: ReaderResult) -> None:
+def _read_line(line: str, where: str, columns: Columns, keys: set[str], result: ReaderResult) -> None:
     row = parse(line, where)
-    row |= {ours: row.get(theirs) for ours, theirs in columns.items()}
+    keys.update(row)
+    row = _rename(row, columns)
     if not _fits(row):
         raise StudyError(f"{where}: not of the shape {SHAPE}: correct the line")
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
@@ -64,6 +71,12 @@ def _read_line(line: str, where: str, columns: Columns, result: ReaderResult) ->
     about = {key: row.get(key, "") for key in ("author", "date")}
     document = Document(row["id"], row["text"], labels, entities, **about)
     result.add(document, part_of_value(row.get("split") or None, where), where)
+
+
+def _rename(row: dict, columns: Columns) -> dict:
+    """Return a row with our names for the keys that it has; a key of ours that another was named for is left out."""
+    renamed = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
+    return {key: value for key, value in row.items() if key not in columns} | renamed
 
 
 def _fits(row: object) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from ...documents import Document
 from ...errors import StudyError
@@ -62,6 +63,8 @@ def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
         raise StudyError(f'{where}: not of the shape {{"id", "same", "authors"?: [2]}}: correct the line')
     check_id(row["id"], where)
     answer = {"same": row["same"], "authors": [text_of(author, "author", where) for author in authors]}
+    if all(answer["authors"]) and (answer["authors"][0] == answer["authors"][1]) != answer["same"]:
+        raise StudyError(f"{where}: its answer (same) contradicts its authors: correct one of them")
     if answers.setdefault(row["id"], answer) != answer:
         raise StudyError(f"{where}: a second answer to the pair {row['id']}: remove one")
 
@@ -79,7 +82,9 @@ def _read_pair(
     met.add((part, id))
     if id not in answers:
         raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
-    kinds: list = next((row[kind] for kind in KINDS if isinstance(row.get(kind), list)), [])
+    kinds: Any = next((row[kind] for kind in KINDS if row.get(kind) is not None), [])
+    if not isinstance(kinds, list) or len(kinds) not in (0, 2):
+        raise StudyError(f"{where}: its fandoms or discourse types are not a list of two: correct the line")
     kept = []
     for place, text in enumerate(pair):
         stem = f"{id}-{'ab'[place]}"

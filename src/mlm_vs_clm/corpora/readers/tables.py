@@ -112,7 +112,10 @@ def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, whe
     for ours in dict.fromkeys([*needed, *columns]):
         theirs = columns.get(ours, ours)
         if theirs not in head:
-            raise StudyError(f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...)")
+            is_one = ", or part the cells by commas (a .tsv by tabs)" if len(head) < 2 else ""
+            raise StudyError(
+                f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...){is_one}"
+            )
     places = {ours: columns.get(ours, ours) for ours in NAMES if columns.get(ours, ours) in head}
     for ours, theirs in places.items():
         if head.count(theirs) > 1:

@@ -1,0 +1,129 @@
+"""Names that look the same are the same, whatever format they stand in; entities that cannot be used are left out."""
+
+import json
+import unicodedata
+
+import pytest
+from datasets import Dataset
+
+from mlm_vs_clm.corpora.readers import bioc, brat, folder, hub, jsonl, pan_pairs
+from mlm_vs_clm.corpora.readers.cells import split_labels
+from tests.helpers.corpus_files import put
+from tests.helpers.refusals import assert_refused
+
+TEXT = "Aspirin helps."
+
+
+def read_line(tmp_path, **row):
+    """Return what the JSON Lines reader makes of one document."""
+    return jsonl.read(put(tmp_path, "x.jsonl", json.dumps({"id": "a", "text": TEXT} | row)))
+
+
+def read_row(tmp_path, **row):
+    """Return what the reader of `datasets` folders makes of one document."""
+    columns = {name: [value] for name, value in ({"id": "a", "text": TEXT} | row).items()}
+    Dataset.from_dict(columns).save_to_disk(tmp_path / "saved")
+    return hub.read(tmp_path / "saved")
+
+
+BOTH = pytest.mark.parametrize("read", [read_line, read_row])
+
+
+@BOTH
+def test_labels_that_look_the_same_are_the_same(tmp_path, read):
+    spellings = [" caf\u00e9", "cafe\u0301 ", "caf\u00e9", "two\n words", "", "two words"]
+    assert read(tmp_path, labels=spellings).documents[0].labels == ("caf\u00e9", "two words")
+
+
+@BOTH
+@pytest.mark.parametrize(("author", "name"), [(" ", ""), (" Ana ", "Ana"), ("Ame\u0301lie", "Am\u00e9lie")])
+def test_authors_that_look_the_same_are_the_same(tmp_path, read, author, name):
+    assert read(tmp_path, author=author).documents[0].author == name
+
+
+def test_repeated_entities_and_those_without_a_word_are_left_out(tmp_path):
+    result = read_line(tmp_path, entities=[[0, 7, "X"], [0, 7, "X"], [7, 8, "X"]])
+    assert [(entity.start, entity.end) for entity in result.documents[0].entities] == [(0, 7)]
+    assert [row["reason"] for row in result.dropped] == ["repeated entity", "entity without a word"]
+
+
+@pytest.mark.parametrize("type", ["", " "])
+def test_an_entity_without_a_type_is_a_mistake(tmp_path, type):
+    assert_refused("line 1, document a: an entity has no type", read_line, tmp_path, entities=[[0, 7, type]])
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u2060 \u00ad"])
+def test_a_document_without_a_word_is_empty(tmp_path, text):
+    assert read_line(tmp_path, text=text).dropped == [{"id": "a", "reason": "empty document"}]
+
+
+@pytest.mark.parametrize(("start", "end", "type"), [(0.7, 7.0, "X"), (True, True, "X"), (0, 7, float("nan"))])
+def test_offsets_are_whole_and_a_type_is_text(tmp_path, start, end, type):
+    entity = {"start": start, "end": end, "type": type}
+    assert_refused("row 0, document a: an entity is not of the shape", read_row, tmp_path, entities=[entity])
+
+
+def test_a_row_of_zeros_and_ones_is_no_list_of_labels(tmp_path):
+    assert_refused("row 0: its labels are 0 and 1", read_row, tmp_path, labels=[1, 0, 1])
+
+
+@pytest.mark.parametrize("cell", ["()", "[]", "set()", "{}", "frozenset()"])
+def test_an_empty_list_has_no_label(cell):
+    assert split_labels(cell, "x") == ()
+
+
+def test_labels_are_parted_by_the_commas_of_other_scripts():
+    assert split_labels("犯罪，爱情；战争、家", "x") == ("犯罪", "爱情", "战争", "家")
+    assert split_labels("حب، حرب", "x") == ("حب", "حرب")
+
+
+def test_a_named_key_may_be_absent_from_a_line_but_not_from_all(tmp_path):
+    rows = [
+        {"id": "a", "text": "one two", "topics": ["x"]},
+        {"id": "b", "text": "three four", "labels": ["y"]},
+    ]
+    path = put(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)))
+    read = jsonl.read(path, columns={"labels": "topics"}).documents
+    assert [document.labels for document in read] == [("x",), ()]
+    assert_refused("no line has a key topcs", jsonl.read, path, columns={"labels": "topcs"})
+
+
+@pytest.mark.parametrize("id", ["caf\u00e9.txt", "cafe\u0301", "./caf\u00e9.TXT"])
+def test_a_row_finds_its_file_however_its_name_is_spelt(tmp_path, id):
+    put(tmp_path, unicodedata.normalize("NFD", "caf\u00e9.txt"), TEXT)
+    put(tmp_path, "labels.csv", f"id,labels\n{id},x\n")
+    assert folder.read(tmp_path).documents[0].labels == ("x",)
+
+
+def test_brat_text_is_compared_composed(tmp_path):
+    put(tmp_path, "a.txt", "cafe\u0301 x")
+    put(tmp_path, "a.ann", "T1\tX 0 5\tcaf\u00e9\n")
+    assert len(brat.read(tmp_path).documents[0].entities) == 1
+
+
+@pytest.mark.parametrize(
+    ("passage", "text"),
+    [
+        ("<text>A <b>bold</b> word.</text>", "A bold word."),
+        ("<text>\n </text><sentence><offset>0</offset><text>One word.</text></sentence>", "One word."),
+    ],
+)
+def test_bioc_text_is_read_whole(tmp_path, passage, text):
+    inside = f"<document><id>1</id><passage><offset>0</offset>{passage}</passage></document>"
+    read = bioc.read(put(tmp_path, "x.xml", f"<collection>{inside}</collection>"))
+    assert read.documents[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("same", "kinds", "says"),
+    [
+        (False, ["F", "G"], "contradicts its authors"),
+        (True, "F", "not a list of two"),
+        (True, ["F"], "of two"),
+    ],
+)
+def test_a_pair_that_contradicts_itself_is_a_mistake(tmp_path, same, kinds, says):
+    pair = {"id": "1", "pair": ["text one", "text two"], "fandoms": kinds}
+    put(tmp_path, "pairs.jsonl", json.dumps(pair))
+    put(tmp_path, "truth.jsonl", json.dumps({"id": "1", "same": same, "authors": ["x", "x"]}))
+    assert_refused(says, pan_pairs.read, tmp_path)
