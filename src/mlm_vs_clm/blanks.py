@@ -1,5 +1,6 @@
 """A text with blanks, before any tokenizer: what is masked, what fills it, and where each word is."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +10,7 @@ from .errors import StudyError
 from .ranges import Range
 
 CharSpan = tuple[int, int]  # character offsets, end exclusive
+HALF = re.compile("[\ud800-\udfff]")
 COUNTS = Range(1, 10_000, whole=True)  # tokens of a blank: more than any model reads
 
 
@@ -129,8 +131,12 @@ def blank_out(id: str, text: str, blanks: list[CharSpan], counts: list[int] | No
     """Return the text with those characters as blanks, one word each, and `find_words` between them.
 
     Raises DocumentError unless the blanks are in order, do not overlap, lie inside the text and neither begin nor end
-    with a space.
+    with a space, and for a text that no tokenizer reads, as it has half of a character.
     """
+    if half := HALF.search(text):
+        raise DocumentError(
+            id, f"half of a character at {half.start()} (a surrogate without its other half): take it out"
+        )
     words: list[CharSpan] = []
     numbers, cursor = [], 0
     for start, end in blanks:

@@ -13,6 +13,11 @@ READER_GONE = 141  # what a shell reports of a command that a closed pipe ended
 class StudyError(Exception):
     """A mistake in the input or the machine, in one line: what is wrong, where, what to do."""
 
+    def __init__(self, message: str):
+        super().__init__(
+            " ".join(message.splitlines())
+        )  # an id or a value that it names may have line breaks
+
 
 def describe_error(error: BaseException) -> str:
     """Return one line: the message of a StudyError; of another error its type and place, as its message may quote a text."""

@@ -191,7 +191,7 @@ def choose_writer(
     if kind == "masked":
         return kind, axes
     context = axes.pop("context", "left")
-    if context not in CAUSAL_CONTEXTS:
+    if context not in [*CAUSAL_CONTEXTS]:  # of any type
         raise StudyError(f"context={context} is not one of a causal model: {', '.join(CAUSAL_CONTEXTS)}")
     searches = context == "both" and {"candidates", "lookahead"} & axes.keys()
     writer = "lookahead" if searches else CAUSAL_CONTEXTS[context]
@@ -218,6 +218,10 @@ def fill_with(
 
 def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
     """Return the tokenizer, or a copy that pads with EOS or UNK where it has no padding token; StudyError without these."""
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise StudyError(
+            f"a loaded tokenizer is needed, this is a {type(tokenizer).__name__}: load it with AutoTokenizer"
+        )
     if tokenizer.pad_token_id is not None:
         return tokenizer
     mark = tokenizer.eos_token or tokenizer.unk_token

@@ -24,7 +24,7 @@ from .masked_left import plan_masked_left
 from .orders import Pace
 from .product import Product
 from .rows import TokenRow, to_rows
-from .sampling import Key
+from .sampling import Key, Sampling
 from .vocabulary import check_finite
 from .walking import Walk, walk
 
@@ -63,6 +63,7 @@ def score(
     model: context "left", "masked_left" for one trained with objective `mlm_left`, or "both" for one with `infill`. Two models: any `weight`. Raises
     StudyError for any other, whose fills have no likelihood that can be computed.
     """
+    Sampling(seed=seed)  # raises for what is no seed
     given = read_arguments(texts, blanks, ids)
     if isinstance(given.blanks, str):
         raise StudyError("blanks: a marker has no original to score; give the characters of each blank")

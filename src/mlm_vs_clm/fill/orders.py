@@ -45,7 +45,7 @@ class Pace:
             check_number(f"arm.{name}", getattr(self, name), RANGES[name])
         if (self.passes > 0) + (self.threshold > 0) + (self.entropy_bound > 0) > 1:
             raise StudyError("arm.passes, arm.threshold, arm.entropy_bound: set one of them, the others to 0")
-        if self.schedule not in SCHEDULES:
+        if self.schedule not in [*SCHEDULES]:  # of any type
             raise StudyError(f"arm.schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
         if self.schedule != "equal" and not self.passes:
             raise StudyError(f"arm.schedule={self.schedule} needs arm.passes, which share the slots")

@@ -20,6 +20,7 @@ BATCH = 16
 N_PAIRS = 256
 N_REMEMBERED_TOKENS = 1 << 16
 UNKNOWN = ("[UNK]", "<unk>")
+LEAST = 12  # tokens of a window: a character may be six, and two open and close a text
 MOST_UNKNOWN = 0.1  # of a text's tokens: two texts of [UNK] would be equal
 
 
@@ -103,7 +104,7 @@ class Encoder:
     @cached_property
     def model(self):
         """The encoder without the layers above `layers`, on its device."""
-        from transformers import AutoModel
+        from transformers import AutoModel, PreTrainedModel
 
         from ..models.checkpoints import read_config, read_network, refuse_missing
         from ..models.folders import list_missing, refuse_mismatched
@@ -123,7 +124,12 @@ class Encoder:
             name for name in list_missing(model, report) if not name.startswith("pooler.")
         ]  # is not used
         refuse_missing(lacks, "BERTScore", self.folder)
-        model = (model.get_encoder() if config.is_encoder_decoder else model).eval().to(self.device)
+        encoder = model.get_encoder() if config.is_encoder_decoder else model
+        if not isinstance(encoder, PreTrainedModel):
+            raise StudyError(
+                f"{self.folder}: {config.model_type} has no encoder of its own: set is_encoder_decoder to false"
+            )
+        model = encoder.eval().to(self.device)
         return prepack(_round_matrices(model) if self.is_low else model)
 
     @cached_property
@@ -133,7 +139,13 @@ class Encoder:
 
         tokenizer = load_tokenizer(self.folder)
         n_positions = getattr(self.model.config, "max_position_embeddings", 512)
-        tokenizer.model_max_length = min(tokenizer.model_max_length, n_positions - 2)
+        limit = tokenizer.model_max_length
+        if not isinstance(limit, int | float) or not min(limit, n_positions - 2) >= LEAST:
+            raise StudyError(
+                f"BERTScore's encoder in {self.folder}: model_max_length {limit} and {n_positions} positions leave no room "
+                f"for {LEAST} tokens: take the files of the model itself"
+            )
+        tokenizer.model_max_length = min(limit, n_positions - 2)
         return tokenizer
 
     def embed(self, texts: Iterable[str]) -> dict[str, tuple]:
@@ -202,7 +214,12 @@ class Encoder:
         ids = torch.tensor(batch, device=self.device)
         kind, low = torch.device(self.device).type, self.is_low
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=low), attention_of(self.model, FAST):
-            return bert_encode(self.model, ids, torch.ones_like(ids)).float().cpu()
+            vectors = bert_encode(self.model, ids, torch.ones_like(ids)).float().cpu()
+        if not vectors.isfinite().all():
+            raise StudyError(
+                f"BERTScore's encoder {self.name} gives no finite numbers: its weights are damaged, or its precision is too low"
+            )
+        return vectors
 
     def remember(self, embedded: dict[str, tuple], references: set[str]) -> None:
         """Keep the references, which all arms share; the longest unused go first."""
@@ -224,7 +241,12 @@ def note_unknown(folder: Path, name: str, texts: list[str]) -> str:
 
     if not (folder / "tokenizer.json").is_file():
         return ""
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the class that the library raises for a wrong file
+        raise StudyError(
+            f"{folder / 'tokenizer.json'} cannot be read as a tokenizer: copy it again"
+        ) from error
     tokenizer.no_truncation()
     encoded = tokenizer.encode_batch([normalise(text) for text in texts], add_special_tokens=False)
     tokens = [token for each in encoded for token in each.tokens]

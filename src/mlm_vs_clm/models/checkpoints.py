@@ -26,6 +26,7 @@ from .folders import (
     check_size,
     check_tokenizer_files,
     is_place,
+    largest_size,
     list_missing,
     read_settings,
 )
@@ -38,6 +39,12 @@ AUTO_CLASSES: dict[str, Any] = {
 }
 CLASS_NAMES = {"masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}
 SWITCHABLE = "masked_and_causal"
+COUNTED = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+)  # 1 or more in every network
 SENTINEL = "<extra_id_{}>"
 
 
@@ -94,9 +101,20 @@ def read_config(source: Path | str, kind: str, **known: Any) -> PreTrainedConfig
     if is_place(source):
         check_model_files(Path(source))
     try:
-        return AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
     except Exception as error:  # of any class: it depends on which setting is wrong
         raise _cannot_load(source, kind, error) from error
+    _check_sizes(config, source)
+    return config
+
+
+def _check_sizes(config: PreTrainedConfig, source: Path | str) -> None:
+    """Raise StudyError for sizes that no network has, and those beyond all stored weights: they would fill the memory."""
+    most = largest_size(Path(source)) if is_place(source) else 0
+    for name in COUNTED:
+        number = getattr(config, name, None)
+        if isinstance(number, int) and (number < 1 or number > most > 0):
+            raise StudyError(f"{source}: {SETTINGS} says {name} {number}: take the file of the model itself")
 
 
 def read_network(
@@ -172,7 +190,12 @@ def find_reason(error: Exception) -> str:
 
 
 def model_kind(model: PreTrainedModel) -> str:
-    """Return the kind of a model by its class: `masked`, `causal` or `seq2seq`."""
+    """Return the kind of a model by its class: `masked`, `causal` or `seq2seq`; StudyError for what is no model."""
+    if not isinstance(getattr(model, "config", None), PreTrainedConfig):
+        raise StudyError(
+            f"a loaded model is needed, this is a {type(model).__name__}: load it with AutoModelForMaskedLM, "
+            "...ForCausalLM or ...ForSeq2SeqLM"
+        )
     if model.config.is_encoder_decoder:
         return "seq2seq"
     name = type(model).__name__

@@ -17,6 +17,9 @@ TOKENIZER_FILES = ("vocab*", "merges.txt", "*.model", "*.spm", "*.tiktoken", "*.
 TOKENIZER_SETTINGS = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 POINTER = b"version https://git-lfs"  # opens the few lines that Git leaves where a large file was not fetched
 PADDED_TO = 128  # embeddings have more rows than the tokenizer has tokens up to the next multiple of this
+MATRICES = (".weight", ".bias")
+# Types of safetensors that a library would turn into numbers that mean something else.
+NO_WEIGHTS = ("BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "C64")
 MOST_UNKNOWN = 0.5  # share of a corpus's tokens above which a tokenizer cannot be meant for it
 SAMPLED = 200  # documents by which that is judged
 
@@ -34,10 +37,21 @@ def check_model_files(folder: Path) -> None:
             f"{folder} holds no {SETTINGS}: give the folder of a model (its settings, tokenizer and weights, safetensors only)"
         )
     for name in (SETTINGS, "generation_config.json"):
-        if (folder / name).is_file():
+        if (folder / name).exists():
             read_settings(folder / name)
     for path in _list_weights(folder):
         _check_weights(path)
+
+
+def largest_size(folder: Path) -> int:
+    """Return the largest size of any stored weight of a folder that `check_model_files` has looked at; 0 for no weights."""
+    from safetensors import safe_open
+
+    sizes = [0]
+    for path in _list_weights(folder):
+        with safe_open(path, framework="numpy") as stored:
+            sizes += [size for name in stored.keys() for size in stored.get_slice(name).get_shape()]  # noqa: SIM118
+    return max(sizes)
 
 
 def check_tokenizer_files(folder: Path) -> None:
@@ -49,7 +63,7 @@ def check_tokenizer_files(folder: Path) -> None:
             f"{folder} holds no tokenizer ({VOCABULARY}, vocab.txt, ...): copy the files of the model's own tokenizer there"
         )
     settings = [folder / name for name in TOKENIZER_SETTINGS]
-    for path in sorted(path for path in {*found, *settings} if path.is_file()):
+    for path in sorted(path for path in {*found, *settings} if path.exists()):
         if path.suffix == ".json":
             read_settings(path)
         else:
@@ -85,8 +99,16 @@ def check_class_files(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
 
 
 def check_size(tokenizer: PreTrainedTokenizerBase, n_rows: int, place: Path | str) -> None:
-    """Raise StudyError where a tokenizer has more tokens than the model's embeddings have rows, or far fewer."""
+    """Raise StudyError where a tokenizer has more tokens than the model's embeddings have rows, or far fewer.
+
+    Its ids may have gaps, so that the highest counts as well.
+    """
     n_tokens = len(tokenizer)
+    if (highest := max(tokenizer.get_vocab().values(), default=0)) >= n_rows >= n_tokens:
+        raise StudyError(
+            f"{place}: the tokenizer has a token of id {highest:,} and the model {n_rows:,} tokens, so they do not belong "
+            "together: put the model's own tokenizer there"
+        )
     padded = -(-n_tokens // PADDED_TO) * PADDED_TO
     if n_tokens <= n_rows <= max(2 * n_tokens, padded):
         return
@@ -133,7 +155,9 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def refuse_unfetched(path: Path) -> None:
-    """Raise StudyError for an empty file, and for the pointer that Git LFS leaves in place of one."""
+    """Raise StudyError for an empty file, for the pointer that Git LFS leaves in place of one, and for a folder."""
+    if path.is_dir():
+        raise StudyError(f"{path} is a folder, where a file is needed: copy that from the model's source")
     with path.open("rb") as file:
         head = file.read(len(POINTER))
     if head == POINTER:
@@ -146,16 +170,22 @@ def refuse_unfetched(path: Path) -> None:
 
 def _list_weights(folder: Path) -> list[Path]:
     """Return the safetensors files that a library would read; StudyError where there are none, or one is absent."""
-    if (folder / WEIGHTS).is_file():
+    if (folder / WEIGHTS).exists():
         return [folder / WEIGHTS]
-    if not (folder / INDEX).is_file():
+    if not (folder / INDEX).exists():
         raise StudyError(
             f"{folder} holds no {WEIGHTS}, and weights are read from safetensors only: {_advise(folder)}"
         )
     shards = read_settings(folder / INDEX).get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise StudyError(f"{folder / INDEX} lists no weights: copy it again from its source")
-    paths = [folder / str(name) for name in sorted(set(map(str, shards.values())))]
+    names = sorted(set(map(str, shards.values())))
+    if outside := [name for name in names if Path(name).name != name]:
+        raise StudyError(
+            f"{folder / INDEX} lists {outside[0]}: weights are read from the folder itself only, so copy the file there and "
+            "list its name"
+        )
+    paths = [folder / name for name in names]
     for path in paths:
         if not path.is_file():
             raise StudyError(f"{path} is missing, though {INDEX} lists it: copy it from the model's source")
@@ -178,12 +208,18 @@ def _check_weights(path: Path) -> None:
 
     refuse_unfetched(path)
     try:
-        with safe_open(path, framework="numpy"):
-            pass
+        with safe_open(path, framework="numpy") as stored:
+            types = {name: stored.get_slice(name).get_dtype() for name in stored.keys()}  # noqa: SIM118  (no dict)
     except (SafetensorError, OSError) as error:
         raise StudyError(
             f"{path} is no whole safetensors file ({error}): copy it again from its source"
         ) from None
+    if wrong := [
+        name for name, kind in sorted(types.items()) if name.endswith(MATRICES) and kind in NO_WEIGHTS
+    ]:
+        raise StudyError(
+            f"{path}: {wrong[0]} is stored as {types[wrong[0]]}, which no weight is: store the model in floating point"
+        )
 
 
 def check_fit(model: PreTrainedModel, report: dict[str, Any], place: Path | str) -> None:
