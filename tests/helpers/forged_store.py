@@ -8,7 +8,8 @@ from mlm_vs_clm.blanks import BlankedText, Corruption, assemble_text
 from mlm_vs_clm.corpora import save
 from mlm_vs_clm.corpora.storage import Corpus
 from mlm_vs_clm.documents import Document, find_words
-from mlm_vs_clm.files import write_lines, write_table
+from mlm_vs_clm.files import hash_file, write_lines, write_table
+from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
 from mlm_vs_clm.pipeline.collect import correlate_cells
 from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS
@@ -33,6 +34,21 @@ MEANS = (
     ("document", "meteor"),
 )
 TEXTS = [f"Case {i}: the patient took a small dose." for i in range(12)]
+
+
+def sign(folder):
+    """Complete the record of a forged artifact as the store does, so that it counts as whole."""
+    record = json.loads((folder / RECORD).read_text())
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != RECORD]
+    about = {
+        "stage": folder.parent.name,
+        "settings": {},
+        "inputs": {},
+        "seconds": 0.0,
+        "measured": {},
+    } | record
+    about["files"] = {str(path.relative_to(folder)): hash_file(path) for path in files}
+    (folder / RECORD).write_text(json.dumps(about))
 
 
 class ForgedStore:

@@ -3,23 +3,12 @@
 import json
 
 import pytest
-from forged_store import ForgedStore
+from forged_store import ForgedStore, sign
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.files import hash_file
 from mlm_vs_clm.pipeline import brat_export, inventory
 from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.tabulate import tabulate
-
-
-def sign(folder):
-    """Complete the record of a forged artifact, as the store writes it."""
-    record = json.loads((folder / RECORD).read_text())
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != RECORD]
-    record["files"] = {str(path.relative_to(folder)): hash_file(path) for path in files}
-    (folder / RECORD).write_text(
-        json.dumps({"stage": folder.parent.name, "seconds": 0.0, "measured": {}} | record)
-    )
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from forged_store import sign
 from simulated_ratings import ARMS
 
 from mlm_vs_clm.files import write_lines
@@ -33,6 +34,9 @@ def study(tmp_path_factory):
             texts = {f"{corpus[0]}{n}": f"Text {n} of {len(arm)} <b>&" for n in range(N_DOCUMENTS)}
             fills = [{"id": id, "text": text, "fills": [], "spans": []} for id, text in texts.items()]
             write_lines(made / "fills.jsonl", fills)
+            (made / "artifact.json").write_text("{}")
+            sign(made)
+            sign(score)
             cell = {"corpus": corpus, "arm": arm, "strategy": "random", "ratio": 0.5, "seed": 0}
             rows.append(cell | {"artifact": f"score/{corpus}{arm}"})
     (root / "results" / "laptop").mkdir(parents=True)

@@ -48,7 +48,7 @@ def test_every_figure_of_the_folder_is_on_the_page_with_its_content_in_words(rep
 
 def test_a_point_has_its_numbers_and_its_line_the_same_series():
     rows = {"corpus": "plots", "scope": "fills", "metric": "exact_match", "seed": 0, "n": 30}
-    rows |= {"tokens_seen": 1, "tokens_predicted": 1, "passes": 0.5}
+    rows |= {"tokens_seen": 1, "tokens_predicted": 1, "passes": 0.5, "excluded_because": ""}
     scored = {"value": 0.2, "low": 0.1, "high": 0.3}
     tables = tidy_fakes()
     tables["learning"] = pd.DataFrame(
@@ -117,7 +117,7 @@ def test_answers_in_words_stand_first_then_the_table_of_competence(make_report, 
     ]
     assert places == sorted(places) and page.index("<h2>Answers</h2>") < places[0]
     assert "2 [1, 3]" in page.replace("\u00a0", " ")
-    assert "<dd>mlm better: abstracts. Over 5 runs.</dd>" in page and "<dd>Over 5 runs" not in page
+    assert "<dd>mlm ahead, outside the margin: abstracts. Over 5 runs.</dd>" in page and "<dd>Over 5 runs" not in page
     assert "Over 5 runs" in (tmp_path / "sentences.csv").read_text()
 
 
