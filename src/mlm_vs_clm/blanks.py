@@ -6,8 +6,10 @@ from itertools import pairwise
 
 from .documents import find_words
 from .errors import StudyError
+from .ranges import Range
 
 CharSpan = tuple[int, int]  # character offsets, end exclusive
+COUNTS = Range(1, 10_000, whole=True)  # tokens of a blank: more than any model reads
 
 
 class DocumentError(StudyError):
@@ -43,9 +45,10 @@ class BlankedText:
     counts: list[int] | None = None
 
     def __post_init__(self):
-        if self.counts is not None and [n >= 1 for n in self.counts] != [True] * len(self.blanks):
+        if self.counts is not None and [n in COUNTS for n in self.counts] != [True] * len(self.blanks):
             raise DocumentError(
-                self.id, f"{len(self.blanks)} blanks need as many token counts, each 1 or more"
+                self.id,
+                f"{len(self.blanks)} blanks need as many token counts, each 1 or more (at most {COUNTS.high:,})",
             )
         cursor = 0
         for start, end in self.words:

@@ -439,3 +439,39 @@ def test_freed_memory_is_handed_back_once_a_process_has_grown(monkeypatch):
 
 def test_what_a_process_holds_is_at_most_what_it_ever_held():
     assert 10 < hardware.resident_memory_mb() <= 1.05 * hardware.peak_memory_mb("cpu")
+
+
+HUGE_RATE = {"body_learning_rate": 1e6, "head_learning_rate": 1e6}
+
+
+@pytest.mark.parametrize("name", ["mlm", "clm", "seq2seq", "mlm_nsp"])
+def test_training_stops_at_the_step_whose_loss_is_not_finite(name, tokenizer, documents, tmp_path):
+    told = rf"training with objective {name} stopped at step \d+ of \d+: its .* is not finite: lower scale.training"
+    for _ in range(2):  # the second goes on from the checkpoint that the first left
+        with pytest.raises(StudyError, match=told):
+            run_training(name, tokenizer, documents, tmp_path, **HUGE_RATE, weight_decay=1e6)
+    assert not (tmp_path / "training.json").exists()
+
+
+def test_training_does_not_begin_from_weights_that_are_no_numbers(start, tokenizer, documents, tmp_path):
+    model = deepcopy(start)
+    with torch.no_grad():
+        output_layer(model)(torch.zeros(1, model.config.hidden_size))
+        model.get_output_embeddings().bias.fill_(float("nan"))
+    with pytest.raises(
+        StudyError, match="step 0 of .* dev loss on a is not finite: the weights that it starts"
+    ):
+        train_tiny(model, tokenizer, documents, tmp_path, "mlm")
+
+
+def test_documents_longer_than_the_model_s_positions_are_one_line(tokenizer, documents, tmp_path):
+    model = as_kind(
+        start_from_scratch(SHAPE | {"positions": max(len(one.ids) for one in documents)}, tokenizer, 1),
+        "causal",
+        tokenizer,
+    )
+    train_tiny(model, tokenizer, documents, tmp_path / "fits", "clm", replace(TRAINING, token_budget=100))
+    with pytest.raises(
+        StudyError, match="objective kept reads a document of .* lower scale.training.max_subwords"
+    ):
+        train_tiny(model, tokenizer, documents, tmp_path / "kept", "kept")

@@ -24,7 +24,7 @@ from ..stats import (
     percentile_interval,
     undefined,
 )
-from ..tasks.outcome import UNTRAINED
+from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .competence import COMPETENT
 from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
@@ -86,7 +86,7 @@ def pair_cells(
         (downstream["corpus"] == corpus) & (downstream["metric"] == find_utility(downstream, corpus))
     ]
     useful = useful.rename(columns={"value": "utility", "trained_on": "arm"})
-    is_default = useful["reason"].fillna("").astype(str).str.startswith(UNTRAINED)
+    is_default = useful["reason"].fillna("").astype(str).str.startswith((UNTRAINED, NO_ROOM))
     useful = useful.assign(utility=useful["utility"].where(~is_default))
     keys = [*CELL_COLUMNS, "seed"]
     pairs = good.merge(useful[[*keys, "utility"]], on=keys)

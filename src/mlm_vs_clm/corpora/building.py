@@ -81,7 +81,8 @@ def check_own(
         mistakes.append(mistake)
         parts = {part or "all": windows for part, windows in gathered.parts.items()}
         card = describe(source, parts, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
-    return card_markdown(card), [str(mistake) for mistake in mistakes]
+    told = [card_markdown(card), *_list_without_room(task, gathered)]
+    return "\n".join(told), [str(mistake) for mistake in mistakes]
 
 
 def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
@@ -97,6 +98,19 @@ def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
         return []
     problem = "no author has two documents" if needed == "authors" else f"no document has {needed}"
     return [StudyError(f"corpus.task={task}: {problem}: choose another task or give {needed}")]
+
+
+def _list_without_room(task: str, gathered: Gathered) -> list[str]:
+    """Return a note where all documents have the same answer to the task: every score would be its bound."""
+    windows = [window for part in gathered.parts.values() for window in part]
+    answers: dict[str, set] = {
+        "genres": {frozenset(window.labels) for window in windows},
+        "verification": {window.author for window in windows},
+    }
+    answer = {"genres": "the same labels", "verification": "the same author"}
+    if len(answers.get(task, ())) != 1 or not any(answers[task]):
+        return []
+    return [f"note: corpus.task={task}: all documents have {answer[task]}, so the task measures nothing"]
 
 
 def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int) -> Corpus:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import StudyError
+from ..ranges import check_number
 from .baselines import BASELINES, COUNTING
 from .orders import ORDERS, PLANS, SCHEDULES, Pace, check_order
+from .ranges import RANGES
 from .sampling import Sampling
 
 # The kind of model that each writer (setting `arm.writer`) fills with, or the kinds of two models.
@@ -30,9 +32,9 @@ class Axis:
     """One setting of an arm.
 
     `values` has, for each writer with this axis, the values to choose from; one value is fixed, () is any number
-    (`Pace` and `Sampling` check its range). `role` is "text" (what the model sees, how long the fills are), "pace"
-    (in which order, how many at a time), "sampling", or in a study "model" (which model fills). An arm without the
-    setting has its `default`; None: every arm has it.
+    (of its range in `RANGES`). `role` is "text" (what the model sees, how long the fills are), "pace" (in which order,
+    how many at a time), "sampling", or in a study "model" (which model fills). An arm without the setting has its
+    `default`; None: every arm has it.
     """
 
     values: dict[str, tuple]
@@ -146,7 +148,7 @@ def why_no_likelihood(arm: Mapping[str, Any]) -> str:
 
 
 def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Axis] = AXIS) -> None:
-    """Raise StudyError for a value that the writer does not have on one of its axes."""
+    """Raise StudyError for a value that the writer does not have on one of its axes, and a number outside its range."""
     for name, axis in axes.items():
         values = axis.values.get(writer)
         if values and name in settings and settings[name] not in values:
@@ -155,12 +157,9 @@ def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Ax
                     f"arm.{name}={settings[name]} is not supported by writer {writer}, which always uses {values[0]}"
                 )
             raise StudyError(f"arm.{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
-    for name in ("max_length", "candidates", "lookahead"):
-        if settings.get(name, 1) < 1:
-            raise StudyError(f"arm.{name}={settings[name]}: give 1 or more")
-    weight = settings.get("weight", 0)
-    if not (isinstance(weight, (int, float)) and 0 <= weight <= 1):
-        raise StudyError(f"arm.weight={weight}: give the causal share, from 0 to 1")
+    for name in ("max_length", "candidates", "lookahead", "weight", "max_new_tokens"):
+        if name in settings and writer in AXIS[name].values:
+            check_number(f"arm.{name}", settings[name], RANGES[name])
 
 
 def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:

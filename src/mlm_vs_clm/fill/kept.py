@@ -10,6 +10,7 @@ from ..blanks import BlankedText, DocumentError, FilledText
 from ..errors import StudyError
 from ..models.checkpoints import edge_tokens
 from ..models.sizes import count_parameters, position_limit
+from .axes import check_values
 from .causal import count_walks
 from .ledger import Ledger
 from .rows import TokenRow, to_rows
@@ -50,6 +51,7 @@ def fill_kept(
     document as if it were alone. Raises StudyError for a tokenizer without a token that closes a text, DocumentError
     for kept words that leave no room.
     """
+    check_values("kept", {"max_new_tokens": max_new_tokens})
     if not (closing := edge_tokens(tokenizer)[1]):
         raise StudyError(
             "writing from kept words needs a tokenizer with a token that closes a text (SEP or EOS)"

@@ -1,5 +1,6 @@
 """How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..blanks import BlankedText, CharSpan
+from ..blanks import BlankedText, CharSpan, DocumentError
 from ..errors import StudyError
 from ..models.kernels.attention import as_filling
 from ..models.sizes import HEAD_ROWS, position_limit
@@ -166,6 +167,11 @@ class _Truth:
     def likelihoods(self, blanked: list[BlankedText]) -> list[Likelihood]:
         """Return the likelihood of the originals of each text, from what was noted."""
         nats = {id: -sum(found) for id, found in self.found.items()}
+        for id, value in nats.items():
+            if not math.isfinite(value):
+                raise DocumentError(
+                    id, "the likelihood of its originals is not finite: the weights of the model are damaged"
+                )
         sizes = [sum(map(len, text.originals())) for text in blanked]
         return [
             Likelihood(text.id, nats[text.id], size, len(self.tokens[text.id]))

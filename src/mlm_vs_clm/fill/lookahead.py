@@ -80,7 +80,7 @@ class Search:
     """
 
     def __init__(self, row: TokenRow, n_candidates: int, lookahead: int):
-        self.row, self.n_candidates, self.lookahead = row, n_candidates, lookahead
+        self.row, self.n_candidates, self.lookahead = row, n_candidates, min(lookahead, len(row.ids))
         self.blanks = [row.slots_of(blank) for blank in range(row.blank_of[-1] + 1)]
         self.parts, self.scores = [row.ids[: row.slots[0]]], [0.0]
         self.answers: list[list[int]] = [[]]

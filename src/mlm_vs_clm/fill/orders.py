@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StudyError
+from ..ranges import check_number
+from .ranges import RANGES
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +30,7 @@ class Pace:
     Order confidence may fill every slot at or above `threshold`, order entropy as many as keep their summed entropy
     (nats) within `entropy_bound`; both fill at least one. `sweeps` is for gibbs. 0 turns a setting off. `schedule` is
     how `passes` share the slots: `equal`, or `cosine`, which fills few slots at first and many at the end. Raises
-    StudyError for values out of range or that exclude each other.
+    StudyError for values out of range (see `RANGES`) or that exclude each other.
     """
 
     per_pass: int = 1
@@ -39,11 +41,8 @@ class Pace:
     schedule: str = "equal"
 
     def __post_init__(self):
-        for name, lowest in (("per_pass", 1), ("passes", 0), ("entropy_bound", 0), ("sweeps", 1)):
-            if not getattr(self, name) >= lowest:
-                raise StudyError(f"arm.{name}={getattr(self, name)}: give {lowest} or more")
-        if not 0 <= self.threshold <= 1:
-            raise StudyError(f"arm.threshold={self.threshold}: give a probability in (0, 1], or 0 for none")
+        for name in ("per_pass", "passes", "threshold", "entropy_bound", "sweeps"):
+            check_number(f"arm.{name}", getattr(self, name), RANGES[name])
         if (self.passes > 0) + (self.threshold > 0) + (self.entropy_bound > 0) > 1:
             raise StudyError("arm.passes, arm.threshold, arm.entropy_bound: set one of them, the others to 0")
         if self.schedule not in SCHEDULES:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..draws import keyed_uniform
 from ..errors import StudyError
+from ..ranges import Range, check_number
+from .ranges import LOWEST_TEMPERATURE, RANGES
 
 if TYPE_CHECKING:
     import torch
@@ -18,15 +20,17 @@ Key = tuple[str | int, ...]  # document id, slot and, after the first time, whic
 class Sampling:
     """Greedy at temperature 0; otherwise a draw keyed by (seed, document, slot, visit), independent of the batch.
 
-    Raises StudyError for a temperature or top_k below 0, a top_p outside (0, 1], and top_k or top_p without
-    temperature.
+    Raises StudyError for a number outside its range (see `RANGES`), and for top_k or top_p without temperature.
     """
 
     def __init__(self, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0):
-        if temperature < 0 or top_k < 0 or not 0 < top_p <= 1:
+        for name, value in (("temperature", temperature), ("top_k", top_k), ("top_p", top_p)):
+            check_number(f"sampling: {name}", value, RANGES[name])
+        check_number("sampling: seed", seed, Range(whole=True))
+        if 0 < temperature < LOWEST_TEMPERATURE:
             raise StudyError(
-                f"sampling: temperature={temperature}, top_k={top_k}, top_p={top_p}; temperature and top_k are "
-                "0 or more (0: greedy, all), top_p is in (0, 1]"
+                f"sampling: temperature={temperature} is too close to 0: give {LOWEST_TEMPERATURE:f} or more, or 0 for "
+                "the likeliest token"
             )
         if not temperature and (top_k or top_p < 1):
             raise StudyError(f"sampling: top_k={top_k} and top_p={top_p} need temperature > 0")

@@ -45,6 +45,7 @@ def fill_seq2seq(
 
     Raises DocumentError for a document that does not fit, StudyError for a tokenizer without masks.
     """
+    check_values("seq2seq", {"max_new_tokens": max_new_tokens})
     read, settle = _way(tokenizer, source)
     inputs = [read(text) for text in blanked]
     lengths = _check_lengths(model, tokenizer, blanked, inputs)

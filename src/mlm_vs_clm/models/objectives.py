@@ -14,6 +14,7 @@ IGNORE = -100
 # Masks after the token to predict where the left side alone is seen: a text that ends at once looks like the end of a
 # sentence. Training and filling share it.
 RUNWAY = 8
+ALIKE = 1e-9  # by which shares may miss 1, as they are rounded
 
 
 @dataclass(frozen=True)
@@ -395,13 +396,19 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
     for key in ("left_share", "masked_share", "prefix_share"):
         if not 0 <= (share := settings.get(key, 0)) <= 1:
             raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
+    shares = settings.get("mask_share", 0) + settings.get("random_share", 0)
+    if not shares <= 1 + ALIKE:
+        raise StudyError(
+            f"objective.mask_share and objective.random_share are {shares:g} together: give at most 1, as the rest of the "
+            "masked tokens stays as it is"
+        )
     drawn = "prefix_share" if name == "prefix_lm" else "ratio"
     middle = settings.get("prefix_share", Noise.prefix_share) if name == "prefix_lm" else ratio
     if not 0 <= (spread := settings.get("spread", 0)) <= min(middle, 1 - middle):
         raise StudyError(
             f"objective.spread={spread}: {drawn} - spread to {drawn} + spread must lie between 0 and 1"
         )
-    if settings.get("mean_span", 1) < 1:
+    if not settings.get("mean_span", 1) >= 1:
         raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 
 

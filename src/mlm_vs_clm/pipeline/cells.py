@@ -16,7 +16,7 @@ from ..corpora import load_split
 from ..documents import Document
 from ..files import read_lines, write_lines
 from ..tasks import TASKS
-from ..tasks.outcome import UNTRAINED
+from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .artifacts import inputs_of, name_of, read_record
 
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed")
@@ -160,7 +160,7 @@ def read_trained(path: Path) -> TrainedCell:
         about["task"],
         name_of(path),
         list(read_lines(path / "units.jsonl")),
-        reason if reason.startswith(UNTRAINED) else "",
+        reason if reason.startswith((UNTRAINED, NO_ROOM)) else "",
     )
 
 

@@ -23,6 +23,7 @@ from ..errors import READER_GONE, StudyError, describe_error, lost_reader, print
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
+from .checks import check_numbers
 from .cluster import explain_cluster
 from .config import Config, register
 from .effects import refuse_ignored
@@ -213,6 +214,7 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     refuse_launcher(stage)
     composed = {tuple(overrides): raw}
     asked = Job(compose(overrides, composed), overrides, composed=composed)
+    check_numbers(asked.config)
     if not is_sweep():  # its callback does this once
         refuse_ignored(stage, [asked], compose)
     if asked.config.scale.minutes and stage not in UNTRAINED:

@@ -1,25 +1,30 @@
-"""Every setting of the study: its name, type and default. Hydra composes them; only the recipes read them."""
+"""Every setting of the study: its name, type, default and, of a number, its range. Only the recipes read them.
 
-from dataclasses import asdict, dataclass, field, fields
+Hydra composes them and checks their types, `checks.check_numbers` their ranges. Of the numbers by which an arm fills,
+the library has the ranges (`fill.ranges`), as callers from Python give them too.
+"""
+
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
-from ..errors import StudyError
-from ..fill.axes import LATER_AXES
+from ..fill.axes import AUTO, LATER_AXES
+from ..fill.ranges import MOST_TOKENS, RANGES
+from ..ranges import LARGEST_SEED, RANGE, Range, count, number
 
 
 @dataclass
 class SizesConfig:
     """Documents in each split; null: from the corpus, at most `scale.documents` to fill. See corpora.splits.Sizes."""
 
-    generate: int | None = None
-    dev: int | None = None
-    test: int | None = None
-    pretrain_words: int | None = None
-    min_drawn_words: int = 1
-    per_group: int = 1
+    generate: int | None = count(None, 1)
+    dev: int | None = count(None, 1)
+    test: int | None = count(None, 1)
+    pretrain_words: int | None = count(None, 1)
+    min_drawn_words: int = count(1, 1)
+    per_group: int = count(1, 1)
 
 
 @dataclass
@@ -46,11 +51,61 @@ class CorpusConfig:
     reader: str | None = None
     columns: ColumnsConfig = field(default_factory=ColumnsConfig)
     skip_mistakes: bool = False
-    window_words: int = 128
-    min_words: int = 20
+    window_words: int = count(128, 1)
+    min_words: int = count(20, 1)
     gold_entities: bool | None = False
     show_examples: bool = False
-    seed: int = 0
+    seed: int = count(0, 0, LARGEST_SEED)
+
+
+def set_settings(config: Any, later: tuple[str, ...]) -> dict:
+    """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
+    defaults = {each.name: each.default for each in fields(config)}
+    return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
+
+
+LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences", "masked_share", "prefix_share")
+LATER_TRAINING = ("patience", "unique_tokens", "dropout")
+RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
+
+
+@dataclass
+class TrainingConfig:
+    """The budget and the optimiser; see models.training.loop.Training. A token budget of 0 follows from `scale.minutes`."""
+
+    token_budget: int = count(0, 0, MOST_TOKENS)
+    budgets: int = count(5, 1, 30)
+    batch_documents: int = count(4, 1)
+    body_learning_rate: float = number(3e-4, 0)
+    head_learning_rate: float = number(1e-3, 0)
+    warmup_share: float = number(0.04, 0, 1)
+    decay_share: float = number(0.2, 0, 1)
+    weight_decay: float = number(0.01, 0)
+    max_gradient_norm: float = number(1.0, 0, above=True)
+    max_subwords: int = count(256, 8)
+    dev_documents: int = count(96, 1)
+    checkpoint_seconds: float = number(45.0, 0)
+    patience: int = count(0, 0)
+    unique_tokens: int = count(0, 0)
+    dropout: float = number(0.0, 0, 1, below=True)
+    micro_batch_documents: int = count(0, 0)
+
+    def to_settings(self) -> dict:
+        """Return the settings in the id: without those that save checkpoints or fit the memory."""
+        settings = set_settings(self, LATER_TRAINING)
+        return {k: v for k, v in settings.items() if k not in RUNTIME_TRAINING}
+
+
+# Of what a model changes of `scale.training`, and of the shape of a new one.
+CHANGED = {each.name: each.metadata[RANGE] for each in fields(TrainingConfig)} | {
+    "budget_share": Range(0, 1, above=True)
+}
+SHAPE = {
+    "layers": Range(1, 200, whole=True),
+    "width": Range(1, 20_000, whole=True),
+    "heads": Range(1, 1_000, whole=True),
+    "positions": Range(8, 1_000_000, whole=True),
+}
 
 
 @dataclass
@@ -69,11 +124,11 @@ class ModelConfig:
     revision: str | None = None
     opening: str | None = None
     bidirectional: bool = False
-    training: dict[str, Any] = field(default_factory=dict)
-    shape: dict[str, int] = field(default_factory=dict)
-    vocabulary: int | None = None
+    training: dict[str, Any] = field(default_factory=dict, metadata={RANGE: CHANGED})
+    shape: dict[str, int] = field(default_factory=dict, metadata={RANGE: SHAPE})
+    vocabulary: int | None = count(None, 6, 1_000_000)  # five special tokens, and one to write with
     corpora: list[str] | None = None
-    seed: int = 0
+    seed: int = count(0, 0, LARGEST_SEED)
 
 
 @dataclass
@@ -81,16 +136,16 @@ class ObjectiveConfig:
     """What is predicted, and how inputs are corrupted in training."""
 
     name: str = MISSING
-    ratio: float = 0.5
+    ratio: float = number(0.5, 0, 1)
     unit: str = "token"
-    mask_share: float = 0.8
-    random_share: float = 0.1
-    spread: float = 0.0
-    left_share: float = 0.0
-    mean_span: float | None = None
+    mask_share: float = number(0.8, 0, 1)
+    random_share: float = number(0.1, 0, 1)
+    spread: float = number(0.0, 0, 0.5)
+    left_share: float = number(0.0, 0, 1)
+    mean_span: float | None = number(None, 1, 10_000)
     permute_sentences: bool = False
-    masked_share: float = 0.5
-    prefix_share: float = 0.5
+    masked_share: float = number(0.5, 0, 1)
+    prefix_share: float = number(0.5, 0, 1)
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
@@ -102,7 +157,12 @@ class MaskingConfig:
     """Which words may be masked, and the share of them that is."""
 
     strategy: str = MISSING
-    ratio: float = MISSING
+    ratio: float = number(MISSING, 0, 1, above=True)
+
+
+def axis(default: Any, name: str, **rest: Any) -> Any:
+    """Return the field of a number by which an arm fills, with its default, and its range of `fill.ranges`."""
+    return field(default=default, metadata={RANGE: replace(RANGES[name], **rest)})
 
 
 @dataclass
@@ -118,72 +178,29 @@ class ArmConfig:
     context: str = "none"
     length: str = "none"
     order: str = "none"
-    per_pass: int = 1
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    max_new_tokens: int = 0
-    passes: int = 0
-    threshold: float = 0.0
-    entropy_bound: float = 0.0
-    sweeps: int = 1
+    per_pass: int = axis(1, "per_pass")
+    temperature: float = axis(0.0, "temperature")
+    top_k: int = axis(0, "top_k")
+    top_p: float = axis(1.0, "top_p")
+    max_new_tokens: int = count(
+        0, 0, RANGES["max_new_tokens"].high
+    )  # 0: of an arm that fills blanks one by one
+    passes: int = axis(0, "passes")
+    threshold: float = axis(0.0, "threshold")
+    entropy_bound: float = axis(0.0, "entropy_bound")
+    sweeps: int = axis(1, "sweeps")
     schedule: str = "equal"
-    max_length: int = 4
-    candidates: int = 8
-    lookahead: int = 16
-    weight: Any = 0.5
+    max_length: int = axis(4, "max_length")
+    candidates: int = axis(8, "candidates")
+    lookahead: int = axis(16, "lookahead")
+    weight: Any = axis(0.5, "weight", also=(AUTO,))
     source: str = "kept"
     training: str = "domain"
-    budget: int = 0
+    budget: int = axis(0, "budget")
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
         return set_settings(self, LATER_AXES)
-
-
-def set_settings(config: Any, later: tuple[str, ...]) -> dict:
-    """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
-    defaults = {each.name: each.default for each in fields(config)}
-    return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
-
-
-LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences", "masked_share", "prefix_share")
-LATER_TRAINING = ("patience", "unique_tokens", "dropout")
-RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
-
-
-@dataclass
-class TrainingConfig:
-    """The budget and the optimiser; see models.training.loop.Training. A token budget of 0 follows from `scale.minutes`."""
-
-    token_budget: int = 0
-    budgets: int = 5
-    batch_documents: int = 4
-    body_learning_rate: float = 3e-4
-    head_learning_rate: float = 1e-3
-    warmup_share: float = 0.04
-    decay_share: float = 0.2
-    weight_decay: float = 0.01
-    max_gradient_norm: float = 1.0
-    max_subwords: int = 256
-    dev_documents: int = 96
-    checkpoint_seconds: float = 45.0
-    patience: int = 0
-    unique_tokens: int = 0
-    dropout: float = 0.0
-    micro_batch_documents: int = 0
-
-    def __post_init__(self):
-        for name in ("micro_batch_documents", "patience", "unique_tokens"):
-            if getattr(self, name) < 0:
-                raise StudyError(f"scale.training.{name}={getattr(self, name)}: give 0 (off) or more")
-        if not 0 <= self.dropout < 1:
-            raise StudyError(f"scale.training.dropout={self.dropout}: give a rate from 0 (off) to below 1")
-
-    def to_settings(self) -> dict:
-        """Return the settings in the id: without those that save checkpoints or fit the memory."""
-        settings = set_settings(self, LATER_TRAINING)
-        return {k: v for k, v in settings.items() if k not in RUNTIME_TRAINING}
 
 
 @dataclass
@@ -195,9 +212,9 @@ class CellConfig(MaskingConfig):
     """
 
     strategy: str = ""
-    ratio: float = 0.0
+    ratio: float = number(0.0, 0, 1)  # above 0 beside a strategy
     arms: list[str] = MISSING
-    seeds: list[int] = field(default_factory=list)
+    seeds: list[int] = count(list, 0, LARGEST_SEED)
     train: bool = True
     vary: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -217,7 +234,7 @@ class GridConfig:
     corpora: list[str] = MISSING
     maskings: list[MaskingConfig] = MISSING
     arms: list[str] = MISSING
-    seeds: list[int] = MISSING
+    seeds: list[int] = count(MISSING, 0, LARGEST_SEED)
     also: list[CellConfig] = field(default_factory=list)
     curve: list[str] = field(default_factory=list)
     likelihood: list[str] = field(default_factory=list)
@@ -262,6 +279,11 @@ class TrackConfig:
     reference: str = ""
 
 
+# With fewer than 20, no draw lies outside a 95 % interval; with 10,000, its ends vary by a hundredth of its width, and
+# more would fill the memory.
+RESAMPLES = (20, 10_000)
+
+
 @dataclass
 class ScaleConfig:
     """The size of a study; `documents` is the number filled of a corpus whose own file has its `sizes`, and the
@@ -274,14 +296,14 @@ class ScaleConfig:
 
     name: str = MISSING
     sizes: dict[str, SizesConfig] = field(default_factory=dict)
-    documents: int = 150
-    window_words: int = 128
-    per_pass: int = 1
-    max_new_tokens: int = 256
-    minutes: float = 0.0
+    documents: int = count(150, 1)
+    window_words: int = count(128, 1)
+    per_pass: int = axis(1, "per_pass")
+    max_new_tokens: int = axis(256, "max_new_tokens")
+    minutes: float = number(0.0, 0, 100_000)  # two months
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    task_seeds: dict[str, int] = field(default_factory=dict)
-    resamples: int = 1000
+    task_seeds: dict[str, int] = count(dict, 1, 1_000)
+    resamples: int = count(1000, *RESAMPLES)
     grid: GridConfig = field(default_factory=GridConfig)
     main: MaskingConfig = field(default_factory=lambda: MaskingConfig("random", 0.5))
 
@@ -297,9 +319,9 @@ class ScoringConfig:
         default_factory=lambda: ["bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"]
     )
     encoder: str = MISSING
-    layer: int = MISSING
+    layer: int = count(MISSING, 1, 1_000)
     language_model: str = MISSING
-    bound: float = 0.5
+    bound: float = number(0.5, 0, 1)
 
 
 @dataclass
@@ -318,14 +340,14 @@ class Config:
     trained_on: str = "generated"
     likelihood: bool = False
     check: bool = False
-    seed: int = 0
+    seed: int = count(0, 0, LARGEST_SEED)
     precision: str = "auto"
     store: str = "outputs"
     results: str = "results"
     data_dir: str = "data"
     device: str = "auto"
-    workers: int = 2
-    threads: int = 0
+    workers: int = count(2, 1, 1_000)
+    threads: int = count(0, 0, 1_000)
 
 
 def register() -> None:

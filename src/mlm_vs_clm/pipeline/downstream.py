@@ -13,7 +13,7 @@ from ..errors import StudyError
 from ..files import write_atomically, write_lines, write_table
 from ..stats import average_runs, bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
-from ..tasks.outcome import UNTRAINED, draw_cluster_weights
+from ..tasks.outcome import NO_ROOM, UNTRAINED, draw_cluster_weights
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import audit_copying, project
 from .cells import load_blanked_texts, load_documents, load_filled
@@ -36,6 +36,8 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         _generated(inputs) if settings["trained_on"] == "generated" else (splits["generate"], [], Counter())
     )
     outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
+    if outcomes[0].no_room:
+        print(f"{settings['task']}: {outcomes[0].no_room}")
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
     write_lines(
         folder / "units.jsonl", ({"task_seed": i} | row for i, o in enumerate(outcomes) for row in o.units)
@@ -113,11 +115,12 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     clusters = [unit["cluster"] for unit in first.units]
     drawn = draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
     weights = np.vstack([np.ones((1, first.n)), drawn])  # the first draw is the test set as it is
-    answers, untrained = [outcome.statistics for outcome in outcomes], describe_untrained(outcomes)
-    is_default, rows = untrained.startswith(UNTRAINED), []
+    answers = [outcome.statistics for outcome in outcomes]
+    untrained = first.no_room or describe_untrained(outcomes)
+    is_default, rows = untrained.startswith((UNTRAINED, NO_ROOM)), []
     for name, measure in first.measures.items():
         made = average_runs(np.array([measure(answer, weights) for answer in answers]), len(set(clusters)))
-        value = made.difference
+        value = np.nan if first.no_room else made.difference
         low, high = (np.nan, np.nan) if is_default else (made.low, made.high)
         reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
         rows.append(

@@ -19,8 +19,10 @@ from ..metrics import METRICS
 from ..metrics.proxies import PERPLEXITY
 from ..models.budgets import list_budgets
 from ..models.objectives import OBJECTIVES, check_objective
+from ..ranges import check_fields
 from ..tasks import TASKS
 from .artifacts import Recipe
+from .checks import check_shape
 from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
 from .variants import list_settings
 
@@ -136,6 +138,8 @@ def start(config: Config) -> Recipe:
     for key in CHECKPOINT_ONLY:
         if getattr(model, key):
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
+    if is_new:
+        check_shape(model)
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     return _recipe("start", settings, _training_corpora(config) if is_new else {})
@@ -176,7 +180,14 @@ def _training(config: Config) -> TrainingConfig:
                 f"model.training.{name} is unknown: choose one of budget_share, {', '.join(known)}"
             )
     made = replace(config.scale.training, **changed)
-    return replace(made, token_budget=round(share * made.token_budget))
+    check_fields(made, "scale.training.")
+    made = replace(made, token_budget=round(share * (tokens := made.token_budget)))
+    if tokens and made.token_budget < 2 ** (made.budgets - 1):
+        raise StudyError(
+            f"scale.training.budgets={made.budgets}: each is half of the next, so the first of {made.token_budget} tokens "
+            "would have none: give fewer, or more tokens"
+        )
+    return made
 
 
 def budget(config: Config, trainings: list[Recipe]) -> Recipe:
@@ -350,12 +361,9 @@ def downstream(config: Config) -> Recipe:
 
 def _task_seeds(config: Config) -> int:
     task = config.corpus.task
-    seeds = config.scale.task_seeds.get(task, 0)
-    if seeds < 1:
-        raise StudyError(
-            f"scale.task_seeds.{task} is missing or below 1: give the number of task models to train"
-        )
-    return seeds
+    if task not in config.scale.task_seeds:
+        raise StudyError(f"scale.task_seeds.{task} is missing: give the number of task models to train")
+    return config.scale.task_seeds[task]
 
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:

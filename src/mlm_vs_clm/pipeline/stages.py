@@ -24,7 +24,7 @@ from ..hardware import (
     reuse_freed_memory,
     training_threads,
 )
-from ..masking import mask_words, tag_entities
+from ..masking import mask_words, reads_entities, tag_entities
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, read_record
 from .recipes import UNIT_TOKENS
@@ -189,6 +189,8 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
 
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
     made = _hide(load_split(inputs["corpus"], "generate"), settings, runtime)
+    corpus = read_record(inputs["corpus"])["settings"]["name"]
+    _refuse_without_blanks(made, strategy, ratio, corpus)
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {
@@ -203,6 +205,20 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
         "documents_without_blanks": sum(not c.blanks for c in made),
     }
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1))
+
+
+def _refuse_without_blanks(made: list[Corruption], strategy: str, ratio: float, corpus: str) -> None:
+    """Raise StudyError where no document has a blank: every text would be its original, and every score perfect."""
+    if any(one.blanks for one in made):
+        return
+    n_eligible = sum(one.n_eligible for one in made)
+    what = "an entity" if reads_entities(strategy) else "a word that it may mask"
+    reason = f"no document has {what}: choose another masking"
+    if n_eligible:
+        reason = f"{ratio:g} of its {n_eligible} words is below one in each document: raise the ratio"
+    raise StudyError(
+        f"masking.strategy={strategy}, masking.ratio={ratio:g} hides no word of corpus {corpus}: {reason}"
+    )
 
 
 def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[Corruption]:

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from ..errors import StudyError, describe_error, print_traceback
 from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import MEMORY
+from ..ranges import check_number, range_of
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig
@@ -114,8 +115,7 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 
     A cell that fails does not stop the others; at the end it raises StudyError.
     """
-    if config.workers < 1:
-        raise StudyError(f"workers={config.workers}: give 1 or more processes")
+    check_number("workers", config.workers, range_of(Config, "workers"))
     check_main(config)
     whole = cells(config, choose)
     if needed := _list_missing(store, whole):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from omegaconf import DictConfig
 
 from ..errors import StudyError
 from ..files import write_atomically
+from .checks import has_mistake
 from .cluster import watch_queue_without_accounts
 from .command import AT_STOP, MISTAKES, Job, compose, one_line
 from .effects import RUNTIME, refuse_ignored
@@ -35,7 +37,7 @@ class Outcomes(Callback):
         """Refuse a setting that no job would use; name a folder for the outcomes of this sweep alone."""
         try:
             asked = list_jobs(config)
-            refuse_ignored(config.hydra.job.name, (Job(compose(one), one) for one in asked), compose)
+            refuse_ignored(config.hydra.job.name, list_in_range(asked), compose)
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
         if config.hydra.launcher._target_.endswith("SlurmLauncher"):
@@ -94,6 +96,14 @@ class Outcomes(Callback):
             publish(tabulate_sweep(stage, jobs, outcomes), place, f"A sweep of {len(jobs)} jobs", command)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def list_in_range(asked: list[list[str]]) -> Iterator[Job]:
+    """Yield the jobs of a sweep whose numbers are in their ranges; any other tells its mistake when it runs."""
+    for overrides in asked:
+        job = Job(compose(overrides), overrides)
+        if not has_mistake(job.config):
+            yield job
 
 
 def list_jobs(config: DictConfig) -> list[list[str]]:

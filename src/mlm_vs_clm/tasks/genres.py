@@ -10,7 +10,7 @@ import numpy as np
 
 from ..documents import Document, split_words
 from ..errors import StudyError
-from .outcome import UNTRAINED, Measure, Outcome, divide, draw_training_set, find_origin
+from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, divide, draw_training_set, find_origin
 
 PENALTY = 3.0
 N_THRESHOLDS = 101
@@ -126,7 +126,9 @@ def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: t
         {"id": document.id, "cluster": find_origin(document)} | dict(zip(columns, row.tolist(), strict=True))
         for document, row in zip(test, table, strict=True)
     ]
-    return Outcome(units, columns, MEASURES, skipped, notes)
+    is_alike = len({frozenset(document.labels) for document in test}) == 1
+    no_room = f"{NO_ROOM}: all {len(test)} documents have the same labels" if is_alike else ""
+    return Outcome(units, columns, MEASURES, skipped, notes, no_room)
 
 
 def measure_micro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:

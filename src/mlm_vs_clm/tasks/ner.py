@@ -16,7 +16,7 @@ import numpy as np
 import pycrfsuite
 
 from ..documents import Document, Entity, find_words, split_words
-from .outcome import UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_origin
+from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_origin
 from .word_clusters import WordClusters, learn_word_clusters
 from .word_features import describe_words
 from .word_spans import (
@@ -158,7 +158,8 @@ def make_outcome(answers: list[set[WordSpan]], test: list[Document], skipped: di
     counted = {reason: count for reason, count in skipped.items() if count}
     counted |= {f"test {reason}": count for reason, count in left_out.items()}
     columns = tuple(name_counts(types))
-    return Outcome(units, columns, MEASURES, counted, notes)
+    no_room = "" if types else f"{NO_ROOM}: none of {len(test)} documents has an entity"
+    return Outcome(units, columns, MEASURES, counted, notes, no_room)
 
 
 def name_counts(types: list[str]) -> list[str]:

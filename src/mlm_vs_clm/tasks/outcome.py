@@ -11,6 +11,9 @@ from ..documents import Document
 
 KEPT_SHARE = 0.9
 UNTRAINED = "no model could be trained"  # first words of a note: the answers are defaults, not a measurement
+NO_ROOM = (
+    "the test cannot tell one model from another"  # first words of a reason: every score would be its bound
+)
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -21,7 +24,8 @@ class Outcome:
     `units` has one row per test unit: "id", "cluster" (what is resampled together) and `columns` (numbers).
     Each of `measures` maps an array (n units, n columns) and weights (n resamples, n units), how often each unit
     counts, to scores (n resamples,), NaN where the score is not defined.
-    `skipped` counts what was left out, by reason; `notes` lists where the model is not what was asked for.
+    `skipped` counts what was left out, by reason; `notes` lists where the model is not what was asked for. `no_room`
+    says why the test units measure nothing ("" where they do).
     """
 
     units: list[dict]
@@ -29,6 +33,7 @@ class Outcome:
     measures: Mapping[str, Measure]
     skipped: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    no_room: str = ""
 
     @property
     def n(self) -> int:

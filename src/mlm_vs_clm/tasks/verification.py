@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..documents import Document
-from .outcome import UNTRAINED, Measure, Outcome, draw_training_set
+from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, draw_training_set
 from .pan import NO_ANSWER, PAN, compute_overall
 from .problems import Problem, draw_problems, place_problems
 
@@ -140,7 +140,9 @@ def make_outcome(
         }
         for number, (problem, answer) in enumerate(zip(problems, scores, strict=True))
     ]
-    return Outcome(units, COLUMNS, MEASURES, skipped, notes)
+    is_alike = len({problem.same for problem in problems}) == 1
+    no_room = f"{NO_ROOM}: all {len(problems)} problems have the same answer" if is_alike else ""
+    return Outcome(units, COLUMNS, MEASURES, skipped, notes, no_room)
 
 
 def measure_scores(measure: Callable, table: np.ndarray, weights: np.ndarray) -> np.ndarray:

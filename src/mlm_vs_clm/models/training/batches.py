@@ -9,6 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...documents import find_sentence_starts
 from ...draws import keyed_rng
+from ...errors import StudyError
 from ..checkpoints import edge_tokens, sentinel_tokens
 from ..objectives import (
     IGNORE,
@@ -185,6 +186,18 @@ def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> Batch:
         visible = (places <= places[:, None]) | (places < prefixes)
         batch["attention_mask"] = (visible & is_text[:, None])[:, None]
     return batch
+
+
+def check_room(part: Batch, limit: int | None, objective: str) -> None:
+    """Raise StudyError for a batch with more positions than the model has (None: no limit)."""
+    positions = [part[name].shape[1] for name in ("input_ids", "decoder_input_ids") if name in part]
+    if "position_ids" in part:
+        positions[0] = int(part["position_ids"].max()) + 1
+    if limit and 0 < limit < max(positions):
+        raise StudyError(
+            f"objective {objective} reads a document of {max(positions)} positions, and the model has {limit}: lower "
+            "scale.training.max_subwords"
+        )
 
 
 def count_read(part: Batch) -> int:

@@ -37,9 +37,9 @@ from ..objectives import (
     describe_noise,
     split_batches,
 )
-from ..sizes import count_parameters, forward_flops, head_parameters
+from ..sizes import count_parameters, forward_flops, head_parameters, position_limit
 from ..starts import add_mask_token
-from .batches import Batch, Batches, count_read, find_target_tokens, order_batches
+from .batches import Batch, Batches, check_room, count_read, find_target_tokens, order_batches
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .loss import PredictedLoss, count_pairs, count_predicted, weigh
 
@@ -154,6 +154,7 @@ class Trainer:
     ):
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.model, self.tokenizer = model, tokenizer
+        self.limit = position_limit(model)
         self.device, self.sizes = torch.device(training.device), count_parameters(model)
         torch.manual_seed(batches.seed)
         judges_pairs = OBJECTIVES[batches.objective].reads_pairs
@@ -277,11 +278,26 @@ class Trainer:
         switch(self.model, self.batches.objective_at(number).kind)
         self.learner.train()
         loss = sum(self._learn(part, weigh(part) / max(weight, 1), n_pairs) for part in micro_batches)
-        nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
+        self._refuse_not_finite("training loss", loss, number + 1)
+        norm = nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
+        self._refuse_not_finite("gradient", norm.item(), number + 1)
         self.optimizer.step()
         self.optimizer.zero_grad()
         MEMORY.release_if_grown()
         return loss
+
+    def _refuse_not_finite(self, what: str, value: float, step: int) -> None:
+        """Raise StudyError where a loss or gradient is infinite or no number: from there on nothing would be learned."""
+        if math.isfinite(value):
+            return
+        rates = f"{self.training.body_learning_rate:g} and {self.training.head_learning_rate:g}"
+        advice = f"lower scale.training.body_learning_rate and head_learning_rate (now {rates})"
+        if step == 0:
+            advice = "the weights that it starts from are damaged, choose another model"
+        raise StudyError(
+            f"training with objective {self.batches.objective} stopped at step {step} of {len(self.batches)}: "
+            f"its {what} is not finite: {advice}"
+        )
 
     def _learn(self, part: Batch, share: float, n_pairs: int) -> float:
         """Add the gradients of a micro-batch, weighted by its share of the predictions; return its share of the loss."""
@@ -299,6 +315,7 @@ class Trainer:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=is_low)
 
     def _on_device(self, part: Batch) -> Batch:
+        check_room(part, self.limit, self.batches.objective)
         return {name: values.to(self.device) for name, values in part.items()}
 
     def _count(self, micro_batches: list[Batch]) -> None:
@@ -313,11 +330,14 @@ class Trainer:
     def _evaluate(self, budget: int) -> None:
         """Add a point to the curve: the mean training loss since the last one, and the dev loss of each corpus."""
         train_loss, self.losses = (float(np.mean(self.losses)) if self.losses else None), []
+        dev_loss = {name: self._dev_loss(name) for name in self.dev}
+        for name, loss in dev_loss.items():
+            self._refuse_not_finite(f"dev loss on {name}", loss, self.state["step"])
         self.state["curve"].append(
             {"budget": budget}
             | {name: self.state[name] for name in TOTALS}
             | {"train_loss": train_loss}
-            | {"dev_loss": {name: self._dev_loss(name) for name in self.dev}}
+            | {"dev_loss": dev_loss}
             | {"passes": {name: seen[self.state["step"]] for name, seen in self.passes.items()}}
         )
 
@@ -340,7 +360,8 @@ class Trainer:
                     loss_all += self._loss(part).item() * weight
         if not weight_all:
             raise StudyError(
-                f"nothing is predicted in the dev documents of {corpus}: raise scale.training.dev_documents"
+                f"nothing is predicted in the dev documents of {corpus}: raise objective.ratio or "
+                "scale.training.dev_documents"
             )
         return loss_all / weight_all
 

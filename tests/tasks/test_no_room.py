@@ -1,0 +1,66 @@
+"""A test whose units all have one answer measures nothing, and says so instead of a perfect score."""
+
+import math
+
+import pytest
+
+from mlm_vs_clm.corpora.building import Gathered, _list_without_room
+from mlm_vs_clm.documents import Document, Entity
+from mlm_vs_clm.pipeline.downstream import _score
+from mlm_vs_clm.tasks import genres, ner, verification
+from mlm_vs_clm.tasks.outcome import NO_ROOM
+
+TEXTS = ["the sea", "a town", "the boat", "a road", "the net", "a school"]
+
+
+def write(labels):
+    return [
+        Document(f"d{number}", text, labels=labels[number % len(labels)]) for number, text in enumerate(TEXTS)
+    ]
+
+
+ONE_LABEL, TWO_LABELS = write([("a",)]), write([("a",), ("b",)])
+NO_ENTITY = [Document(one.id, one.text) for one in ONE_LABEL]
+ONE_TYPE = [Document(one.id, one.text, entities=(Entity(0, 3, "Thing"),)) for one in ONE_LABEL]
+SAME = [{"id": "p1", "known": ["d0"], "unknown": "d1", "same": True}]
+BOTH = [*SAME, {"id": "p2", "known": ["d0"], "unknown": "d2", "same": False}]
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        genres.majority(TWO_LABELS, ONE_LABEL),
+        genres.evaluate(ONE_LABEL, ONE_LABEL, ONE_LABEL, TWO_LABELS * 20, 0),
+        genres.majority(ONE_LABEL, write([("a", "b"), ("b", "a")])),
+        ner.majority(ONE_TYPE, NO_ENTITY),
+        verification.majority(NO_ENTITY, NO_ENTITY, given=SAME),
+    ],
+)
+def test_units_that_all_have_one_answer_have_no_score_and_a_reason(outcome):
+    rows = _score([outcome], 20)
+    assert rows and all(math.isnan(row[key]) for row in rows for key in ("value", "low", "high"))
+    assert all(row["reason"].startswith(NO_ROOM) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        genres.majority(TWO_LABELS, TWO_LABELS),
+        genres.majority(TWO_LABELS, write([("a",), ()])),
+        ner.majority(ONE_TYPE, ONE_TYPE),
+        verification.majority(NO_ENTITY, NO_ENTITY, given=BOTH),
+    ],
+)
+def test_one_type_of_entity_or_two_answers_are_a_test(outcome):
+    rows = _score([outcome], 20)
+    assert outcome.no_room == "" and not math.isnan(rows[0]["value"]) and rows[0]["reason"] == ""
+
+
+def test_the_check_of_a_corpus_says_that_all_documents_have_the_same_labels():
+    def notes(task, documents):
+        return _list_without_room(task, Gathered(None, {"": documents}, [], [], {}, {}))
+
+    assert "all documents have the same labels" in notes("genres", ONE_LABEL)[0]
+    assert not notes("genres", TWO_LABELS) and not notes("ner", ONE_LABEL) and not notes("genres", NO_ENTITY)
+    one_author = [Document(one.id, one.text, author="x") for one in ONE_LABEL]
+    assert "the same author" in notes("verification", one_author)[0]
