@@ -8,7 +8,7 @@ import pytest
 
 from mlm_vs_clm import fill
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill.axes import AXIS, MODEL_KINDS, PACE, arguments_of, check_arm
+from mlm_vs_clm.fill.axes import ARM_AXIS, AXIS, MODEL_KINDS, PACE, arguments_of, check_arm
 from mlm_vs_clm.pipeline.config import LATER_AXES, ArmConfig
 
 
@@ -19,8 +19,8 @@ def test_later_axes_are_those_that_stored_ids_rest_on():
 
 
 def test_axes_are_the_settings_of_an_arm():
-    assert set(AXIS) | {"name", "writer", "objective"} == set(vars(ArmConfig()))
-    assert all(getattr(ArmConfig(), name) == AXIS[name].default for name in LATER_AXES)
+    assert set(ARM_AXIS) | {"name", "writer", "objective"} == set(vars(ArmConfig()))
+    assert all(getattr(ArmConfig(), name) == ARM_AXIS[name].default for name in LATER_AXES)
     assert set(PACE) == {
         "order", "per_pass", "passes", "threshold", "entropy_bound", "sweeps", "schedule"
     }  # fmt: skip

@@ -4,7 +4,7 @@ Imports neither torch nor transformers, so a mistake in the settings is reported
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import StudyError
@@ -32,9 +32,9 @@ class Axis:
     """One setting of an arm.
 
     `values` has, for each writer with this axis, the values to choose from; one value is fixed, () is any number
-    (of its range in `RANGES`). `role` is "text" (what the model sees, how long the fills are), "pace"
-    (in which order, how many at a time), "sampling" or "model" (which model fills). An arm without the setting has
-    its `default`; None: every arm has it.
+    (of its range in `RANGES`). `role` is "text" (what the model sees, how long the fills are), "pace" (in which order,
+    how many at a time), "sampling", or in a study "model" (which model fills). An arm without the setting has its
+    `default`; None: every arm has it.
     """
 
     values: dict[str, tuple]
@@ -44,17 +44,12 @@ class Axis:
 
 MASKED, BY_SLOT, ALL = ("masked",), ("masked", "causal", "infill"), tuple(MODEL_KINDS)
 MASKED_LEFT, LOOKAHEAD, PRODUCT = ("masked_left",), ("lookahead",), ("product",)
-BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
-LEAKY = ("bigram_leaky",)
 BY_TOKEN = (*BY_SLOT, *MASKED_LEFT, *PRODUCT)
-TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
-AUTO = "auto"  # the weight of a product that is chosen on dev documents
 AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
-        | dict.fromkeys(("lookahead", "product", "bigram_both"), ("both",))
-        | dict.fromkeys(("masked_left", "bigram_left"), ("left",))
-        | {"bigram_leaky": ("leaky",), "kept": ("kept",)}
+        | dict.fromkeys(("lookahead", "product"), ("both",))
+        | {"masked_left": ("left",), "kept": ("kept",)}
     ),
     "length": Axis(
         dict.fromkeys(BY_SLOT, ("known", "one", "free"))
@@ -66,21 +61,34 @@ AXIS: dict[str, Axis] = {
     "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
     "max_new_tokens": Axis(dict.fromkeys(("seq2seq", "kept"), ())),
-    "order": Axis(
-        dict.fromkeys((*ALL, *BIGRAMS), ("left_to_right",))
-        | {"masked": ORDERS}
-        | dict.fromkeys(LEAKY, ("spread",)),
-        "pace",
-    ),
-    "per_pass": Axis(dict.fromkeys((*MASKED, *LEAKY), ()), "pace"),
+    "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": ORDERS}, "pace"),
+    "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),
     "threshold": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "entropy_bound": Axis(dict.fromkeys(MASKED, ()), "pace", default=0.0),
     "sweeps": Axis(dict.fromkeys(MASKED, ()), "pace", default=1),
     "schedule": Axis(dict.fromkeys(MASKED, tuple(SCHEDULES)), "pace", default="equal"),
-    "temperature": Axis(dict.fromkeys((*BY_TOKEN, *BIGRAMS), ()), "sampling"),
+    "temperature": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
     "top_k": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
     "top_p": Axis(dict.fromkeys(BY_TOKEN, ()), "sampling"),
+}
+PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
+SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")
+
+# What the study adds: the values of its baselines, and which model fills.
+BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
+LEAKY = ("bigram_leaky",)
+TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
+AUTO = "auto"  # the weight of a product that is chosen on dev documents
+OF_BASELINES: dict[str, dict[str, tuple]] = {
+    "context": {"bigram_left": ("left",), "bigram_both": ("both",), "bigram_leaky": ("leaky",)},
+    "order": dict.fromkeys(BIGRAMS, ("left_to_right",)) | dict.fromkeys(LEAKY, ("spread",)),
+    "per_pass": dict.fromkeys(LEAKY, ()),
+    "temperature": dict.fromkeys(BIGRAMS, ()),
+}
+ARM_AXIS = {
+    name: replace(axis, values=axis.values | OF_BASELINES.get(name, {})) for name, axis in AXIS.items()
+} | {
     "training": Axis(
         dict.fromkeys(ALL, (*TRAINED_ON, "general")) | dict.fromkeys(COUNTING, TRAINED_ON),
         "model",
@@ -88,10 +96,8 @@ AXIS: dict[str, Axis] = {
     ),
     "budget": Axis(dict.fromkeys((*ALL, *COUNTING), ()), "model", default=0),
 }
-PACE = tuple(name for name, axis in AXIS.items() if axis.role == "pace")
-SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")
 # Axes that an arm's settings name only when set, so that results made before an axis existed keep their ids.
-LATER_AXES = tuple(name for name, axis in AXIS.items() if axis.default is not None)
+LATER_AXES = tuple(name for name, axis in ARM_AXIS.items() if axis.default is not None)
 
 
 def arguments_of(*writers: str) -> list[str]:
@@ -108,7 +114,7 @@ def check_arm(arm: Mapping[str, Any]) -> None:
         known = ", ".join([*MODEL_KINDS, *BASELINES])
         raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
     is_given = arm.get("weight") != AUTO
-    check_values(writer, arm if is_given else {**arm, "weight": 0.5})
+    check_values(writer, arm if is_given else {**arm, "weight": 0.5}, ARM_AXIS)
     _check_effects(writer, arm)
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
     if writer == "masked":
@@ -120,9 +126,11 @@ def check_arm(arm: Mapping[str, Any]) -> None:
 
 def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
     """Raise StudyError for an axis that is set and that the writer does not have."""
-    off = {name: getattr(Sampling(), name) for name in SAMPLING} | {n: AXIS[n].default for n in LATER_AXES}
+    off = {name: getattr(Sampling(), name) for name in SAMPLING} | {
+        n: ARM_AXIS[n].default for n in LATER_AXES
+    }
     for name, value in off.items():
-        if writer not in AXIS[name].values and arm.get(name, value) != value:
+        if writer not in ARM_AXIS[name].values and arm.get(name, value) != value:
             raise StudyError(
                 f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {value}"
             )
@@ -139,9 +147,9 @@ def why_no_likelihood(arm: Mapping[str, Any]) -> str:
     return ""
 
 
-def check_values(writer: str, settings: Mapping[str, Any]) -> None:
+def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Axis] = AXIS) -> None:
     """Raise StudyError for a value that the writer does not have on one of its axes, and a number outside its range."""
-    for name, axis in AXIS.items():
+    for name, axis in axes.items():
         values = axis.values.get(writer)
         if values and name in settings and settings[name] not in values:
             if len(values) == 1:
