@@ -17,7 +17,7 @@ def texts():
 
 @pytest.fixture(scope="session")
 def tokenizer():
-    from mlm_vs_clm.models.starts import train_tokenizer
+    from mlm_vs_clm.training.starts import train_tokenizer
 
     return train_tokenizer(TEXTS, 400)
 
@@ -53,21 +53,21 @@ def networks(tokenizers):
 
 @pytest.fixture(scope="session")
 def start(tokenizer):
-    from mlm_vs_clm.models.starts import start_from_scratch
+    from mlm_vs_clm.training.starts import start_from_scratch
 
     return start_from_scratch(SHAPE, tokenizer, seed=1).eval()
 
 
 @pytest.fixture(scope="session")
 def causal_model(start, tokenizer):
-    from mlm_vs_clm.models.starts import as_kind
+    from mlm_vs_clm.training.starts import as_kind
 
     return as_kind(start, "causal", tokenizer).eval()
 
 
 @pytest.fixture(scope="session")
 def seq2seq_model(start, tokenizer):
-    from mlm_vs_clm.models.starts import as_kind
+    from mlm_vs_clm.training.starts import as_kind
 
     return as_kind(start, "seq2seq", tokenizer).eval()
 

@@ -8,36 +8,9 @@ from dataclasses import asdict, dataclass
 
 import regex
 
+from blankfill.text import PUNCTUATION, SPELT, split_words
+
 from .errors import StudyError
-
-# Scripts whose texts put no space between words: each character is a word.
-BY_CHARACTER = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
-# What a signature says of the words that a score counted.
-WORDS = f"words:letters+digits+marks|by character:{'+'.join(BY_CHARACTER)}"
-
-# Sets of characters, to stand inside [ ]. The script of some signs is known by its extensions alone (the Japanese long
-# vowel); those of Thai have the apostrophe U+02BC, which other scripts use.
-_UNSPACED = "".join(rf"\p{{Script={name}}}" for name in BY_CHARACTER) + r"\p{scx=Han}\p{scx=Kana}"
-_SINGLE = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
-_LETTER = rf"[a-zA-Z0-9[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]]"  # those of ASCII first: it is faster
-_MARK = r"[\p{M}\u200C\u200D]"  # with the joiners, which change the shape of letters
-_INSIDE = r"[\u00AD\u200E\u200F\u2060\uFEFF]"  # unseen: soft hyphen, directions, no break
-_UNSEEN = r"\s\p{Cc}[\p{DI}--\p{M}]"  # no word where they stand alone
-_EMOJI = r"\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\U000E0020-\U000E007F]*"
-_SYMBOL = (
-    rf"\p{{Regional_Indicator}}{{2}}{_MARK}*|{_EMOJI}(?:\u200D{_EMOJI})*{_MARK}*"
-    rf"|[^\p{{L}}\p{{N}}{_UNSEEN}]{_MARK}*"
-)
-WORD = regex.compile(
-    rf"{_LETTER}[a-zA-Z0-9]*+[{_LETTER}{_MARK}]*+(?:{_INSIDE}++{_LETTER}[{_LETTER}{_MARK}]*+)*+"
-    rf"|{_SINGLE}{_MARK}*+|{_SYMBOL}",
-    regex.V1,
-)
-PUNCTUATION = regex.compile(rf"(?=[\p{{P}}\p{{S}}])(?:{_SYMBOL})", regex.V1)
-OF_RUN = regex.compile(rf"{_LETTER}|{_MARK}", regex.V1)
-# Two letters and their marks, or a character that is a word: no digits.
-LETTERS = regex.compile(rf"[{_LETTER}--\p{{Nd}}][[{_LETTER}--\p{{Nd}}]{_MARK}]+|{_SINGLE}{_MARK}*", regex.V1)
-SPELT = regex.compile(r"[\p{L}\p{M}\p{N}]")
 
 # A full stop may end an abbreviation, a number or a sentence; a danda or an ideographic stop ends a sentence.
 _CLOSE, _OPEN = r"[\"'\p{Pe}\p{Pf}]*", r"[\"'`\p{Ps}\p{Pi}\u201A\u201E¿¡]*"
@@ -101,40 +74,6 @@ def check_offsets(entity: Entity, text: str, where: str) -> None:
     if not 0 <= entity.start < entity.end <= len(text):
         offsets = f"entity offsets {entity.start}-{entity.end}"
         raise StudyError(f"{where}: {offsets} fall outside the text of {len(text)} characters: correct it")
-
-
-def find_words(text: str) -> list[tuple[int, int]]:
-    """Return the character offsets of every word: a run of letters and digits with their marks, or a symbol.
-
-    In the scripts of BY_CHARACTER each character is a word, with its marks. The rule depends on no model and no
-    language. As punctuation is split off, scores ignore the spacing that tokenizers introduce ("blood - pressure" and
-    "blood-pressure" are the same three words). An emoji of several characters is one symbol. Characters that are not
-    seen (space, control, direction) belong to no word.
-    """
-    return [match.span() for match in WORD.finditer(text)]
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a text as strings."""
-    return WORD.findall(text)
-
-
-def would_merge(text: str, place: int) -> bool:
-    """Return whether what stands on both sides of a place in a text is of letters, digits and marks of one run."""
-    return all(OF_RUN.fullmatch(side) for side in (text[max(place - 1, 0) : place], text[place : place + 1]))
-
-
-def compose(text: str) -> str:
-    """Return a text with each letter and its marks as one character where there is one (NFC)."""
-    return unicodedata.normalize("NFC", text)
-
-
-def fold_case(text: str) -> str:
-    """Return a text in small letters and composed (NFC): texts that look the same but for case are equal.
-
-    Not for offsets: its length may differ from the text's.
-    """
-    return compose(compose(text).lower())
 
 
 def measure_stopwords(texts: Iterable[str]) -> float:

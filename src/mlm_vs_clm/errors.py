@@ -1,47 +1,5 @@
-"""The one kind of error that a user can fix, and how any other is described in one line."""
+"""The study raises the library's error: one line that tells what is wrong, where and what to do."""
 
-import os
-import select
-import sys
-import traceback
-from pathlib import Path
+from blankfill.errors import BlankfillError as StudyError
 
-STDOUT = 1  # the file descriptor
-READER_GONE = 141  # what a shell reports of a command that a closed pipe ended
-
-
-class StudyError(Exception):
-    """A mistake in the input or the machine, in one line: what is wrong, where, what to do."""
-
-    def __init__(self, message: str):
-        super().__init__(
-            " ".join(message.splitlines())
-        )  # an id or a value that it names may have line breaks
-
-
-def describe_error(error: BaseException) -> str:
-    """Return one line: the message of a StudyError; of another error its type and place, as its message may quote a text."""
-    if isinstance(error, StudyError):
-        return str(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
-    return f"unexpected {type(error).__name__}{place}: see its traceback"
-
-
-def print_traceback(error: BaseException) -> None:
-    """Print where an error came from and what `describe_error` says of it, never its own message."""
-    stack = "".join(traceback.format_tb(error.__traceback__))
-    print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)
-
-
-def lost_reader() -> bool:
-    """Return whether nobody reads the output any more (`| head`); what is not yet written then goes nowhere.
-
-    Another pipe may break too, that of a worker process, which is an error to tell.
-    """
-    output = select.poll()
-    output.register(STDOUT, select.POLLOUT)
-    is_lost = any(event & select.POLLERR for _, event in output.poll(0))
-    if is_lost:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
-    return is_lost
+__all__ = ["StudyError"]

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-ROOT = Path(__file__).parents[2]  # of the checkout: conf, docs, notebooks, results
+
+MANIFEST = "MANIFEST.sha256"  # of all results, in the format of sha256sum
+
+
+CHECKOUT = Path(__file__).parents[2]
+# Of the checkout: conf, docs, experiments, notebooks, results. An installed package has what it reads of these in `shipped`.
+ROOT = CHECKOUT if (CHECKOUT / "conf" / "config.yaml").is_file() else Path(__file__).parent / "shipped"
 CHECKPOINT = "checkpoint"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 

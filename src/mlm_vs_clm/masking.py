@@ -4,17 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .blanks import CharSpan, Corruption
-from .documents import (
-    LEAST_STOPWORDS,
-    OF_RUN,
-    Document,
-    Entity,
-    check_offsets,
-    classify_word,
-    find_words,
-    measure_stopwords,
-)
+from blankfill.text import OF_RUN, CharSpan, Corruption, find_words
+
+from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from blankfill.text import BY_CHARACTER
 from mlm_vs_clm.corpora.language import (
     SCRIPT_OF,
     describe_language,
@@ -9,7 +10,6 @@ from mlm_vs_clm.corpora.language import (
     language_lines,
     list_scripts,
 )
-from mlm_vs_clm.documents import BY_CHARACTER
 
 
 def say(*texts):

@@ -7,11 +7,11 @@ from contextlib import nullcontext
 import pytest
 from refusals import assert_refused
 
-from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.corpora import packages
 from mlm_vs_clm.corpora.packages import fetch, locate, member
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import hash_of
+from mlm_vs_clm.tools.__main__ import main
 
 
 @pytest.fixture(autouse=True)

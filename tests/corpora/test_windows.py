@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from blankfill.text import split_words
 from mlm_vs_clm.corpora.windows import cut
-from mlm_vs_clm.documents import Document, Entity, find_sentence_starts, split_words
+from mlm_vs_clm.documents import Document, Entity, find_sentence_starts
 
 
 @pytest.mark.parametrize(

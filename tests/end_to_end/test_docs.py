@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from mlm_vs_clm.__main__ import TOOLS
 from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.tools.__main__ import STAGES, TOOLS
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *(ROOT / "results").glob("*.md")]
 LINES = {
@@ -22,7 +22,7 @@ def test_links_tools_and_make_targets_of_a_page_exist(page):
     text = page.read_text(encoding="utf-8")
     links = {link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link}
     assert not [link for link in links if not (page.parent / link).exists()]
-    assert set(re.findall(r"python -m mlm_vs_clm ([a-z-]+)", text)) <= set(TOOLS)
+    assert set(re.findall(r"python -m mlm_vs_clm ([a-z-]+)", text)) <= {*TOOLS, *STAGES}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, flags=re.MULTILINE)) <= targets
 

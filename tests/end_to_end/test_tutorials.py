@@ -12,7 +12,7 @@ import pytest
 from tiny_studies import write_corpus
 from tiny_texts import SHAPE
 
-from mlm_vs_clm.models.starts import start_from_scratch
+from mlm_vs_clm.training.starts import start_from_scratch
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow

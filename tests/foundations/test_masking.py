@@ -2,8 +2,9 @@
 
 import pytest
 
-from mlm_vs_clm.documents import Document, Entity, find_words, split_words
-from mlm_vs_clm.draws import keyed_rng
+from blankfill.draws import keyed_rng
+from blankfill.text import find_words, split_words
+from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.masking import COUNTED, STRATEGIES, mask_words, pick_runs, reads_entities
 

@@ -5,20 +5,18 @@ import unicodedata
 
 import pytest
 
-from mlm_vs_clm.blanks import BlankedText, assemble_text, insert_missing_spaces
-from mlm_vs_clm.corpora.windows import cut
-from mlm_vs_clm.documents import (
+from blankfill.draws import keyed_rng
+from blankfill.text import (
     BY_CHARACTER,
-    Document,
-    classify_word,
-    find_sentence_starts,
+    BlankedText,
+    assemble_text,
     find_words,
     fold_case,
-    hash_text,
-    measure_stopwords,
+    insert_missing_spaces,
     split_words,
 )
-from mlm_vs_clm.draws import keyed_rng
+from mlm_vs_clm.corpora.windows import cut
+from mlm_vs_clm.documents import Document, classify_word, find_sentence_starts, hash_text, measure_stopwords
 from mlm_vs_clm.masking import STRATEGIES, mask_words, note_language
 
 # Each text with "|" between its words, where no space is.

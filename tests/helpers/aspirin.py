@@ -1,7 +1,7 @@
 """One document with entities, and what it becomes when some of its words are filled."""
 
-from mlm_vs_clm.blanks import BlankedText, assemble_text
-from mlm_vs_clm.documents import Document, Entity, find_words
+from blankfill.text import BlankedText, assemble_text, find_words
+from mlm_vs_clm.documents import Document, Entity
 
 TEXT = "Aspirin reduced high fever\nin naïve 🐀 rats."
 DOCUMENT = Document(

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from made_cells import COMPARISONS
 
-from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.equal_compute import BASES
-from mlm_vs_clm.analysis.gap import MEASURES
-from mlm_vs_clm.analysis.tables import VERDICT
+from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.equal_compute import BASES
+from mlm_vs_clm.evidence.gap import MEASURES
+from mlm_vs_clm.evidence.tables import VERDICT
 from mlm_vs_clm.tasks import TASKS
 
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling

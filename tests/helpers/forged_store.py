@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 
-from mlm_vs_clm.blanks import BlankedText, Corruption, assemble_text
+from blankfill.text import BlankedText, Corruption, assemble_text, find_words
 from mlm_vs_clm.corpora import save
 from mlm_vs_clm.corpora.storage import Corpus
-from mlm_vs_clm.documents import Document, find_words
+from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import hash_file, write_lines, write_table
 from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled

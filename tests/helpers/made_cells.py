@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mlm_vs_clm.analysis.cells import Cell, ScoredCell, TrainedCell
-from mlm_vs_clm.analysis.claims import list_comparisons, load_rules
+from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
+from mlm_vs_clm.evidence.claims import list_comparisons, load_rules
 
 CLAIMS = Path(__file__).parents[2] / "conf" / "claims.yaml"
 MAIN = ("random", 0.5)

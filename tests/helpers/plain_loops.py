@@ -2,10 +2,10 @@
 
 import torch
 
-from mlm_vs_clm.blanks import blank_out
-from mlm_vs_clm.fill.rows import to_rows
-from mlm_vs_clm.fill.seq2seq import kept_words
-from mlm_vs_clm.fill.vocabulary import Speller, slot_bias
+from blankfill.decoding.seq2seq import kept_words
+from blankfill.slots.rows import to_rows
+from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.text import blank_out
 
 
 @torch.no_grad()

@@ -27,9 +27,9 @@ from transformers import (
     T5Tokenizer,
 )
 
-from mlm_vs_clm.documents import find_words
-from mlm_vs_clm.fill import BlankedText
-from mlm_vs_clm.models.kernels.trimming import states_at
+from blankfill import BlankedText
+from blankfill.networks.trimming import states_at
+from blankfill.text import find_words
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 
@@ -43,7 +43,7 @@ def ids_shown(run):
         return states_at(model, ids, *others)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mlm_vs_clm.fill.masked.states_at", look)
+        patch.setattr("blankfill.decoding.masked.states_at", look)
         run()
     return shown
 

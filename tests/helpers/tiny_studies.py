@@ -32,7 +32,7 @@ def write_corpus(path, n=60):
 
 def write_toy(folder, tokenizer):
     """Write a corpus and an encoder for BERTScore."""
-    from mlm_vs_clm.models.starts import start_from_scratch
+    from mlm_vs_clm.training.starts import start_from_scratch
 
     write_corpus(folder / "corpus.jsonl")
     start_from_scratch(SHAPE, tokenizer, 0).bert.save_pretrained(folder / "encoder")

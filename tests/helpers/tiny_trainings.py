@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from mlm_vs_clm.models.objectives import Noise
-from mlm_vs_clm.models.training.loop import Trainer, Training, TrainingTexts, prepare
+from mlm_vs_clm.training.loop import Trainer, Training, TrainingTexts, prepare
+from mlm_vs_clm.training.objectives import Noise
 
 TRAINING = Training(
     token_budget=1100,

@@ -5,7 +5,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from mlm_vs_clm.documents import WORDS
+from blankfill.text import WORDS
 from mlm_vs_clm.metrics import (
     DIVERSITY,
     EXACT_MATCH,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
+from mlm_vs_clm.tools.__main__ import main
 
 
 def write_words(settings, inputs, folder, runtime):

@@ -7,10 +7,10 @@ import pytest
 from forged_store import SKILL, ForgedStore
 from made_cells import CLAIMS
 
-from mlm_vs_clm.analysis.claims import hash_rules, load_rules
-from mlm_vs_clm.analysis.gap import MEASURES
-from mlm_vs_clm.analysis.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.evidence.claims import hash_rules, load_rules
+from mlm_vs_clm.evidence.gap import MEASURES
+from mlm_vs_clm.evidence.tables import COLUMNS, at_main_cell, main_cell, tidy
 from mlm_vs_clm.pipeline.collect import SHOWN, compare_fills, gather_examples, gather_tables, score_nonwords
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
 from mlm_vs_clm.pipeline.study import check_main

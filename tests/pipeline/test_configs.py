@@ -9,15 +9,16 @@ import pytest
 import yaml
 from refusals import assert_refused
 
+from blankfill import ORDERS
+from blankfill.axes import MODEL_KINDS
+from mlm_vs_clm.arms.baselines import BASELINES
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.fill import BASELINES, ORDERS
-from mlm_vs_clm.fill.axes import MODEL_KINDS
 from mlm_vs_clm.masking import STRATEGIES
-from mlm_vs_clm.models.objectives import OBJECTIVES
 from mlm_vs_clm.pipeline import recipes, stages, study
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.variants import list_maskings
 from mlm_vs_clm.tasks import TASKS
+from mlm_vs_clm.training.objectives import OBJECTIVES
 
 ROOT = Path(__file__).parents[2]
 CHOICES = [

@@ -10,12 +10,12 @@ import pytest
 from refusals import assert_refused
 from tiny_studies import settings, write_corpus
 
+from blankfill.ranges import MANY, RANGE, Range
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import recipes
 from mlm_vs_clm.pipeline.checks import check_numbers, list_numbers
 from mlm_vs_clm.pipeline.config import CHANGED, SHAPE, Config, TrainingConfig
 from mlm_vs_clm.pipeline.stages import open_store
-from mlm_vs_clm.ranges import MANY, RANGE, Range
 
 FULL = [
     "model=tiny",

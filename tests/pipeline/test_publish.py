@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mlm_vs_clm.analysis.tables import read_tables
+from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from mlm_vs_clm.blanks import BlankedText
-from mlm_vs_clm.documents import find_words
+from blankfill.text import BlankedText, find_words
 from mlm_vs_clm.files import write_lines
 from mlm_vs_clm.metrics import LIKELIHOOD, NATS
 from mlm_vs_clm.pipeline.scoring import score_originals

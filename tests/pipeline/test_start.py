@@ -7,7 +7,7 @@ import sys
 import pytest
 from tiny_studies import ROOT, write_corpus
 
-from mlm_vs_clm.errors import READER_GONE
+from mlm_vs_clm.console import READER_GONE
 from mlm_vs_clm.pipeline.command import _explain
 
 HEAVY = {"torch", "transformers", "matplotlib", "statsmodels", "spacy", "pandas"}

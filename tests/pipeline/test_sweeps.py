@@ -15,11 +15,12 @@ import pytest
 import yaml
 from tiny_studies import ROOT, command, contents, write_corpus
 
-from mlm_vs_clm.__main__ import main
-from mlm_vs_clm.errors import StudyError, describe_error, print_traceback
+from mlm_vs_clm.console import describe_error, print_traceback
+from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import study, workers
 from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
 from mlm_vs_clm.pipeline.tabulate import tabulate, tabulate_sweep
+from mlm_vs_clm.tools.__main__ import main
 
 TIMES = ("seconds", "finished", "measured", "commit")
 WORDS = "a word of the corpus"

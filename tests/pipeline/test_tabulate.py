@@ -6,9 +6,9 @@ import pytest
 from forged_store import ForgedStore, sign
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import brat_export, inventory
 from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.tabulate import tabulate
+from mlm_vs_clm.tools import brat_export, inventory
 
 
 @pytest.fixture

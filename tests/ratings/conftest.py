@@ -10,8 +10,8 @@ from forged_store import sign
 from simulated_ratings import ARMS
 
 from mlm_vs_clm.files import write_lines
-from mlm_vs_clm.pipeline.rating_sheet import read_texts
 from mlm_vs_clm.ratings import sheet
+from mlm_vs_clm.tools.rating_sheet import read_texts
 
 N_DOCUMENTS = 12
 

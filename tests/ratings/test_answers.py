@@ -6,8 +6,8 @@ import pandas as pd
 from refusals import assert_refused
 from simulated_ratings import save, simulate
 
-from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.ratings import answers
+from mlm_vs_clm.tools.__main__ import main
 
 
 def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):

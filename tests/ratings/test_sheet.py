@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from refusals import assert_refused
 
-from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.pipeline.rating_sheet import refuse_results
 from mlm_vs_clm.ratings import answers, sheet
+from mlm_vs_clm.tools.__main__ import main
+from mlm_vs_clm.tools.rating_sheet import refuse_results
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

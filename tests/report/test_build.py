@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
 
-from mlm_vs_clm.analysis import tables as tidy
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.report.build import FIGURES, OPTIONAL, build, draw, make_page, make_tables
 from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames
 from mlm_vs_clm.report.frames import STUDY as STUDY_FILE

@@ -7,8 +7,8 @@ from correlation_tables import make_tables
 from fake_tables import STUDY as STUDY_ROW
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.correlation import OVERALL, STRONG, correlate_tables
+from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.correlation import OVERALL, STRONG, correlate_tables
 from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.build import make_tables as make
 from mlm_vs_clm.report.correlation import CorrelationLookup, describe_sensitivity

@@ -5,7 +5,7 @@ import pytest
 from fake_tables import tidy_fakes
 from made_cells import COMPARISONS
 
-from mlm_vs_clm.analysis.equal_compute import BASES
+from mlm_vs_clm.evidence.equal_compute import BASES
 from mlm_vs_clm.report.build import draw, show_tables
 from mlm_vs_clm.report.differences import equal_table
 from mlm_vs_clm.report.drawing import FAINT

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fake_studies import make_studies
 
-from mlm_vs_clm.analysis.verdicts import NOT_COMPETENT
+from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
 from mlm_vs_clm.report import drawing, ladder
 
 CORPORA = ("abstracts", "plots")

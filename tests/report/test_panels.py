@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from fake_tables import STUDY, fake_about
 
-from mlm_vs_clm.analysis import tables as tidy
-from mlm_vs_clm.analysis.cells import Comparison
-from mlm_vs_clm.analysis.variants import join_settings, pair_variants
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.cells import Comparison
+from mlm_vs_clm.evidence.variants import join_settings, pair_variants
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.frames import Frames

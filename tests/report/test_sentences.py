@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.analysis.equal_compute import BASES
+from mlm_vs_clm.evidence.equal_compute import BASES
 from mlm_vs_clm.report import sentences
 from mlm_vs_clm.report.style import Study
 

@@ -8,7 +8,8 @@ from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
 from task_scores import score
 
-from mlm_vs_clm.documents import Document, Entity, find_words
+from blankfill.text import find_words
+from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.tasks import ner
 from mlm_vs_clm.tasks.word_spans import list_spans
 

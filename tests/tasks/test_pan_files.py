@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
-from mlm_vs_clm.__main__ import main
 from mlm_vs_clm.tasks import pan_files
+from mlm_vs_clm.tools.__main__ import main
 
 TRUTH = [("p1", True), ("p2", True), ("p3", True), ("p4", False), ("p5", False)]
 VALUES = {"p1": 0.9, "p2": 0.5, "p3": 0.2, "p4": 0.7, "p5": 0.1}

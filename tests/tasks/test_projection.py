@@ -2,9 +2,9 @@
 
 from aspirin import DOCUMENT, WORDS, fill
 
-from mlm_vs_clm.blanks import BlankedText, FilledText
-from mlm_vs_clm.documents import Document, Entity, find_words
-from mlm_vs_clm.fill.alignment import align
+from blankfill.decoding.alignment import align
+from blankfill.text import BlankedText, FilledText, find_words
+from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.tasks.projection import project
 
 

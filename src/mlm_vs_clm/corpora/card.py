@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from ..documents import Document, split_words
+from blankfill.text import split_words
+
+from ..documents import Document
 from .language import describe_language, language_lines
 from .sources import CorpusSource
 

@@ -6,7 +6,9 @@ from itertools import islice
 
 import regex
 
-from ..documents import BY_CHARACTER, LEAST_STOPWORDS, measure_stopwords
+from blankfill.text import BY_CHARACTER
+
+from ..documents import LEAST_STOPWORDS, measure_stopwords
 
 SPACED = tuple(
     "Latin Cyrillic Greek Arabic Hebrew Devanagari Bengali Tamil Telugu Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala "

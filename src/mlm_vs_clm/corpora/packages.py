@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock
 
 from ..errors import StudyError
-from ..files import explain_os_error, hash_of
+from ..files import ROOT, explain_os_error, hash_of
 
 CONTENTS = {
     "ontogpt": "abstracts: BC5CDR, PubMed abstracts (NCBI / BioCreative V, credited)",
@@ -27,7 +27,7 @@ CONTENTS = {
 }
 PACKAGES = "packages"  # the folder of the default set
 STAMP = ".requirements.sha256"
-EXTRA_SETS = {"pretrained": Path("data-requirements-pretrained.txt")}  # each in a folder of its own
+EXTRA_SETS = {"pretrained": ROOT / "data-requirements-pretrained.txt"}  # each in a folder of its own
 
 WORDNET = "wn/data/wordnet-3.0"
 # What `package:<name>` in a setting means: the set and the path in it.
@@ -162,7 +162,7 @@ def _lay_out_wordnet(data_dir: Path) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `python -m mlm_vs_clm data`."""
     parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--requirements", type=Path, default=Path("data-requirements.txt"))
+    parser.add_argument("--requirements", type=Path, default=ROOT / "data-requirements.txt")
     parser.add_argument("--also", choices=EXTRA_SETS, help="a track that needs more packages")
 
 

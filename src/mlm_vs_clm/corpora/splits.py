@@ -10,7 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..documents import Document, hash_text, split_words
+from blankfill.text import split_words
+
+from ..documents import Document, hash_text
 from ..errors import StudyError
 from .readers.base import GivenProblem, ReaderResult
 from .sources import CorpusSource

@@ -16,6 +16,7 @@ from ..files import read_lines
 if TYPE_CHECKING:
     from datasets import Dataset
 
+
 PROBLEMS = "problems.jsonl"
 
 

@@ -4,7 +4,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..documents import Document, Entity, find_sentence_starts, find_words
+from blankfill.text import find_words
+
+from ..documents import Document, Entity, find_sentence_starts
 from .readers.base import ReaderResult
 
 RULE = (

@@ -1,31 +1,39 @@
-"""How blanks are filled: masked, causal and encoder-decoder models, and the baselines that need no model."""
+"""The old path of the library, for one release: `mlm_vs_clm.fill` is `blankfill` now."""
 
+import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
-    "..blanks": ("BlankedText", "DocumentError", "FilledText"),
-    ".api": ("Filled", "fill", "fill_skipping_failures"),
-    ".baselines": ("BASELINES", "WordCounts"),
-    ".causal": ("fill_causal",),
-    ".infill": ("fill_infill",),
-    ".kept": ("fill_kept",),
-    ".ledger": ("Ledger",),
-    ".likelihood": ("Likelihood", "score"),
-    ".lookahead": ("fill_lookahead",),
-    ".masked": ("fill_masked",),
-    ".masked_left": ("fill_masked_left",),
-    ".orders": ("ORDERS",),
-    ".product": ("fill_product",),
-    ".sampling": ("Sampling",),
-    ".seq2seq": ("fill_seq2seq",),
+# Where each old module is; a name of the package itself is looked up in `blankfill`.
+MOVED = {
+    "blankfill": ("api", "axes", "likelihood"),
+    "blankfill.decoding": (
+        *("alignment", "causal", "free_length", "infill", "kept", "lookahead", "masked", "masked_left"),
+        *("product", "seq2seq", "walking"),
+    ),
+    "blankfill.slots": ("ledger", "lengths", "orders", "rows", "sampling", "vocabulary"),
+    "mlm_vs_clm.arms": ("baselines", "recasing"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = list(_HOME_OF)
+BASELINES_ALONE = ("BASELINES", "WordCounts")  # what the package had beyond the library
+
+warnings.warn(
+    "mlm_vs_clm.fill is blankfill now (from blankfill import fill, score); this path goes with the next release",
+    DeprecationWarning,
+    stacklevel=2,
+)
+for home, names in MOVED.items():
+    for name in names:
+        sys.modules[f"{__name__}.{name}"] = import_module(f"{home}.{name}")
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that `fill.axes` and `fill.baselines` need no torch."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name], __name__), name)
+    """Return a public name of the library, or a module that moved."""
+    module = sys.modules.get(f"{__name__}.{name}")
+    if module is not None:
+        return module
+    home = "mlm_vs_clm.arms.baselines" if name in BASELINES_ALONE else "blankfill"
+    try:
+        return getattr(import_module(home), name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

@@ -77,7 +77,7 @@ class Encoder:
     @cached_property
     def folder(self) -> Path:
         """The folder itself, or that of the files of this id in the hub's cache."""
-        from ..models.folders import check_model_files, is_place
+        from blankfill.networks.folders import check_model_files, is_place
 
         if is_place(self.source):
             check_model_files(Path(self.source))
@@ -106,9 +106,9 @@ class Encoder:
         """The encoder without the layers above `layers`, on its device."""
         from transformers import AutoModel, PreTrainedModel
 
-        from ..models.checkpoints import read_config, read_network, refuse_missing
-        from ..models.folders import list_missing, refuse_mismatched
-        from ..models.kernels.linear import prepack
+        from blankfill.networks.checkpoints import read_config, read_network, refuse_missing
+        from blankfill.networks.folders import list_missing, refuse_mismatched
+        from blankfill.networks.linear import prepack
 
         config = read_config(self.folder, "encoder")
         if not 1 <= self.layers <= config.num_hidden_layers:
@@ -135,7 +135,7 @@ class Encoder:
     @cached_property
     def tokenizer(self):
         """The encoder's tokenizer, its limit set to the positions of the model."""
-        from ..models.checkpoints import load_tokenizer
+        from blankfill.networks.checkpoints import load_tokenizer
 
         tokenizer = load_tokenizer(self.folder)
         n_positions = getattr(self.model.config, "max_position_embeddings", 512)
@@ -208,8 +208,8 @@ class Encoder:
         import torch
         from bert_score.utils import bert_encode
 
-        from ..models.kernels.attention import NAME as FAST
-        from ..models.kernels.training_attention import attention_of
+        from blankfill.networks.attention import NAME as FAST
+        from blankfill.networks.attention import attention_of
 
         ids = torch.tensor(batch, device=self.device)
         kind, low = torch.device(self.device).type, self.is_low

@@ -8,7 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from ..documents import WORD_CLASSES, WORDS, classify_word, compose
+from blankfill.text import WORDS, compose
+
+from ..documents import WORD_CLASSES, classify_word
 from ..stats import ratio_of_sums
 from .metric import PRE_SPLIT, Metric, normalise
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..documents import WORDS, fold_case, split_words
+from blankfill.text import WORDS, fold_case, split_words
 
 
 @dataclass(frozen=True)

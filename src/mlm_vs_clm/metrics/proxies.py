@@ -80,7 +80,7 @@ def _per_word(count: Callable[[str], float]) -> Callable[[list[str], list[str]],
 @lru_cache(maxsize=1)
 def load_language_model(folder: Path, precision: str, device: str) -> tuple:
     """Return the tokenizer and the causal model of a checkpoint."""
-    from ..models.checkpoints import load_model, load_tokenizer
+    from blankfill.networks.checkpoints import load_model, load_tokenizer
 
     model: Any = load_model(folder, "causal", torch_dtype(precision))
     return load_tokenizer(folder), model.to(device)
@@ -102,7 +102,7 @@ def measure_nats(text: str, tokenizer, model) -> float:
 @lru_cache(maxsize=1)
 def load_tagger(folder: Path, precision: str, device: str) -> tuple:
     """Return the tokenizer and the model of a grammar tagger."""
-    from ..models.onnx import read_tagger
+    from ..training.onnx import read_tagger
 
     model, tokenizer = read_tagger(folder)
     return tokenizer, model.eval().to(device, torch_dtype(precision))

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..analysis.cells import Cell, ScoredCell, TrainedCell
-from ..analysis.equal_compute import name_method
-from ..blanks import BlankedText, Corruption, FilledText
+from blankfill.text import BlankedText, Corruption, FilledText
+
 from ..corpora import load_split
 from ..documents import Document
+from ..evidence.cells import Cell, ScoredCell, TrainedCell
+from ..evidence.equal_compute import name_method
 from ..files import read_lines, write_lines
 from ..tasks import TASKS
 from ..tasks.outcome import NO_ROOM, UNTRAINED

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from blankfill.ranges import RANGE, Range, check_number, range_of
+
 from ..errors import StudyError
-from ..ranges import RANGE, Range, check_number, range_of
 from .config import CHANGED, SHAPE, CellConfig, Config, MaskingConfig, ModelConfig
 
 Number = tuple[str, Any, Range]  # its key, value and range

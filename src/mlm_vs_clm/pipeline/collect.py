@@ -11,22 +11,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.answers import answer
-from ..analysis.claims import hash_rules, list_comparisons
-from ..analysis.competence import exclude, judge_competence
-from ..analysis.correlation import compare_at_same_masking, correlate_tables
-from ..analysis.curve import compare_along, exclude_along, list_learning
-from ..analysis.documents import list_documents
-from ..analysis.equal_compute import compare_at_equal_compute, name_method
-from ..analysis.gap import compare_by_seed, compare_text, compare_utility
-from ..analysis.headroom import exclude_no_room, share_headroom
-from ..analysis.measuring import Study
-from ..analysis.sanity import judge_metrics
-from ..analysis.tables import COLUMNS
-from ..analysis.variants import pair_variants
-from ..analysis.verdicts import judge_table, list_margins
 from ..corpora import load_split
 from ..errors import StudyError
+from ..evidence.answers import answer
+from ..evidence.claims import hash_rules, list_comparisons
+from ..evidence.competence import exclude, judge_competence
+from ..evidence.correlation import compare_at_same_masking, correlate_tables
+from ..evidence.curve import compare_along, exclude_along, list_learning
+from ..evidence.documents import list_documents
+from ..evidence.equal_compute import compare_at_equal_compute, name_method
+from ..evidence.gap import compare_by_seed, compare_text, compare_utility
+from ..evidence.headroom import exclude_no_room, share_headroom
+from ..evidence.measuring import Study
+from ..evidence.sanity import judge_metrics
+from ..evidence.tables import COLUMNS
+from ..evidence.variants import pair_variants
+from ..evidence.verdicts import judge_table, list_margins
 from ..files import write_table
 from ..metrics import EXACT_MATCH, LENGTH_ERROR
 from ..metrics.metric import normalise

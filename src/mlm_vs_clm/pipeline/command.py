@@ -19,7 +19,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from ..errors import READER_GONE, StudyError, describe_error, lost_reader, print_traceback
+from ..console import READER_GONE, describe_error, lost_reader, print_traceback
+from ..errors import StudyError
 from ..files import ROOT, explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
@@ -78,7 +79,7 @@ class Job:
     @cached_property
     def rules(self) -> list[dict]:
         """Return the rules that decide the claims."""
-        from ..analysis.claims import load_rules
+        from ..evidence.claims import load_rules
 
         main = self.config.scale.main
         return load_rules(CONF / "claims.yaml", (main.strategy, main.ratio))
@@ -86,7 +87,7 @@ class Job:
     @cached_property
     def store(self) -> Store:
         """Return the store that the settings name."""
-        from ..analysis.claims import hash_rules
+        from ..evidence.claims import hash_rules
         from .stages import open_store
 
         config, training = self.config, self.config.scale.training

@@ -10,9 +10,10 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
-from ..fill.axes import AUTO, LATER_AXES
-from ..fill.ranges import MOST_TOKENS, RANGES
-from ..ranges import LARGEST_SEED, RANGE, Range, count, number
+from blankfill.ranges import LARGEST_SEED, RANGE, Range, count, number
+from blankfill.slots.ranges import MOST_TOKENS, RANGES
+
+from ..arms.settings import AUTO, LATER_AXES
 
 
 @dataclass

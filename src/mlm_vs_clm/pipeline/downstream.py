@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from blankfill.draws import keyed_rng
+
 from ..corpora import load_problems
 from ..documents import Document
-from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import write_atomically, write_lines, write_table
 from ..stats import average_runs, bootstrap, ratio_of_sums

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from ..analysis.tables import read_tables
 from ..errors import StudyError
-from ..files import ROOT, explain_os_error, write_atomically
+from ..evidence.tables import read_tables
+from ..files import MANIFEST, ROOT, explain_os_error, write_atomically
 from ..report.blocks import BLOCKS, Blocks, draw_answer, make_blocks, name_first
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
@@ -17,7 +17,6 @@ from ..report.sentences import Tables
 from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
-from .verify import MANIFEST
 
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "paper", "data-cards")))
 

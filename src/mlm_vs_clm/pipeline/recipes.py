@@ -4,6 +4,11 @@ from dataclasses import asdict, fields, replace
 from functools import cache, partial
 from pathlib import Path
 
+from blankfill.axes import PRODUCT, why_no_likelihood
+from blankfill.ranges import check_fields
+
+from ..arms.baselines import BOUNDS, COUNTING
+from ..arms.settings import check_arm
 from ..corpora.building import check_own, name_own, own_source
 from ..corpora.packages import locate
 from ..corpora.readers import READERS
@@ -11,16 +16,13 @@ from ..corpora.sources import SOURCES
 from ..corpora.splits import DRAWN, Sizes
 from ..errors import StudyError
 from ..files import hash_of
-from ..fill.axes import PRODUCT, check_arm, why_no_likelihood
-from ..fill.baselines import BOUNDS, COUNTING
 from ..hardware import choose_device, choose_precision
 from ..masking import check_masking, reads_entities
 from ..metrics import METRICS, note_unknown
 from ..metrics.proxies import PERPLEXITY
-from ..models.budgets import list_budgets
-from ..models.objectives import OBJECTIVES, check_objective
-from ..ranges import check_fields
 from ..tasks import TASKS
+from ..training.budgets import list_budgets
+from ..training.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
 from .checks import check_shape
 from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..blanks import BlankedText, FilledText
+from blankfill.text import BlankedText, FilledText
+
+from ..arms.baselines import BOUNDS
 from ..files import read_lines, write_lines, write_table
-from ..fill.baselines import BOUNDS
 from ..metrics import (
     DIVERSITY,
     FILL_DIVERSITY,

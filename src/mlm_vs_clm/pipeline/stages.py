@@ -7,23 +7,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..blanks import BlankedText, Corruption
+from blankfill.axes import AXIS, PRODUCT
+from blankfill.draws import keyed_rng
+from blankfill.memory import peak_memory_mb, reuse_freed_memory
+from blankfill.text import BlankedText, Corruption
+
+from ..arms.settings import AUTO
 from ..corpora import SOURCES, Sizes, build, load_split, packages, save
 from ..corpora.building import own_source
 from ..corpora.packages import locate
 from ..documents import Document
-from ..draws import keyed_rng
 from ..errors import StudyError
 from ..files import hash_of, write_atomically, write_lines
-from ..fill.axes import AUTO, AXIS, PRODUCT
-from ..hardware import (
-    advise_smaller_steps,
-    choose_device,
-    explain_out_of_memory,
-    peak_memory_mb,
-    reuse_freed_memory,
-    training_threads,
-)
+from ..hardware import advise_smaller_steps, choose_device, explain_out_of_memory, training_threads
 from ..masking import mask_words, note_language, reads_entities, tag_entities
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, inputs_of, read_record
@@ -32,7 +28,8 @@ from .recipes import UNIT_TOKENS
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from ..models.training.loop import Trainer
+    from ..training.loop import Trainer
+
 
 WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
 TAGGER = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
@@ -56,9 +53,10 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Store the tokenizer and the initial parameters that all objectives share."""
-    from ..models.checkpoints import load_tokenizer
-    from ..models.sources import start_from_encoder
-    from ..models.starts import start_from_scratch, train_tokenizer
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.sources import start_from_encoder
+    from ..training.starts import start_from_scratch, train_tokenizer
 
     _silence_libraries()
     if settings["start"] == "checkpoint":
@@ -76,7 +74,7 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
 
 
 def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
-    from ..models.sources import save_start, start_from_checkpoint
+    from ..training.sources import save_start, start_from_checkpoint
 
     source = locate(settings["source"], data_dir)
     if "sha256" in settings and hash_of(Path(source)) != settings["sha256"]:
@@ -97,12 +95,13 @@ def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
 
 def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> "Trainer":
     """Return a training with the settings, before its first step."""
-    from ..models.checkpoints import load_tokenizer
-    from ..models.objectives import OBJECTIVES, Noise, TokenizedDocument
-    from ..models.sources import load_start, read_start_info
-    from ..models.starts import set_output_bias
-    from ..models.training.batches import choose_unique, tokenize
-    from ..models.training.loop import Training, TrainingTexts, prepare
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.batches import choose_unique, tokenize
+    from ..training.loop import Training, TrainingTexts, prepare
+    from ..training.objectives import OBJECTIVES, Noise, TokenizedDocument
+    from ..training.sources import load_start, read_start_info
+    from ..training.starts import set_output_bias
 
     _silence_libraries()
     objective = dict(settings["objective"])
@@ -152,7 +151,7 @@ def _refuse_unknown(
     start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]
 ) -> None:
     """Raise StudyError where a corpus is mostly unknown to the tokenizer of a model, by its first texts."""
-    from ..models.folders import SAMPLED, refuse_unknown, share_unknown
+    from blankfill.networks.folders import SAMPLED, refuse_unknown, share_unknown
 
     about = read_record(start)["settings"]
     source = about.get("source") or about.get("encoder")
@@ -167,7 +166,7 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     The trainings are shared out among the workers, the longest first. What a budget before the last trains anew, on a
     copy, is counted; the measurements of the dev loss are not. Two digits, as a measurement is no more exact.
     """
-    from ..models.budgets import list_budgets
+    from ..training.budgets import list_budgets
 
     busy, speeds = [0.0] * max(1, runtime.workers), []
     for number, training in enumerate(settings["trainings"]):
@@ -249,10 +248,11 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
-    from ..models.budgets import choose_budget
-    from ..models.checkpoints import load_tokenizer
-    from ..models.sources import refuse_new_head
-    from .arms import measure_originals, write_baseline, write_with_model
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..arms.writing import measure_originals, write_baseline, write_with_model
+    from ..training.budgets import choose_budget
+    from ..training.sources import refuse_new_head
     from .cells import load_blanked_texts, save_filled
 
     _silence_libraries()
@@ -305,7 +305,7 @@ def _choose_weight(
     runtime: Runtime,
 ) -> float:
     """Return the weight under which the originals of dev documents, with blanks of the same kind, are likeliest."""
-    from .arms import weigh_models
+    from ..arms.writing import weigh_models
 
     documents = load_split(inputs["corpus"], "dev")[:WEIGHING]
     hidden = _hide(documents, read_record(inputs["corruption"])["settings"], runtime)

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from ..errors import StudyError, describe_error, print_traceback
-from ..fill.baselines import BOUNDS, COUNTING
-from ..hardware import MEMORY
-from ..ranges import check_number, range_of
+from blankfill.memory import MEMORY
+from blankfill.ranges import check_number, range_of
+
+from ..arms.baselines import BOUNDS, COUNTING
+from ..console import describe_error, print_traceback
+from ..errors import StudyError
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig

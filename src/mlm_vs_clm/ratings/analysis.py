@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..analysis.verdicts import correct
 from ..errors import StudyError
+from ..evidence.verdicts import correct
 from ..stats import correlations, draw_weights, percentile_interval
 from .questions import POINTS
 

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..blanks import FilledText
+from blankfill.text import FilledText
+
 from ..errors import StudyError
 from ..files import explain_os_error
 from .questions import QUESTIONS

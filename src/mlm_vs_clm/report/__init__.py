@@ -1,6 +1,6 @@
 """Tables, figures and the page, drawn from what `analysis` computed. Only the report stage writes `results/`."""
 
-from ..analysis.tables import read_tables
+from ..evidence.tables import read_tables
 from .build import FIGURES, TABLES, build, draw, make_page, show_tables
 
 __all__ = ["FIGURES", "TABLES", "build", "draw", "make_page", "read_tables", "show_tables"]

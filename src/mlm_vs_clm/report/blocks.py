@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.cells import group_by
-from ..analysis.tables import read_tables
-from ..analysis.verdicts import NOT_RUN
 from ..corpora.card import card_markdown
+from ..evidence.cells import group_by
+from ..evidence.tables import read_tables
+from ..evidence.verdicts import NOT_RUN
 from . import style
 from .build import read_study, show_tables
 from .drawing import save, style_context

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from ..analysis import tables as tidy
+from ..evidence import tables as tidy
 from ..files import ROOT, hash_file
 from . import (
     correlation,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
+from ..evidence.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
 from . import style
 from .drawing import Drawing, add_legend, draw_intervals, panels
 from .style import Study, ordered

@@ -15,6 +15,7 @@ from .utility import CELL, quality_cells
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 GIGA = 1e9
 KEYS = ["corpus", "arm", "seed"]
 AXES = ("context", "length", "order")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.curve import MATCHINGS
-from ..analysis.tables import over_seeds
+from ..evidence.curve import MATCHINGS
+from ..evidence.tables import over_seeds
 from . import style
 from .differences import decimals_of, describe_difference, label
 from .drawing import (
@@ -28,6 +28,7 @@ from .tables import Table, command_for_report, enter, enter_key, enter_number, o
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 SHOWN = (("document", "bleu"), ("fills", "exact_match"))
 THOUSAND = 1e3

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.equal_compute import BASES
-from ..analysis.gap import MEASURES, summarise_seeds
-from ..analysis.tables import explain_missing
-from ..analysis.verdicts import FIRST, SECOND
+from ..evidence.equal_compute import BASES
+from ..evidence.gap import MEASURES, summarise_seeds
+from ..evidence.tables import explain_missing
+from ..evidence.verdicts import FIRST, SECOND
 from . import style
 from .drawing import (
     FILLED,
@@ -43,6 +43,7 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 SHOWN_BY_SEED = ("document", "bleu")
 ALL = "first minus second"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+
 GRID = "#e3e3e3"
 STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans", "sans-serif"],

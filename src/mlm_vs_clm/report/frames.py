@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from ..analysis import documents
-from ..analysis import tables as tidy
 from ..errors import StudyError
+from ..evidence import documents
+from ..evidence import tables as tidy
 from ..files import read_lines, write_csv, write_lines
 
 STUDY, EXAMPLES = "study.yaml", "examples.jsonl"

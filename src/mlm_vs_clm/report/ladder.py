@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.verdicts import MADE
+from ..evidence.verdicts import MADE
 from . import style
 from .build import read_study
 from .drawing import Drawing
@@ -17,6 +17,7 @@ from .sentences import Tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 STUDIES = ("laptop", "desk-short_runs", "desk", "laptop-causal_start")
 ENCODER, CAUSAL = STARTS["desk"], STARTS["laptop-causal_start"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.cells import group_by
-from ..analysis.verdicts import NOT_RUN, STATUSES, is_open
-from ..fill.baselines import BASELINES
+from ..arms.baselines import BASELINES
+from ..evidence.cells import group_by
+from ..evidence.verdicts import NOT_RUN, STATUSES, is_open
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines

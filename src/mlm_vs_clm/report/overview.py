@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, SECOND, is_open
+from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, SECOND, is_open
 from . import style
 from .outcomes import enter_outcome
 from .sentences import Tables

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..analysis.tables import COLUMNS, at_main_cell, sortable
-from ..analysis.variants import join_settings, over_runs
-from ..analysis.verdicts import FIRST, NONE_SHOWN, NOT_COMPETENT, SECOND
 from ..errors import StudyError
+from ..evidence.tables import COLUMNS, at_main_cell, sortable
+from ..evidence.variants import join_settings, over_runs
+from ..evidence.verdicts import FIRST, NONE_SHOWN, NOT_COMPETENT, SECOND
 from . import style
 from .cost import GIGA
 from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
@@ -21,6 +21,7 @@ from .wording import UNSURE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
 Shown = tuple[list[Drawing], list[Table]]

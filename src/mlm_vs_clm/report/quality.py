@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..analysis.proxies import rank_alike
-from ..analysis.tables import over_seeds
-from ..fill.baselines import BOUNDS
+from ..arms.baselines import BOUNDS
+from ..evidence.proxies import rank_alike
+from ..evidence.tables import over_seeds
 from ..metrics import PROXIES
 from . import style
 from .drawing import Drawing, add_legend, describe_values, draw_grid
@@ -30,6 +30,7 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 SANITY_STEPS = ("oracle above arms", "arm above floor", "floor above unfilled")
 RATIO_METRICS = (

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.curve import MATCHINGS
-from ..analysis.equal_compute import BASES
-from ..analysis.gap import BY_CLASS
-from ..analysis.tables import OVERALL, find_utility, over_seeds
-from ..analysis.verdicts import FIRST, MADE, SECOND
-from ..fill.baselines import BASELINES
+from ..arms.baselines import BASELINES
+from ..evidence.curve import MATCHINGS
+from ..evidence.equal_compute import BASES
+from ..evidence.gap import BY_CLASS
+from ..evidence.tables import OVERALL, find_utility, over_seeds
+from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.cells import group_by
-from ..analysis.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, SECOND
+from ..evidence.cells import group_by
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, SECOND
 from . import style
 from .build import read_study
 from .ladder import (

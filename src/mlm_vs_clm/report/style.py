@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import at_main_cell
+from ..evidence.tables import at_main_cell
 from ..masking import STRATEGIES
 from ..tasks import TASKS
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ..analysis.tables import over_seeds
+from ..evidence.tables import over_seeds
 from . import style
 from .drawing import Drawing, describe_values
 from .quality import draw_over

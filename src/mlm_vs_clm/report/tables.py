@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.tables import over_seeds
+from ..evidence.tables import over_seeds
 from . import style
 from .style import ordered
 

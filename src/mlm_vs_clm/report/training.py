@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..models.objectives import OBJECTIVES
+from ..training.objectives import OBJECTIVES
 from .drawing import Drawing, add_legend, panels
 from .style import Study, ordered
 from .tables import Table, command_for_cells, enter_number, enter_words, list_choices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 NUMBERS = {
     "step": "{:,.0f}",

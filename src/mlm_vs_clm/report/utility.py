@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..analysis.correlation import pair_cells, trace_fits
-from ..analysis.tables import find_utility, over_seeds
+from ..evidence.correlation import pair_cells, trace_fits
+from ..evidence.tables import find_utility, over_seeds
 from ..masking import STRATEGIES
 from ..tasks import TASKS
 from . import style
@@ -34,6 +34,7 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 CELL = ["corpus", "arm", "strategy", "ratio"]
 HEADLINE = (

@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from ..analysis.cells import group_by
-from ..analysis.measuring import QUALITY
-from ..analysis.power import SETTLED_RUNS
-from ..analysis.tables import COLUMNS
-from ..analysis.verdicts import (
+from ..evidence.cells import group_by
+from ..evidence.measuring import QUALITY
+from ..evidence.power import SETTLED_RUNS
+from ..evidence.tables import COLUMNS
+from ..evidence.verdicts import (
     AT_LEAST,
     CORRELATION,
     COST,

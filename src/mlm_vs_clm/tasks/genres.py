@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..documents import Document, split_words
+from blankfill.text import split_words
+
+from ..documents import Document
 from ..errors import StudyError
 from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, divide, draw_training_set, find_origin
 

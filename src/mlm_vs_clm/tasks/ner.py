@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 
-from ..documents import Document, Entity, find_words, split_words
+from blankfill.text import find_words, split_words
+
+from ..documents import Document, Entity
 from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_origin
 from .word_clusters import WordClusters, learn_word_clusters
 from .word_features import describe_words

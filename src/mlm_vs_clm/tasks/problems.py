@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..documents import Document, split_words
+from blankfill.text import split_words
+
+from ..documents import Document
 from ..errors import StudyError
 from .outcome import find_origin
 

@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-from ..blanks import CharSpan, FilledText
-from ..documents import Document, Entity, find_words, fold_case, split_words
+from blankfill.text import CharSpan, FilledText, find_words, fold_case, split_words
+
+from ..documents import Document, Entity
 
 
 def project(document: Document, filled: FilledText, words: list[CharSpan]) -> tuple[Document, Counter]:

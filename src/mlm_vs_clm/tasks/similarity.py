@@ -15,7 +15,8 @@ from scipy.sparse import linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from ..documents import split_words
+from blankfill.text import split_words
+
 from ..errors import StudyError
 from .problems import N_KNOWN, Problem
 

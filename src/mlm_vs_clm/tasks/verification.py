@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .similarity import Space
 
+
 PENALTY = 0.1
 N_FOLDS = 5
 MIN_GAIN = 0.01

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..documents import split_words
+from blankfill.text import split_words
 
 if TYPE_CHECKING:
     from scipy import sparse
+
 
 REACH, N_CONTEXTS = 2, 2000
 SIZES = (50, 200)

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from ..documents import LETTERS
+from blankfill.text import LETTERS
+
 from ..errors import StudyError
 
 REACH, N_CONTEXTS, N_DIMENSIONS, MIN_COUNT = 8, 4000, 100, 3

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from ...documents import WORD, Document, Entity, check_offsets, compose
+from blankfill.text import WORD, compose
+
+from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
 
 OnMistake = Callable[[StudyError], None]

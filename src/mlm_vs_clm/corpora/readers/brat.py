@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from ...documents import Document, Entity, compose
+from blankfill.text import compose
+
+from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, name_documents, raise_mistake
 from .files import Files, plain

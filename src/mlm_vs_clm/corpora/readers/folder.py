@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ...documents import Document, compose
+from blankfill.text import compose
+
+from ...documents import Document
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, name_documents, raise_mistake
 from .cells import split_labels

@@ -16,6 +16,7 @@ from .tables import NAMES, find_columns
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
+
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 NO_NETWORK = "check the network and the name, or give a folder made with save_to_disk"
 NO_CLASS = -1  # how unlabelled test splits mark a row

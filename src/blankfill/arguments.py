@@ -1,0 +1,102 @@
+"""What `fill` and `score` are given: one text or many, in any container, each of the right type."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from .errors import BlankfillError
+from .text import CharSpan
+
+Spans = list[list[CharSpan]]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What is to be filled: `blanks` has the characters of each blank of each text, or is a marker."""
+
+    texts: list[str]
+    blanks: Spans | str
+    ids: list[str] | None
+    counts: list[list[int]] | None
+
+
+def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Arguments:
+    """Return texts, blanks (or a marker), ids and counts as lists.
+
+    A string is one text; its blanks, id and counts may then stand without a list around them. Ids may be numbers.
+    Raises BlankfillError for anything else, by the number of the text, and never shows the text.
+    """
+    is_one = isinstance(texts, str)
+    read = [_text(i, text) for i, text in enumerate([texts] if is_one else _list("texts", texts))]
+    marks = str(blanks) if isinstance(blanks, str) else _spans(_list("blanks", blanks), len(read), is_one)
+    names = None if ids is None else [_id(i, id) for i, id in enumerate(_listed("ids", ids))]
+    numbers = None if counts is None else _counts(_list("counts", counts), len(read), is_one)
+    return Arguments(read, marks, names, numbers)
+
+
+def _list(name: str, values: Any) -> list:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
+    return [*values]
+
+
+def _listed(name: str, values: Any) -> list:
+    is_single = isinstance(values, str) or _is_number(values)
+    return [values] if is_single else _list(name, values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _text(i: int, text: Any) -> str:
+    if not isinstance(text, str):
+        raise BlankfillError(f"texts: number {i} is a {type(text).__name__}, not a string")
+    return str(text)
+
+
+def _id(i: int, id: Any) -> str:
+    if not isinstance(id, str) and not _is_number(id):
+        raise BlankfillError(f"ids: number {i} is a {type(id).__name__}, not a string")
+    return str(id)
+
+
+def _is_span(span: Any) -> bool:
+    return _is_row(span) and len(span) == 2 and all(map(_is_number, span))
+
+
+def _is_row(values: Any) -> bool:
+    return (
+        hasattr(values, "__len__")
+        and hasattr(values, "__getitem__")
+        and not isinstance(values, str | bytes | Mapping)
+    )
+
+
+def _spans(blanks: list, n_texts: int, is_one: bool) -> Spans:
+    """Return the blanks of each text; those of a single text may be given alone."""
+    if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
+        blanks = [blanks]
+    return [_spans_of(i, some) for i, some in enumerate(blanks)]
+
+
+def _spans_of(i: int, blanks: Any) -> list[CharSpan]:
+    spans = _list(f"blanks of text {i}", blanks)
+    if not all(map(_is_span, spans)):
+        raise BlankfillError(f"blanks of text {i}: each is (start, end), two character numbers")
+    return [(int(start), int(end)) for start, end in spans]
+
+
+def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
+    """Return the token counts of each text; those of a single text may be given alone."""
+    if n_texts == 1 and (counts or is_one) and all(map(_is_number, counts)):
+        counts = [counts]
+    return [_counts_of(i, some) for i, some in enumerate(counts)]
+
+
+def _counts_of(i: int, counts: Any) -> list[int]:
+    numbers = _list(f"counts of text {i}", counts)
+    if not all(map(_is_number, numbers)):
+        raise BlankfillError(f"counts of text {i}: each is a whole number")
+    return [int(number) for number in numbers]

@@ -1,0 +1,1 @@
+"""How each kind of model fills the slots of a text."""

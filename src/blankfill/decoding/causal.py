@@ -1,0 +1,142 @@
+"""How a causal model fills blanks: it reads the kept words and generates at the blanks, left context only."""
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_values
+from ..errors import BlankfillError
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.sizes import count_parameters, forward_flops, position_limit, vocabulary_size
+from ..slots.ledger import Ledger
+from ..slots.rows import TokenRow, to_rows, unknown_id
+from ..slots.sampling import GREEDY, Sampling
+from ..slots.vocabulary import Speller, check_finite, slot_bias
+from ..text import BlankedText, DocumentError, FilledText, assemble_text
+from .free_length import OpenWalk, leave_open, write_freely
+from .walking import Walk, Write, walk
+
+Plan = Callable[[TokenRow], Walk]
+Mix = Callable[[list[Walk], torch.Tensor], torch.Tensor]
+
+
+@in_evaluation_mode
+def fill_causal(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    length: str = "known",
+    max_length: int = 4,
+    sampling: Sampling = GREEDY,
+    batch_tokens: int = 32768,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill the blanks from left to right with a causal model and a key-value cache: each token is read once.
+
+    The text to the right of a blank is never seen. length `known`: a blank gets as many tokens as its original;
+    `one`: one; `free`: after each token, if the most likely of all tokens (or the one drawn) continues the word (`##`;
+    a letter or digit without a space before it), it is written, else the blank ends, at the latest after `max_length`
+    tokens. Raises BlankfillError for another length, and DocumentError for a text that does not fit or that starts with a
+    blank where the tokenizer has no token to open a text.
+    """
+    return fill_by_walking(model, tokenizer, blanked, read_kept, length, max_length, sampling, batch_tokens)
+
+
+def read_kept(row: TokenRow) -> Walk:
+    """Plan to read a row up to its last slot, writing the next token at each slot; see `check_opening`."""
+    check_opening(row)
+    return Walk(row, row.ids[: row.slots[-1]], None, row.slots, len(row.slots))
+
+
+def fill_by_walking(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    plan: Plan,
+    length: str,
+    max_length: int,
+    sampling: Sampling,
+    batch_tokens: int,
+    mix: Mix | None = None,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill the blanks of every document while reading what `plan` returns for it.
+
+    `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are.
+    """
+    check_values("causal", {"length": length, "max_length": max_length})
+    rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
+    walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
+    write = _write_slots(bias, sampling, mix)
+    if length == "free":
+        spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
+        walks = {i: leave_open(one, max_length, spare[i]) for i, one in walks.items()}
+        write = write_freely(tokenizer, bias, sampling)
+    walk(model, [*walks.values()], write, tokenizer.pad_token_id, batch_tokens)
+    spell = Speller(tokenizer)
+    filled = [
+        assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)))
+        for i, text in enumerate(blanked)
+    ]
+    return filled, count_walks(count_parameters(model), blanked, [*walks.values()])
+
+
+def to_open_rows(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, blanked: list[BlankedText], length: str
+) -> list[TokenRow]:
+    """Return the texts as tokens, without the originals in their slots; one slot per blank unless length is `known`."""
+    lengths = None if length == "known" else [[1] * len(text.blanks) for text in blanked]
+    rows = to_rows(blanked, tokenizer, position_limit(model), lengths)
+    for row in rows:
+        row.mask(unknown_id(tokenizer))
+    return rows
+
+
+def check_positions(model: PreTrainedModel, way: str) -> None:
+    """Raise BlankfillError for a model that cannot be told the positions of its tokens, which a way of filling needs."""
+    if "position_ids" not in signature(model.forward).parameters:
+        raise BlankfillError(
+            f"{way} needs position_ids, which {model.config.model_type} models do not accept: "
+            "fill from the left context"
+        )
+
+
+def check_opening(row: TokenRow) -> None:
+    """Raise DocumentError for a document with no context before its first slot."""
+    if row.slots[:1] == [0]:
+        raise DocumentError(
+            row.id,
+            "it starts with a blank and the tokenizer has no CLS, BOS or EOS token to open a text: name one "
+            "(model.opening=<a token that it has>), or keep the first word",
+        )
+
+
+def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Write:
+    def write(here: list[Walk], logits: torch.Tensor) -> None:
+        logits = mix(here, logits) if mix else logits
+        logits += bias[[one.row.kinds[one.n_written] for one in here]]
+        check_finite(logits, [one.row.id for one in here])
+        keys = [(one.row.id, one.n_written) for one in here]
+        for one, token in zip(here, sampling(logits, keys), strict=True):
+            one.write(token)
+
+    return write
+
+
+def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) -> list[str]:
+    if isinstance(walked, OpenWalk):
+        return [spell(answer) for answer in walked.answers]
+    return spell.fills(row, n_blanks)
+
+
+def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
+    """Return the cost of what was read of each document: its tokens, and the output layer where something is decided."""
+    ledger = Ledger.of(blanked)
+    ledger.tokens_filled = sum(one.n_filled for one in walks)
+    ledger.passes = sum(one.n_passes for one in walks)
+    ledger.token_forwards = sum(one.n_read for one in walks)
+    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(one.n_scored for one in walks))
+    return ledger

@@ -1,0 +1,113 @@
+"""Where a causal model ends a blank of free length: a blank is one word, which lasts as long as the model continues it."""
+
+from dataclasses import dataclass, field
+
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from ..slots.rows import SlotKind
+from ..slots.sampling import Key, Sampling
+from ..slots.utf8 import spell_bytes
+from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
+from ..text import SPELT
+from .walking import Walk, Write
+
+
+@dataclass
+class OpenWalk(Walk):
+    """A document whose blanks have one slot each to begin with; `answers` has the tokens written into each blank.
+
+    A blank gets at most `max_length` tokens, and all together `spare` more than one each (None: no limit).
+    """
+
+    max_length: int = 4
+    spare: int | None = None
+    answers: list[list[int]] = field(default_factory=list)
+    is_open: bool = False
+
+    @property
+    def n_scored(self) -> int:
+        """Return how often the output layer was used."""
+        return self.n_passes
+
+    @property
+    def n_filled(self) -> int:
+        """Return how many tokens were written."""
+        return sum(map(len, self.answers))
+
+    def most(self) -> int:
+        """Return how many tokens are read at most."""
+        return len(self.ids) + (self.max_length - 1) * len(self.writes)
+
+    def n_ahead(self) -> int:
+        """Return how many tokens are read before something is written or decided; 0 when finished."""
+        if self.is_open:
+            return self.writes[self.n_written - 1] + len(self.answers[-1]) - self.n_read
+        return super().n_ahead()
+
+    def is_at_slot(self) -> bool:
+        """Return whether the first token of a blank is written next."""
+        return not self.is_open and self.n_written < len(self.writes) and not self.n_ahead()
+
+    def write(self, token: int) -> None:
+        """Write the first token of a blank."""
+        super().write(token)
+        self.answers.append([token])
+        self._open()
+
+    def extend(self, token: int) -> None:
+        """Write one more token of a blank; what follows moves by one place."""
+        self.answers[-1].append(token)
+        self.ids.insert(self.n_read, token)
+        if self.positions:
+            self.positions.insert(self.n_read, self.positions[self.n_read - 1] + 1)
+        self.writes[self.n_written :] = [place + 1 for place in self.writes[self.n_written :]]
+        self.spare = None if self.spare is None else self.spare - 1
+        self._open()
+
+    def _open(self) -> None:
+        self.is_open = len(self.answers[-1]) < self.max_length and (self.spare is None or self.spare > 0)
+
+
+def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
+    """Return a walk over one slot per blank that may write more; the last token is read too, to see if it goes on."""
+    positions = [*walk.positions, walk.positions[-1] + 1] if walk.positions else None
+    ids, writes = [*walk.ids, 0], [*walk.writes]
+    return OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare)
+
+
+def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:
+    """Return which tokens (vocabulary, bool) continue a word: none that may start one, no punctuation, no half character.
+
+    A vocabulary without word prefixes (`##`, `Ġ`, `▁`) has none, so every blank then gets one token.
+    """
+    tokens = all_tokens(tokenizer)
+    spelt = [bool(SPELT.match(token.removeprefix(CONTINUATION_PREFIX))) for token in tokens]
+    found = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
+    if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
+        found &= bias[SlotKind.ONLY] == 0
+    found[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
+    return found
+
+
+def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, sampling: Sampling) -> Write:
+    """Return a function that writes: an open blank gets a token drawn from all, and ends unless it continues the word."""
+    legal, continues = bias.amax(0), continues_word(tokenizer, bias).tolist()
+
+    def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
+        check_finite(logits + legal, [one.row.id for one in here])
+        for one in here:
+            one.n_passes += 1
+        opened = [i for i, one in enumerate(here) if one.is_open]
+        keys: list[Key] = [(here[i].row.id, here[i].n_written - 1, len(here[i].answers[-1])) for i in opened]
+        for i, token in zip(opened, sampling(logits[opened] + legal, keys), strict=True):
+            here[i].is_open = False
+            if continues[token]:
+                here[i].extend(token)
+        first = [i for i, one in enumerate(here) if one.is_at_slot()]
+        kinds = [here[i].row.kinds[here[i].n_written] for i in first]
+        keys = [(here[i].row.id, here[i].n_written) for i in first]
+        for i, token in zip(first, sampling(logits[first] + bias[kinds], keys), strict=True):
+            here[i].write(token)
+
+    return write

@@ -1,0 +1,88 @@
+"""How a causal model writes a text anew: it reads the kept words, then a separator, then generates the whole text."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_values
+from ..errors import BlankfillError
+from ..networks.checkpoints import edge_tokens
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.sizes import count_parameters, position_limit
+from ..slots.ledger import Ledger
+from ..slots.rows import TokenRow, to_rows
+from ..slots.vocabulary import check_finite
+from ..text import BlankedText, DocumentError, FilledText
+from .causal import count_walks
+from .seq2seq import settle_whole
+from .walking import Walk, walk
+
+
+@dataclass
+class TextWalk(Walk):
+    """Kept tokens to read, then a text that grows until it is closed; `writes` has how long both may be together."""
+
+    closing: int = -1
+
+    def n_ahead(self) -> int:
+        """Return how many tokens are read before the next is written; 0 when the text has ended."""
+        is_closed = self.n_written and self.ids[-1] == self.closing
+        return 0 if is_closed or len(self.ids) == self.most() else len(self.ids) - self.n_read
+
+    def write(self, token: int) -> None:
+        """Write the next token of the text, and where it is read."""
+        self.ids.append(token)
+        self.n_written += 1
+        self.n_passes += 1
+
+
+@in_evaluation_mode
+def fill_kept(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    max_new_tokens: int = 256,
+    batch_tokens: int = 32768,
+) -> tuple[list[FilledText], Ledger]:
+    """Generate every text greedily, at most `max_new_tokens` tokens, with a model trained with objective `kept`.
+
+    The model reads the kept words alone, without masks; the token that closes a text separates them from what it
+    writes. The fills are read off an alignment with the kept words. Equal inputs are read once; the ledger counts each
+    document as if it were alone. Raises BlankfillError for a tokenizer without a token that closes a text, DocumentError
+    for kept words that leave no room.
+    """
+    check_values("kept", {"max_new_tokens": max_new_tokens})
+    if not (closing := edge_tokens(tokenizer)[1]):
+        raise BlankfillError(
+            "writing from kept words needs a tokenizer with a token that closes a text (SEP or EOS)"
+        )
+    plan = partial(_plan, n_most=max_new_tokens, limit=position_limit(model), closing=closing[0])
+    distinct: dict[tuple[int, ...], TextWalk] = {}
+    walks: list[Walk] = []
+    for row in to_rows(blanked, tokenizer, None):
+        slots = set(row.slots)
+        kept = tuple(token for place, token in enumerate(row.ids) if place not in slots)
+        if kept not in distinct:
+            distinct[kept] = plan(row, [*kept])
+        walks.append(distinct[kept])
+    walk(model, [*distinct.values()], _write, tokenizer.pad_token_id, batch_tokens)
+    settle = settle_whole(tokenizer)
+    written = [one.ids[len(one.ids) - one.n_written :] for one in walks]
+    filled = [settle(*pair) for pair in zip(blanked, written, strict=True)]
+    return filled, count_walks(count_parameters(model), blanked, walks)
+
+
+def _plan(row: TokenRow, kept: list[int], n_most: int, limit: int | None, closing: int) -> TextWalk:
+    room = limit - len(kept) if limit else n_most
+    if room < 1:
+        raise DocumentError(row.id, f"{len(kept)} kept tokens leave no room in the model's {limit}")
+    return TextWalk(row, kept, None, [len(kept) + min(n_most, room)], 0, closing=closing)
+
+
+def _write(here: list[TextWalk], logits: torch.Tensor) -> None:
+    check_finite(logits, [one.row.id for one in here])
+    for one, token in zip(here, logits.argmax(dim=-1).tolist(), strict=True):
+        one.write(token)

@@ -1,0 +1,345 @@
+"""How a causal model fills with both sides in sight and no training for it: it writes candidates, then reads on.
+
+The candidates of a document are read side by side in one row, each attending to what was read before and to itself;
+their keys and values are dropped when one is chosen, so what stands left of a blank is read once.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_values
+from ..errors import BlankfillError
+from ..memory import MEMORY
+from ..networks.attention import as_filling, kept_in
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.probe import Way, choose_way, probe_texts
+from ..networks.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer, vocabulary_size
+from ..slots.ledger import Ledger
+from ..slots.rows import TokenRow
+from ..slots.vocabulary import Speller, check_finite, slot_bias
+from ..text import BlankedText, FilledText, assemble_text
+from .causal import check_opening, check_positions, count_walks, to_open_rows
+from .walking import batch_by_size, make_cache
+
+# Whose a column is: of all candidates, of none any more; a query of none.
+SHARED, DROPPED, PADDING = -1, -2, -3
+DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
+
+
+@in_evaluation_mode
+def fill_lookahead(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    length: str = "known",
+    candidates: int = 8,
+    lookahead: int = 16,
+    batch_tokens: int = 32768,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill the blanks from left to right with the candidate that makes the kept words after it most likely.
+
+    Candidates by the left context: the `candidates` likeliest first tokens that may fill the slot, each continued
+    greedily to the length of the blank (`known` or `one`, as in `fill_causal`). The one with the greatest
+    log-likelihood of its own tokens and of the kept tokens up to the next blank, at most `lookahead` of them, is
+    written; ties go to the likelier by the left. Between neighbouring blanks there are none, and the left context
+    decides. Raises BlankfillError for a model without position_ids, for more candidates than it has tokens, and what
+    `fill_causal` raises.
+    """
+    check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
+    check_candidates(candidates, vocabulary_size(model))
+    check_positions(model, "look-ahead")
+    check_side_by_side(model, tokenizer.pad_token_id or 0)
+    rows = to_open_rows(model, tokenizer, blanked, length)
+    for row in rows:
+        check_opening(row)
+    searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
+    with as_filling(model), torch.inference_mode():
+        for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
+            _search(model, batch, bias, tokenizer.pad_token_id or 0)
+    spell = Speller(tokenizer)
+    pairs = zip(blanked, rows, strict=True)
+    filled = [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs]
+    return filled, count_walks(count_parameters(model), blanked, searches)
+
+
+def check_candidates(candidates: int, n_vocabulary: int) -> None:
+    """Raise BlankfillError for more candidates than there are tokens."""
+    if candidates > n_vocabulary:
+        raise BlankfillError(
+            f"arm.candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
+        )
+
+
+def check_side_by_side(model: PreTrainedModel, pad_id: int) -> None:
+    """Raise BlankfillError for a network that does not keep candidates in one row apart, or does not remember what it read."""
+    ways: dict[str, Way] = {"side by side": partial(_probe_tree, pad_id), "alone": _probe_alone}
+    if choose_way(model, ways, pad_id) == "alone":
+        raise BlankfillError(
+            f"look-ahead needs a network with a key-value cache and masks of its own, and {type(model).__name__} "
+            "reads another text with them: fill from the left context"
+        )
+
+
+def _probe_parts(model: PreTrainedModel) -> tuple[list[int], list[list[int]]]:
+    ids = probe_texts(model)[0]
+    return ids[:4], [ids[4:6], ids[6:8]]
+
+
+def _probe_tree(pad_id: int, model: PreTrainedModel) -> torch.Tensor:
+    """Return the logits of two candidates after a text, read side by side."""
+    before, candidates = _probe_parts(model)
+    row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0], [False, True])
+    one = Search(row, len(candidates), 2)
+    with as_filling(model):
+        reader = _TreeReader(model, [one], pad_id)
+        reader.read([one])
+        one.count(0)
+        one.parts = candidates
+        return output_layer(model)(reader.read([one])[0].flatten(0, 1)).float()
+
+
+def _probe_alone(model: PreTrainedModel) -> torch.Tensor:
+    """Return the same by a plain pass for each candidate."""
+    before, candidates = _probe_parts(model)
+    texts = [torch.tensor([[*before, *some]], device=model.device) for some in candidates]
+    return torch.cat([model(input_ids=ids).logits[0, -2:] for ids in texts]).float()
+
+
+class Search:
+    """A document being filled: `parts` are the tokens to read next, one list per open candidate.
+
+    `answers` and `scores` are the tokens and the log-likelihood (nats) of each candidate; `chosen` is the number of the
+    one that was just decided on, until it is taken note of.
+    """
+
+    def __init__(self, row: TokenRow, n_candidates: int, lookahead: int):
+        self.row, self.n_candidates, self.lookahead = row, n_candidates, min(lookahead, len(row.ids))
+        self.blanks = [row.slots_of(blank) for blank in range(row.blank_of[-1] + 1)]
+        self.parts, self.scores = [row.ids[: row.slots[0]]], [0.0]
+        self.answers: list[list[int]] = [[]]
+        self.rest: list[int] = []
+        self.is_deciding = False
+        self.chosen: int | None = None
+        self.n_read = self.n_scored = self.n_passes = self.depth = 0
+
+    @property
+    def n_filled(self) -> int:
+        """Return how many tokens were written when all blanks are filled."""
+        return len(self.row.slots)
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether every blank is filled."""
+        return not self.blanks
+
+    @property
+    def most(self) -> int:
+        """Return how many tokens the document may keep and read at a time."""
+        longest = max(map(len, self.blanks), default=0)
+        return 2 * len(self.row.ids) + self.n_candidates * (longest + self.lookahead + 1)
+
+    def count(self, n_scored: int) -> None:
+        """Count one pass over the parts, and how often the output layer is used."""
+        self.n_passes += 1
+        self.n_read += sum(map(len, self.parts))
+        self.n_scored += n_scored
+        self.depth += len(self.parts[0])
+
+    def targets(self) -> list[list[int]]:
+        """Return the kept tokens that decide, of each part from its second token on; none before a decision."""
+        return [part[1:] for part in self.parts] if self.is_deciding else []
+
+    def hear(self, likelihoods: list[float]) -> bool:
+        """Take the log-likelihood of each part's kept tokens; return whether tokens are to be proposed next."""
+        if self.is_deciding:
+            self.scores = [score + more for score, more in zip(self.scores, likelihoods, strict=True)]
+            self._decide(self.rest)
+            return not (self.is_finished or self.parts[0])
+        return True
+
+    def propose(self, values: torch.Tensor, tokens: torch.Tensor) -> None:
+        """Take the likeliest tokens (parts, n) after each part, best first, and their log-probabilities."""
+        slots, likely, best = self.blanks[0], values.tolist(), tokens.tolist()
+        if self.answers == [[]]:
+            self.answers, self.scores = [[token] for token in best[0]], likely[0]
+        else:
+            self.answers = [[*answer, row[0]] for answer, row in zip(self.answers, best, strict=True)]
+            self.scores = [score + row[0] for score, row in zip(self.scores, likely, strict=True)]
+        self.parts = [[answer[-1]] for answer in self.answers]
+        if len(self.answers[0]) == len(slots):
+            kept = self._kept_after(slots)
+            read, self.rest = kept[: self.lookahead], kept[self.lookahead :]
+            self.is_deciding = bool(read)
+            self.parts = [part + read for part in self.parts]
+            if not read:
+                self._decide(None)
+
+    def kind(self):
+        """Return the kind of the slot that is written next."""
+        return self.row.kinds[self.blanks[0][len(self.answers[0])]]
+
+    def _kept_after(self, slots: list[int]) -> list[int]:
+        end = self.row.slots[slots[-1] + 1] if len(self.blanks) > 1 else len(self.row.ids)
+        return self.row.ids[self.row.slots[slots[-1]] + 1 : end]
+
+    def _decide(self, rest: list[int] | None) -> None:
+        """Write the best candidate; `rest` is to be read after it, None: its last token."""
+        rounded = [round(score, DIGITS) for score in self.scores]
+        best = self.chosen = rounded.index(max(rounded))
+        for slot, token in zip(self.blanks.pop(0), self.answers[best], strict=True):
+            self.row.ids[self.row.slots[slot]] = token
+        self.parts = [self.parts[best] if rest is None else rest]
+        self.answers, self.scores, self.rest, self.is_deciding = [[]], [0.0], [], False
+
+
+def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor, pad_id: int) -> None:
+    """Fill the documents of a batch, in rounds of one pass each."""
+    reader, head = _TreeReader(model, batch, pad_id), output_layer(model)
+    while batch := _trim(batch):
+        states = reader.read(batch)
+        wanted = [one.targets() if one.parts[0] and not one.is_finished else [] for one in batch]
+        likelihoods = _score_kept(head, states, wanted)
+        asking, last = [], []
+        for one, told, found in zip(batch, likelihoods, states, strict=True):
+            if one.is_finished:
+                continue
+            one.count(sum(map(len, one.targets())))
+            proposes = one.hear(told)
+            reader.take_note(one)
+            if proposes:
+                found = found if one.chosen is None else found[one.chosen : one.chosen + 1]
+                asking.append(one)
+                last.append(found[:, -1])
+                one.n_scored += len(found)
+            one.chosen = None
+        if asking:
+            _propose(head, asking, last, bias)
+            for one in asking:
+                reader.take_note(one)
+                one.chosen = None
+        reader.compact()
+        MEMORY.release_if_grown()
+
+
+def _trim(batch: list[Search]) -> list[Search]:
+    """Drop finished documents at the end: the batch shrinks, and its cache with it."""
+    while batch and batch[-1].is_finished:
+        batch = batch[:-1]
+    return batch
+
+
+def _score_kept(head, states: list[torch.Tensor], targets: list[list[list[int]]]) -> list[list[float]]:
+    """Return the log-likelihood of each part's targets, predicted from its states but the last."""
+    some = [i for i, one in enumerate(targets) if one]
+    if not some:
+        return [[] for _ in targets]
+    flat = torch.cat([states[i][:, :-1].flatten(0, 1) for i in some])
+    ids = torch.tensor([token for i in some for part in targets[i] for token in part], device=flat.device)
+    parts = zip(flat.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
+    found = [-cross_entropy(head(part).float(), of, reduction="none") for part, of in parts]
+    values = iter(torch.cat(found).tolist())
+    return [[sum(next(values) for _ in part) for part in one] for one in targets]
+
+
+def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.Tensor) -> None:
+    """Give each document the likeliest tokens after each of its parts that may stand there."""
+    sizes, n = [len(states) for states in last], max(one.n_candidates for one in asking)
+    kinds = [one.kind() for one, size in zip(asking, sizes, strict=True) for _ in range(size)]
+    values, tokens = [], []
+    for part, kind in zip(
+        torch.cat(last).split(HEAD_ROWS),
+        torch.tensor(kinds, device=bias.device).split(HEAD_ROWS),
+        strict=True,
+    ):
+        logits = check_finite(head(part).float())
+        legal = logits + bias[kind]
+        ids = legal.topk(n, dim=-1).indices.sort(-1).values  # equal ones in the order of the vocabulary
+        order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices
+        ids = ids.gather(-1, order)
+        tokens.append(ids)
+        values.append(legal.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))  # -inf: may not stand there
+    found = zip(asking, torch.cat(values).split(sizes), torch.cat(tokens).split(sizes), strict=True)
+    for one, value, ids in found:
+        one.propose(value, ids)
+
+
+class _TreeReader:
+    """Reads the open candidates of each document side by side: a row per document, a mask that keeps them apart."""
+
+    def __init__(self, model: PreTrainedModel, batch: list[Search], pad_id: int):
+        self.model, self.pad_id, self.end = model, pad_id, 0
+        n_columns = max(one.most for one in batch)
+        self.cache: Any = make_cache(n_columns, kept_in(model))
+        self.owner = np.full((len(batch), n_columns), DROPPED)
+        self.row_of = {id(one): row for row, one in enumerate(batch)}
+
+    def read(self, batch: list[Search]) -> list[torch.Tensor]:
+        """Read the parts of each document; return the hidden states (parts, n, width) of each."""
+        parts = [[] if one.is_finished else one.parts for one in batch]
+        n_new = max(sum(map(len, some)) for some in parts)
+        ids = np.full((len(batch), n_new), self.pad_id)
+        places, asking = np.zeros_like(ids), np.full_like(ids, PADDING)
+        for row, some in enumerate(parts):
+            start = 0
+            for number, part in enumerate(some):
+                now = slice(start, start + len(part))
+                ids[row, now], places[row, now] = part, batch[row].depth + np.arange(len(part))
+                asking[row, now] = number if len(some) > 1 else SHARED
+                start += len(part)
+        new = slice(self.end, self.end + n_new)
+        self.owner[:, new], self.owner[: len(batch), new] = (
+            DROPPED,
+            np.where(asking == PADDING, DROPPED, asking),
+        )
+        inputs = {"input_ids": self._tensor(ids), "position_ids": self._tensor(places)}
+        inputs["attention_mask"] = self._mask(asking, n_new)
+        hidden = hidden_states(self.model, inputs | {"past_key_values": self.cache, "use_cache": True})
+        self.end += n_new
+        sizes = [sum(map(len, some)) for some in parts]
+        return [
+            states[:size].unflatten(0, (len(some), -1)) if some else states[:0]
+            for states, size, some in zip(hidden, sizes, parts, strict=True)
+        ]
+
+    def take_note(self, one: Search) -> None:
+        """Keep the columns of the candidate that was chosen, and drop those of the others."""
+        if one.chosen is not None:
+            owner = self.owner[self.row_of[id(one)]]
+            owner[owner >= 0] = np.where(owner[owner >= 0] == one.chosen, SHARED, DROPPED)
+
+    def compact(self) -> None:
+        """Move the columns that are still read to the front of each row."""
+        live = self.owner[:, : self.end] != DROPPED
+        targets = live.cumsum(1) - 1
+        rows, sources = np.nonzero(live & (targets != np.arange(self.end)))
+        places, end = targets[rows, sources], int(live.sum(1).max())
+        kept = self.owner[rows, sources]
+        self.owner[rows, sources] = DROPPED
+        self.owner[rows, places] = kept
+        n_rows = len(self.cache.layers[0].keys)
+        moved = [self._tensor(numbers[rows < n_rows]) for numbers in (rows, sources, places)]
+        for layer in self.cache.layers:
+            layer.move(*moved, n_rows, end)
+        self.end = end
+
+    def _mask(self, asking: np.ndarray, n_new: int) -> torch.Tensor:
+        """Return what each token reads (documents, 1, n, columns): what all share, its own candidate, itself."""
+        owner = self.owner[: len(asking), None, : self.end + n_new]
+        query, column = np.arange(n_new)[:, None] + self.end, np.arange(self.end + n_new)
+        seen = ((owner == SHARED) | (owner == asking[:, :, None])) & (column <= query) | (column == query)
+        mask = self._tensor(seen)[:, None]
+        if self.model.config._attn_implementation == "eager":
+            return torch.zeros(mask.shape, device=mask.device, dtype=self.model.dtype).masked_fill(
+                ~mask, torch.finfo(self.model.dtype).min
+            )
+        return mask
+
+    def _tensor(self, numbers: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(numbers)).to(self.model.device)

@@ -1,0 +1,242 @@
+"""How a masked model fills blanks: in passes over the text, some slots in each."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_masked, check_values
+from ..draws import keyed_rng
+from ..errors import BlankfillError
+from ..memory import MEMORY
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.layouts import RUNWAY
+from ..networks.reading import Reading
+from ..networks.sizes import HEAD_ROWS, count_parameters, forward_flops, position_limit, vocabulary_size
+from ..networks.trimming import states_at, trim_sizes
+from ..slots.ledger import Ledger
+from ..slots.lengths import choose_lengths
+from ..slots.orders import PLANS, Order, Pace, Planned, make_order
+from ..slots.rows import Lengths, TokenRow, to_rows
+from ..slots.sampling import GREEDY, Key, Sampling
+from ..slots.vocabulary import Speller, check_finite, slot_bias
+from ..text import BlankedText, FilledText, assemble_text
+from .walking import batch_by_size
+
+Slots = list[tuple[int, int]]  # (document of the batch, slot)
+
+
+@dataclass
+class Work:
+    """A document being filled: its tokens, its order, and how often each slot was filled before."""
+
+    row: TokenRow
+    order: Order
+    context: str = "both"
+    visits: dict[int, int] = field(default_factory=dict)
+
+    def view(self, mask_id: int, max_positions: int | None) -> list[int]:
+        """Return the tokens that the model reads in the next pass."""
+        if self.context != "left":
+            return self.row.ids
+        end = self.row.slots[self.order.candidates()[0]] + 1
+        return (self.row.ids[:end] + [mask_id] * RUNWAY)[:max_positions]
+
+    def key(self, slot: int) -> Key:
+        """Return the key of the next draw for a slot: the document, the slot, and the visit after the first."""
+        visit = self.visits.get(slot, 0)
+        self.visits[slot] = visit + 1
+        return (self.row.id, slot, visit) if visit else (self.row.id, slot)
+
+
+@in_evaluation_mode
+def fill_masked(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    context: str = "both",
+    length: str = "known",
+    order: str = "random",
+    per_pass: int = 1,
+    passes: int = 0,
+    threshold: float = 0.0,
+    entropy_bound: float = 0.0,
+    sweeps: int = 1,
+    schedule: str = "equal",
+    max_length: int = 4,
+    sampling: Sampling = GREEDY,
+    batch_tokens: int = 4096,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill the blanks with a masked model; orders and their pace (`per_pass` to `schedule`) are those of `orders`.
+
+    context `both`: every blank is masked before the first pass and `per_pass` tokens are filled in each.
+    context `leaky`: `per_pass` whole words are masked at a time while the originals still to be replaced stay
+    visible, which is the published procedure at 1.
+    context `left`: from left to right, one token per pass; the text is cut off after the slot, whatever followed
+    it, and ends in eight masks, the same for every document.
+    length: see `choose_lengths`; `free` tries 1 to `max_length` tokens per blank. Order random is drawn by the seed of
+    the sampling.
+    Raises BlankfillError for settings that do not go together and for a text that does not fit the model.
+    """
+    pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
+    axes = {"context": context, "order": order, "length": length, "max_length": max_length}
+    check_values("masked", axes)
+    check_masked(context, order, length, pace, sampling.temperature)
+    ledger = Ledger.of(blanked)
+    filler = Filler(model, tokenizer, sampling, ledger, batch_tokens)
+    with filler.reading.prepared():
+        limit = filler.max_positions
+        lengths = choose_lengths(
+            length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
+        )
+        rows = filler.tokenize(blanked, lengths)
+        filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed))
+    spell = Speller(tokenizer)
+    pairs = zip(blanked, rows, strict=True)
+    return [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs], ledger
+
+
+def plan_work(
+    rows: list[TokenRow], mask_id: int, context: str, order: str, pace: Pace, seed: int
+) -> list[Work]:
+    """Return the documents to be filled, with every blank masked unless the context is `leaky`."""
+    if context != "leaky":
+        for row in rows:
+            row.mask(mask_id)
+    return [Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows]
+
+
+def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
+    """Return the order of the slots, one token at a time."""
+    return make_order(order, len(row.slots), pace, keyed_rng(seed, "order", row.id))
+
+
+def plan_words(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
+    """Return the order of the slots, one word at a time."""
+    n_blanks = row.blank_of[-1] + 1 if row.blank_of else 0
+    plan = PLANS[order](n_blanks, pace, keyed_rng(seed, "order", row.id))
+    return Planned([[slot for blank in blanks for slot in row.slots_of(blank)] for blanks in plan])
+
+
+PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
+
+
+class Filler:
+    """The model, which tokens may fill which slots, and the ledger; BlankfillError for a tokenizer without a mask."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        sampling: Callable[[torch.Tensor, Sequence[Key]], list[int]],
+        ledger: Ledger,
+        batch_tokens: int,
+    ):
+        if tokenizer.mask_token_id is None:
+            raise BlankfillError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
+        self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
+        self.mask_id = tokenizer.mask_token_id
+        self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id, states_at)
+        self.max_positions, self.batch_tokens = position_limit(model), batch_tokens
+        self.sizes_for = cache(partial(trim_sizes, model, count_parameters(model)))
+        self.bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
+
+    def tokenize(self, blanked: list[BlankedText], lengths: Lengths | None) -> list[TokenRow]:
+        """Return the texts as tokens, with slots for their blanks."""
+        return to_rows(blanked, self.tokenizer, self.max_positions, lengths)
+
+    def fill(self, work: list[Work]) -> None:
+        """Fill the documents in rounds of one pass each, until none has a slot left."""
+        while work := [one for one in work if one.order.candidates()]:
+            sizes = [len(one.view(self.mask_id, self.max_positions)) for one in work]
+            for batch in batch_by_size(range(len(work)), sizes.__getitem__, self.batch_tokens):
+                self._fill_one_pass([work[i] for i in batch])
+                MEMORY.release_if_grown()
+
+    @torch.inference_mode()
+    def _fill_one_pass(self, batch: list[Work]) -> None:
+        """Fill the next slots of every document of the batch."""
+        candidates = [(i, slot) for i, work in enumerate(batch) for slot in work.order.candidates()]
+        for i, slot in candidates:
+            batch[i].row.mask(self.mask_id, [slot])
+        views = [work.view(self.mask_id, self.max_positions) for work in batch]
+        rows = [work.row for work in batch]
+        logits = self.logits(rows, views, candidates)
+        for part, bias in self._legal(rows, candidates, logits):
+            part += bias
+        check_finite(logits, [rows[i].id for i, _ in candidates])
+        accepted = self._accept(batch, candidates, logits)
+        if len(accepted) < len(candidates):
+            logits = logits[accepted]
+        filled = [candidates[n] for n in accepted]
+        tokens = self.sampling(logits, [batch[i].key(slot) for i, slot in filled])
+        for (i, slot), token in zip(filled, tokens, strict=True):
+            batch[i].row.ids[batch[i].row.slots[slot]] = token
+        self._record(batch, filled, logits, tokens)
+        self.ledger.tokens_filled += len(filled)
+
+    def logits(self, rows: list[TokenRow], views: list[list[int]], slots: Slots) -> torch.Tensor:
+        """Return float32 logits (n, vocabulary) of n slots in one pass over what each document shows."""
+        places: list[list[int]] = [[] for _ in rows]
+        for i, slot in slots:
+            places[i].append(rows[i].slots[slot])
+        self._count(views, places)
+        return self.reading(views, places)
+
+    def _legal(
+        self, rows: list[TokenRow], slots: Slots, logits: torch.Tensor
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Yield parts of the logits, each with the bias that bars the tokens which may not fill its slots."""
+        kinds = torch.tensor([rows[i].kinds[slot] for i, slot in slots], device=logits.device)
+        for part, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
+            yield part, self.bias[kind]
+
+    def _accept(self, batch: list[Work], candidates: Slots, logits: torch.Tensor) -> list[int]:
+        """Return which candidates are filled now (indices)."""
+        score_slots, scores = batch[0].order.score_slots, []
+        if score_slots:
+            scores = torch.cat([score_slots(part) for part in logits.split(HEAD_ROWS)]).tolist()
+        number = {pair: n for n, pair in enumerate(candidates)}
+        accepted, done = [], 0
+        for i, work in enumerate(batch):
+            n = len(work.order.candidates())
+            accepted += [number[i, slot] for slot in work.order.accept(scores[done : done + n])]
+            done += n
+        return accepted
+
+    def _record(self, batch: list[Work], filled: Slots, logits: torch.Tensor, tokens: list[int]) -> None:
+        """Record for an order that masks slots again how likely each token was."""
+        if not batch[0].order.needs_probabilities:
+            return
+        chosen = torch.tensor(tokens, device=logits.device)[:, None]
+        parts = zip(logits.split(HEAD_ROWS), chosen.split(HEAD_ROWS), strict=True)
+        probabilities = torch.cat([part.softmax(-1).gather(1, ids) for part, ids in parts])[:, 0].tolist()
+        for (i, slot), probability in zip(filled, probabilities, strict=True):
+            batch[i].order.record(slot, probability)
+
+    @torch.inference_mode()
+    def best_log_probabilities(self, rows: list[TokenRow]) -> list[list[float]]:
+        """Return for every slot, with all slots masked, the log-probability of the best token that may fill it."""
+        for row in rows:
+            row.mask(self.mask_id)
+        found: list[list[float]] = [[] for _ in rows]
+        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.batch_tokens):
+            members = [rows[i] for i in batch]
+            slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
+            logits = self.logits(members, [row.ids for row in members], slots)
+            check_finite(logits, [members[i].id for i, _ in slots])
+            legal = self._legal(members, slots, logits)
+            best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
+            for (i, _), value in zip(slots, best, strict=True):
+                found[batch[i]].append(value)
+        return found
+
+    def _count(self, views: list[list[int]], places: list[list[int]]) -> None:
+        """Count one pass of each document as if it were alone, independently of the batch."""
+        for view, slots in zip(views, places, strict=True):
+            self.ledger.passes += 1
+            self.ledger.token_forwards += len(view)
+            self.ledger.flops += forward_flops(self.sizes_for(len(slots)), len(view), len(slots))

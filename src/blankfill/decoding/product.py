@@ -1,0 +1,80 @@
+"""How a masked and a causal model fill together, as a product of experts: from left to right, one token per pass."""
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_values
+from ..errors import BlankfillError
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.sizes import position_limit, vocabulary_size
+from ..slots.ledger import Ledger
+from ..slots.rows import TokenRow
+from ..slots.sampling import GREEDY, Sampling
+from ..text import BlankedText, FilledText
+from .causal import fill_by_walking, read_kept
+from .masked import Filler
+from .walking import Walk, batch_by_size
+
+
+@in_evaluation_mode
+def fill_product(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    second: PreTrainedModel,
+    weight: float = 0.5,
+    length: str = "known",
+    sampling: Sampling = GREEDY,
+    batch_tokens: int = 32768,
+) -> tuple[list[FilledText], Ledger]:
+    """Fill each slot by (1 - weight) log p_masked + weight log p_causal, normalised over the vocabulary.
+
+    The masked `model` reads both sides, earlier fills written and later slots masked; the causal `second` reads the
+    text before, with its fills, each token once. weight 0 is `fill_masked` in order left_to_right, weight 1
+    `fill_causal`. length is that of `fill_causal`, without `free`. The ledger adds up both models. Raises BlankfillError
+    for models that do not share a vocabulary and a number of positions, and what those two functions raise.
+    """
+    check_values("product", {"length": length, "weight": weight})
+    product = Product(model, second, tokenizer)
+    with product.filler.reading.prepared():
+        filled, ledger = fill_by_walking(
+            second,
+            tokenizer,
+            blanked,
+            product.plan,
+            length,
+            1,
+            sampling,
+            batch_tokens,
+            lambda here, logits: product.logits(here).lerp(logits, weight),
+        )
+    return filled, ledger + product.ledger
+
+
+class Product:
+    """The masked model of a product with a causal one; `ledger` counts its passes."""
+
+    def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
+        sizes = [(vocabulary_size(one), position_limit(one)) for one in (masked, causal)]
+        if sizes[0] != sizes[1]:
+            raise BlankfillError(
+                f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
+            )
+        self.ledger = Ledger()
+        self.filler = Filler(masked, tokenizer, GREEDY, self.ledger, batch_tokens=4096)
+
+    def plan(self, row: TokenRow) -> Walk:
+        """Mask a row and plan how the causal model reads it."""
+        row.mask(self.filler.mask_id)
+        return read_kept(row)
+
+    def logits(self, here: list[Walk]) -> torch.Tensor:
+        """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
+        rows = [one.row for one in here]
+        found = torch.empty(len(rows), vocabulary_size(self.filler.model), device=self.filler.model.device)
+        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.filler.batch_tokens):
+            slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
+            members = [rows[i] for i in batch]
+            found[batch] = self.filler.logits(members, [row.ids for row in members], slots)
+        return found

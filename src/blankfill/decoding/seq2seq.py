@@ -1,0 +1,347 @@
+"""How an encoder-decoder fills blanks: it reads the kept text and generates the whole text or only the answers."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from ..axes import check_values
+from ..errors import BlankfillError
+from ..memory import MEMORY
+from ..networks.attention import NAME as FAST
+from ..networks.attention import attention_of, kept_in
+from ..networks.checkpoints import sentinel_tokens
+from ..networks.evaluation import in_evaluation_mode
+from ..networks.linear import prepacked_products
+from ..networks.probe import Way, choose_way, probe_texts
+from ..networks.reading import stack
+from ..networks.sizes import count_parameters, forward_flops, output_layer, position_limit, vocabulary_size
+from ..slots.ledger import Ledger
+from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite, special_tokens, word_prefix
+from ..text import BlankedText, DocumentError, FilledText, assemble_text, group_adjacent_blanks
+from .alignment import align, split_answer
+from .walking import make_cache
+
+N_PROBED = 6  # tokens written for a short text
+GENERATION_TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
+Settle = Callable[[BlankedText, list[int]], FilledText]
+
+
+@in_evaluation_mode
+def fill_seq2seq(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+    *,
+    source: str = "kept",
+    max_new_tokens: int,
+    batch_documents: int = 160,
+) -> tuple[list[FilledText], Ledger]:
+    """Generate for every document greedily, at most `max_new_tokens` tokens.
+
+    source `kept`: the model reads the kept words alone, without masks, and generates the whole text; the fills are
+    read off an alignment with the kept words. source `sentinel`: a mask stands for each group of adjacent blanks. A
+    T5-style tokenizer has a sentinel per group (`<extra_id_0>`, ...); the model generates the answers alone, so every
+    other character is kept. Any other tokenizer has one mask, and the model generates the whole text. A blank without
+    an answer gets an empty fill. Equal inputs are read once; the ledger counts each document as if it were alone.
+
+    Raises DocumentError for a document that does not fit, BlankfillError for a tokenizer without masks.
+    """
+    check_values("seq2seq", {"max_new_tokens": max_new_tokens})
+    read, settle = _way(tokenizer, source)
+    inputs = [read(text) for text in blanked]
+    lengths = _check_lengths(model, tokenizer, blanked, inputs)
+    distinct = sorted(set(inputs), key=lambda text: (len(text), text))
+    limit = position_limit(model)
+    max_new_tokens = min(max_new_tokens, limit - 1) if limit else max_new_tokens
+    ledger = Ledger.of(blanked)
+    generated: dict[str, list[int]] = {}
+    for start in range(0, len(distinct), batch_documents):
+        batch = distinct[start : start + batch_documents]
+        generated |= zip(batch, _generate(model, tokenizer, batch, max_new_tokens), strict=True)
+    sizes = count_parameters(model)
+    for given in inputs:
+        _count(ledger, sizes, lengths[given], len(generated[given]))
+    return [settle(text, generated[given]) for text, given in zip(blanked, inputs, strict=True)], ledger
+
+
+def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[BlankedText], str], Settle]:
+    """Return how a document is read, and how the generated tokens become a filled text."""
+    check_values("seq2seq", {"source": source})
+    marks = special_tokens(tokenizer)
+    if source == "kept":
+        return lambda text: _without_marks(text, [kept_words(text)], marks), settle_whole(tokenizer)
+    sentinels = sentinel_tokens(tokenizer)
+    if sentinels:
+        ids_of = list(sentinels.values())
+        return lambda text: masked_text(text, list(sentinels), marks), lambda text, ids: settle_answers(
+            text, find_answers(tokenizer, ids, ids_of)
+        )
+    mask = tokenizer.mask_token
+    if mask is None:
+        raise BlankfillError("source=sentinel needs a tokenizer with a mask or <extra_id_0>: use source=kept")
+    return lambda text: masked_text(text, [mask] * len(text.blanks), marks), settle_whole(tokenizer)
+
+
+def settle_whole(tokenizer: PreTrainedTokenizerBase) -> Settle:
+    """Return how the tokens of a text that was generated whole become a filled text."""
+    # WordPiece puts spaces around punctuation; decoding removes them
+    is_spaced = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
+
+    def settle(text: BlankedText, ids: list[int]) -> FilledText:
+        decoded = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=is_spaced)
+        return align(text, str(decoded))
+
+    return settle
+
+
+def kept_words(text: BlankedText) -> str:
+    """Return the kept words joined by spaces."""
+    return " ".join(text.text[slice(*text.words[i])] for i in text.kept_words())
+
+
+def _without_marks(text: BlankedText, pieces: list[str], marks: list[str]) -> str:
+    """Return what a model reads of a text; DocumentError if it would take characters of the text for a special token."""
+    typed = [mark for mark in marks if any(mark in piece for piece in pieces)]
+    if typed:
+        raise DocumentError(
+            text.id, f"it contains {typed[0]}, a special token of this tokenizer: take it out"
+        )
+    return "".join(pieces)
+
+
+def masked_text(text: BlankedText, masks: list[str], marks: list[str] | None = None) -> str:
+    """Return the text with a mask for every group of adjacent blanks.
+
+    Raises DocumentError if there are too few masks, and if one of `marks` (the special tokens) stands in the text.
+    """
+    groups = group_adjacent_blanks(text)
+    if len(groups) > len(masks):
+        raise DocumentError(
+            text.id, f"{len(groups)} groups of blanks, and the tokenizer has {len(masks)} sentinels for them"
+        )
+    pieces, cursor = [], 0
+    for group, mask in zip(groups, masks, strict=False):
+        pieces += [text.text[cursor : text.words[group[0]][0]], mask]
+        cursor = text.words[group[-1]][1]
+    pieces.append(text.text[cursor:])
+    _without_marks(text, pieces[::2], marks or [])
+    return "".join(pieces)
+
+
+def find_answers(
+    tokenizer: PreTrainedTokenizerBase, ids: list[int], sentinel_ids: list[int]
+) -> dict[int, str]:
+    """Return what was generated after each sentinel, by the sentinel's number; the first answer counts."""
+    number_of = {sentinel: number for number, sentinel in enumerate(sentinel_ids)}
+    answers: dict[int, list[int]] = {}
+    current: list[int] = []
+    for token in ids:
+        if token in number_of:
+            current = []
+            answers.setdefault(number_of[token], current)
+        else:
+            current.append(token)
+    return {
+        number: str(tokenizer.decode(answer, skip_special_tokens=True)).strip()
+        for number, answer in answers.items()
+    }
+
+
+def settle_answers(text: BlankedText, answers: dict[int, str]) -> FilledText:
+    """Put the answers into the groups of blanks, the words of an answer into the blanks of its group."""
+    fills: list[str] = []
+    for number, group in enumerate(group_adjacent_blanks(text)):
+        fills += split_answer(answers.get(number, ""), len(group))
+    return assemble_text(text, fills)
+
+
+def _check_lengths(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, blanked: list[BlankedText], inputs: list[str]
+) -> dict[str, int]:
+    """Return the number of tokens of each input; raises DocumentError for one that does not fit."""
+    limit = position_limit(model)
+    encoded = tokenizer(inputs)["input_ids"] if inputs else []
+    for text, ids in zip(blanked, encoded, strict=True):
+        if limit and len(ids) > limit:
+            raise DocumentError(text.id, f"{len(ids)} tokens do not fit the model's {limit}; cut it shorter")
+    return {text: len(ids) for text, ids in zip(inputs, encoded, strict=True)}
+
+
+@torch.inference_mode()
+def _generate(
+    model: Any, tokenizer: PreTrainedTokenizerBase, inputs: list[str], max_new_tokens: int
+) -> list[list[int]]:
+    """Return the tokens that the model generates for each input, without padding."""
+    pad_id, by_steps = tokenizer.pad_token_id, model.config.model_type == "encoder-decoder"
+    probes = WAYS_BY_STEPS if by_steps else WAYS
+    ways: dict[str, Way] = {name: partial(probe, pad_id) for name, probe in probes.items()}
+    if choose_way(model, ways, pad_id) != "batch":
+        texts = tokenizer(inputs)["input_ids"]
+        generated = [_generate_alone(model, ids, max_new_tokens) for ids in texts]
+    else:
+        encoded = tokenizer(inputs, padding=True, return_tensors="pt")
+        ids, seen = encoded["input_ids"].to(model.device), encoded["attention_mask"].to(model.device)
+        with prepacked_products(model):
+            generate = _generate_step_by_step if by_steps else _generate_by_library
+            generated = generate(model, ids, seen, max_new_tokens)
+    return [[token for token in ids if token != pad_id] for ids in generated]
+
+
+def _generate_by_library(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
+    settings = {"max_new_tokens": n_most, "do_sample": False, "num_beams": 1}
+    with _plain_generation(model):
+        written = model.generate(
+            input_ids=ids, attention_mask=seen, logits_processor=[_check_step], **settings
+        )
+    return written[:, 1:].tolist()
+
+
+def _generate_alone(model: Any, ids: list[int], n_most: int) -> list[int]:
+    """Return what a model generates for one text by plain passes, with no cache and no padding."""
+    ends = model.generation_config.eos_token_id
+    written, read = [_start_token(model)], torch.tensor([ids], device=model.device)
+    for _ in range(n_most):
+        logits = model(input_ids=read, decoder_input_ids=torch.tensor([written], device=model.device)).logits
+        written.append(int(check_finite(logits[:, -1]).argmax()))
+        if written[-1] in (ends if isinstance(ends, list) else [ends]):
+            break
+    return written[1:]
+
+
+def _check_step(ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    return check_finite(logits)
+
+
+def _start_token(model: Any) -> int:
+    """Return the token that a model starts to write with; BlankfillError for none."""
+    tokens = model.generation_config
+    start = tokens.bos_token_id if tokens.decoder_start_token_id is None else tokens.decoder_start_token_id
+    if not isinstance(start, int):
+        raise BlankfillError(
+            f"{type(model).__name__} names no token to start with: set generation_config.decoder_start_token_id"
+        )
+    return start
+
+
+def _probe_inputs(
+    pad_id: int, model: Any
+) -> tuple[list[list[int]], torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return two short texts, the same padded with their mask, and what is written for each."""
+    texts = probe_texts(model, pad_id)
+    ids, seen = stack(texts, pad_id, model.device)
+    written = torch.tensor([[_start_token(model), *text[:2]] for text in texts], device=model.device)
+    return texts, ids, torch.ones_like(ids) if seen is None else seen.long(), written
+
+
+def _probe_batch(pad_id: int, model: Any) -> torch.Tensor:
+    """Return the logits after each token written for two short texts, padded and with a cache."""
+    _, ids, seen, written = _probe_inputs(pad_id, model)
+    first = model(input_ids=ids, attention_mask=seen, decoder_input_ids=written[:, :1], use_cache=True)
+    encoded, cache, found = (first.encoder_last_hidden_state,), first.past_key_values, [first.logits]
+    for step in range(1, written.shape[1]):
+        more = model(
+            encoder_outputs=encoded,
+            attention_mask=seen,
+            decoder_input_ids=written[:, step : step + 1],
+            past_key_values=cache,
+            use_cache=True,
+        )
+        cache = more.past_key_values
+        found.append(more.logits)
+    return torch.cat(found, 1).float()
+
+
+def _probe_alone(pad_id: int, model: Any) -> torch.Tensor:
+    """Return the same by plain passes."""
+    texts, _, _, written = _probe_inputs(pad_id, model)
+    read = [torch.tensor([text], device=model.device) for text in texts]
+    pairs = zip(read, written, strict=True)
+    return torch.cat(
+        [model(input_ids=ids, decoder_input_ids=some[None]).logits for ids, some in pairs]
+    ).float()
+
+
+def _probe_steps(pad_id: int, model: Any) -> torch.Tensor:
+    """Return which tokens `_generate_step_by_step` writes for two short texts (1, else 0)."""
+    _, ids, seen, _ = _probe_inputs(pad_id, model)
+    with prepacked_products(model):
+        return _mark(model, _generate_step_by_step(model, ids, seen, N_PROBED))
+
+
+def _probe_steps_alone(pad_id: int, model: Any) -> torch.Tensor:
+    """Return the same by plain passes."""
+    texts = _probe_inputs(pad_id, model)[0]
+    return _mark(model, [_generate_alone(model, ids, N_PROBED) for ids in texts])
+
+
+def _mark(model: Any, generated: list[list[int]]) -> torch.Tensor:
+    marks = torch.zeros(len(generated), N_PROBED, vocabulary_size(model))
+    for row, ids in enumerate(generated):
+        marks[row, range(len(ids)), ids] = 1
+    return marks
+
+
+# How two short texts are read for `choose_way`: by a network with a decoder of its own, and by two networks.
+WAYS = {"batch": _probe_batch, "alone": _probe_alone}
+WAYS_BY_STEPS = {"batch": _probe_steps, "alone": _probe_steps_alone}
+
+
+@contextmanager
+def _plain_generation(model: PreTrainedModel) -> Iterator[None]:
+    """Let `generate` use the checkpoint's special tokens but none of its habits (forced tokens, least length, ...).
+
+    A fresh configuration passed to `generate` would take those up again, so the model's own is replaced.
+    """
+    own = model.generation_config
+    model.generation_config = GenerationConfig(**{name: getattr(own, name) for name in GENERATION_TOKENS})
+    try:
+        yield
+    finally:
+        model.generation_config = own
+
+
+def _generate_step_by_step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
+    """Generate greedily, as `generate` does, but drop finished documents once they are a quarter of the batch."""
+    with attention_of(model, FAST):
+        return _step(model, ids, seen, n_most)
+
+
+def _step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
+    read = model.encoder(input_ids=ids, attention_mask=seen).last_hidden_state
+    kept = kept_in(model.decoder)
+    cache = EncoderDecoderCache(make_cache(n_most, kept), make_cache(ids.shape[1], kept))
+    generated: list[list[int]] = [[] for _ in ids]
+    rows, head, tokens = list(range(len(ids))), output_layer(model), model.generation_config
+    last = torch.full((len(ids), 1), _start_token(model), device=ids.device)
+    for _ in range(n_most):
+        states = model.decoder.base_model(
+            input_ids=last,
+            encoder_hidden_states=read,
+            encoder_attention_mask=seen,
+            past_key_values=cache,
+            use_cache=True,
+        ).last_hidden_state[:, -1]
+        last = check_finite(head(states)).argmax(-1, keepdim=True)
+        for row, token in zip(rows, last[:, 0].tolist(), strict=True):
+            if generated[row][-1:] != [tokens.eos_token_id]:
+                generated[row].append(token)
+        MEMORY.release_if_grown()
+        going = [i for i, row in enumerate(rows) if generated[row][-1] != tokens.eos_token_id]
+        if not going:
+            break
+        if len(going) <= 0.75 * len(rows):
+            for part in (cache.self_attention_cache, cache.cross_attention_cache):
+                part.batch_select_indices(torch.tensor(going, device=ids.device))
+            rows, last, read, seen = [rows[i] for i in going], last[going], read[going], seen[going]
+    return generated
+
+
+def _count(ledger: Ledger, sizes: dict[str, int], n_read: int, n_generated: int) -> None:
+    ledger.passes += n_generated
+    ledger.tokens_filled += n_generated
+    ledger.token_forwards += n_read + n_generated
+    ledger.flops += forward_flops(sizes, (n_read + n_generated) // 2, n_generated)

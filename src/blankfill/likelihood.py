@@ -1,0 +1,215 @@
+"""How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .api import choose_writer, name_texts, read_blanks, with_padding
+from .arguments import read_arguments
+from .axes import PACE, check_masked, check_values, why_no_likelihood
+from .decoding.causal import read_kept
+from .decoding.infill import plan_infill
+from .decoding.masked import Filler, plan_work
+from .decoding.masked_left import plan_masked_left
+from .decoding.product import Product
+from .decoding.walking import Walk, walk
+from .errors import BlankfillError
+from .networks.evaluation import evaluating
+from .networks.sizes import HEAD_ROWS, position_limit
+from .slots.ledger import Ledger
+from .slots.orders import Pace
+from .slots.rows import TokenRow, to_rows
+from .slots.sampling import Key, Sampling
+from .slots.vocabulary import check_finite
+from .text import BlankedText, CharSpan, DocumentError
+
+BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768, "masked_left": 32768}
+PLANS = {"infill": plan_infill, "masked_left": plan_masked_left}
+WEIGHTS = tuple(n / 10 for n in range(11))  # of the causal model, from which `measure_weights` chooses
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Minus the log-likelihood (nats) of the original fills of a document, and their characters and tokens."""
+
+    id: str
+    nats: float
+    characters: int
+    tokens: int
+
+
+def score(
+    texts: Iterable[str],
+    blanks: Iterable[list[CharSpan]],
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    second: PreTrainedModel | None = None,
+    seed: int = 0,
+    ids: Iterable[str] | None = None,
+    **axes: Any,
+) -> list[Likelihood]:
+    """Return the exact likelihood of what stands in the blanks of each text, in the order in which `fill` fills.
+
+    Each token of the originals is predicted as when it is filled, after the original tokens of the passes before, by
+    a softmax over the whole vocabulary; tokens of one pass are independent. `blanks`, `ids` and `axes` are those of
+    `fill`, with the model's own number of tokens (length "known"). A masked model: every context, where "leaky" still
+    shows the originals to come, and every order that fills a slot once ("random" is drawn by `seed` and id). A causal
+    model: context "left", "masked_left" for one trained with objective `mlm_left`, or "both" for one with `infill`. Two models: any `weight`. Raises
+    BlankfillError for any other, whose fills have no likelihood that can be computed.
+    """
+    Sampling(seed=seed)  # raises for what is no seed
+    given = read_arguments(texts, blanks, ids)
+    if isinstance(given.blanks, str):
+        raise BlankfillError("blanks: a marker has no original to score; give the characters of each blank")
+    writer, axes = choose_writer(model, second, axes, has_marker=False, has_counts=False)
+    blanked = read_blanks(name_texts(given.ids, given.texts), given.texts, given.blanks, None, None)
+    return measure_likelihood(writer, model, with_padding(tokenizer), axes, seed, blanked)
+
+
+def measure_likelihood(
+    writer: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    axes: Mapping[str, Any],
+    seed: int,
+    blanked: list[BlankedText],
+) -> list[Likelihood]:
+    """Return the likelihood of the originals of each text, for a writer (a key of FILLERS) with these axes; see `score`."""
+    reason = why_no_likelihood({"writer": writer, **axes})
+    if reason:
+        raise BlankfillError(f"no likelihood: {reason}")
+    check_values(writer, axes)
+    second = axes.get("second")
+    with evaluating(*([model] if second is None else [model, second])):
+        return _measure(writer, model, tokenizer, axes, seed, blanked)
+
+
+def _measure(writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked) -> list[Likelihood]:
+    if writer == "product":
+        return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
+    rows = to_rows(blanked, tokenizer, position_limit(model))
+    truth = _Truth(rows)
+    if writer == "masked":
+        _fill_masked(model, tokenizer, blanked, rows, truth, axes, seed)
+    else:
+        plan = PLANS[writer](model, tokenizer) if writer in PLANS else read_kept
+        walks = [plan(row) for row in rows if row.slots]
+        walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
+    return truth.likelihoods(blanked)
+
+
+def measure_weights(
+    model: PreTrainedModel,
+    second: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+) -> dict[float, float]:
+    """Return the nats per character of the originals by the weight of a product (`fill_product`), for each of WEIGHTS.
+
+    Both models read the texts once. Raises BlankfillError where the texts have no blanks.
+    """
+    with evaluating(model, second):
+        found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    characters = sum(one.characters for one in found[0])
+    if not characters:
+        raise BlankfillError("arm.weight=auto: the dev documents have no blanks; give a number from 0 to 1")
+    return {
+        weight: sum(one.nats for one in each) / characters
+        for weight, each in zip(WEIGHTS, found, strict=True)
+    }
+
+
+def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float]) -> list[list[Likelihood]]:
+    """Return the likelihood of the originals of each text, for each weight of a product."""
+    product = Product(model, second, tokenizer)
+    rows = to_rows(blanked, tokenizer, position_limit(model))
+    truths = [_Truth(rows) for _ in weights]
+
+    def write(here: list[Walk], logits: torch.Tensor) -> None:
+        masked = product.logits(here)
+        for weight, truth in zip(weights, truths, strict=True):
+            truth.look_at(here, masked.lerp(logits, weight))
+        truths[0].follow(here)
+
+    with product.filler.reading.prepared():
+        walks = [product.plan(row) for row in rows if row.slots]
+        walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
+    return [truth.likelihoods(blanked) for truth in truths]
+
+
+class _Truth:
+    """The original tokens of the slots by document, and the log-probability `found` for each."""
+
+    def __init__(self, rows: list[TokenRow]):
+        self.tokens = {row.id: [row.ids[place] for place in row.slots] for row in rows}
+        self.found = {row.id: [0.0] * len(row.slots) for row in rows}
+
+    def look(self, rows: list[TokenRow], slots: list[int], logits: torch.Tensor) -> None:
+        """Note how likely the original token of each row's slot is by its logits (n, vocabulary)."""
+        check_finite(logits, [row.id for row in rows])
+        tokens = [self.tokens[row.id][slot] for row, slot in zip(rows, slots, strict=True)]
+        ids = torch.tensor(tokens, device=logits.device)
+        parts = zip(logits.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
+        values = [-cross_entropy(part, of, reduction="none") for part, of in parts]
+        for row, slot, value in zip(rows, slots, torch.cat(values).tolist(), strict=True):
+            self.found[row.id][slot] = value
+
+    def choose(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
+        """Return the original token for each key (document, slot) of a masked model."""
+        return [self.tokens[str(id)][int(slot)] for id, slot in keys]
+
+    def look_at(self, here: list[Walk], logits: torch.Tensor) -> None:
+        """Note how likely the original token of each walk's next slot is by its logits (n, vocabulary)."""
+        self.look([one.row for one in here], [one.n_written for one in here], logits)
+
+    def follow(self, here: list[Walk]) -> None:
+        """Write the original where a causal model would choose."""
+        for one in here:
+            one.write(self.tokens[one.row.id][one.n_written])
+
+    def write(self, here: list[Walk], logits: torch.Tensor) -> None:
+        """Note how likely the originals are, and write them."""
+        self.look_at(here, logits)
+        self.follow(here)
+
+    def likelihoods(self, blanked: list[BlankedText]) -> list[Likelihood]:
+        """Return the likelihood of the originals of each text, from what was noted."""
+        nats = {id: -sum(found) for id, found in self.found.items()}
+        for id, value in nats.items():
+            if not math.isfinite(value):
+                raise DocumentError(
+                    id, "the likelihood of its originals is not finite: the weights of the model are damaged"
+                )
+        sizes = [sum(map(len, text.originals())) for text in blanked]
+        return [
+            Likelihood(text.id, nats[text.id], size, len(self.tokens[text.id]))
+            for text, size in zip(blanked, sizes, strict=True)
+        ]
+
+
+class _Follower(Filler):
+    """Fills with the original tokens, and notes the logits of each slot; the last ones are those it is filled by."""
+
+    def __init__(self, model, tokenizer, truth: _Truth, ledger: Ledger, batch_tokens: int):
+        super().__init__(model, tokenizer, truth.choose, ledger, batch_tokens)
+        self.truth = truth
+
+    def logits(self, rows, views, slots):
+        logits = super().logits(rows, views, slots)
+        self.truth.look([rows[i] for i, _ in slots], [slot for _, slot in slots], logits)
+        return logits
+
+
+def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[str, Any], seed: int) -> None:
+    pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
+    context, order = axes.get("context", "both"), axes.get("order", "random")
+    check_masked(context, order, "known", pace, 0.0)
+    follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
+    with follower.reading.prepared():
+        follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))

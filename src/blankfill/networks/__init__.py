@@ -1,0 +1,1 @@
+"""Networks: checkpoints, their sizes, and layers that compute the same in less time or memory."""

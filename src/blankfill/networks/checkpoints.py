@@ -1,0 +1,242 @@
+"""Stored checkpoints: loading them, their kind (masked, causal, seq2seq), and the special tokens of their tokenizers."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.models.auto import modeling_auto as hf
+
+from ..errors import BlankfillError
+from .folders import (
+    SETTINGS,
+    check_class_files,
+    check_fit,
+    check_model_files,
+    check_size,
+    check_tokenizer_files,
+    is_place,
+    largest_size,
+    list_missing,
+    read_settings,
+)
+from .sizes import BERT_LIKE
+
+AUTO_CLASSES: dict[str, Any] = {
+    "masked": AutoModelForMaskedLM,
+    "causal": AutoModelForCausalLM,
+    "seq2seq": AutoModelForSeq2SeqLM,
+}
+CLASS_NAMES = {"masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}
+SWITCHABLE = "masked_and_causal"
+COUNTED = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+)  # 1 or more in every network
+SENTINEL = "<extra_id_{}>"
+
+
+def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
+    """Return the tokenizer stored in a checkpoint folder.
+
+    Raises BlankfillError where none is stored there, or one that cannot be the model's.
+    """
+    tokenizer = read_tokenizer(folder)
+    if (path := Path(folder, SETTINGS)).is_file() and isinstance(
+        n_rows := read_settings(path).get("vocab_size"), int
+    ):
+        check_size(tokenizer, n_rows, folder)
+    return tokenizer
+
+
+def read_tokenizer(source: Path | str, **known: Any) -> PreTrainedTokenizerBase:
+    """Return the tokenizer of a folder or hub id; BlankfillError where it cannot be read, or is not there and made up."""
+    folder = Path(source)
+    if is_place(source):
+        check_tokenizer_files(folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **known)
+    except Exception as error:  # of any class: it depends on what is wrong with which file
+        raise BlankfillError(f"{source}: the tokenizer cannot be read: {find_reason(error)}") from error
+    if is_place(source):
+        check_class_files(tokenizer, folder)
+    return tokenizer
+
+
+def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
+    """Return a stored checkpoint as a `masked`, `causal` or `seq2seq` model, in evaluation mode; safetensors only.
+
+    Raises BlankfillError for a checkpoint of another kind, for one that lacks weights of the network that its settings
+    describe, such as the output layer, and where there is none that can be read.
+    """
+    config = read_config(folder, kind)
+    sees_both = not getattr(config, "is_causal", True)
+    if getattr(config, SWITCHABLE, False):
+        _set_sides(config, kind)
+    auto_class = AUTO_CLASSES["causal" if sees_both else kind]
+    model, report = read_network(auto_class, folder, kind, config=config, dtype=dtype)
+    if not getattr(config, "is_causal", True):
+        set_attention(model, is_causal=False)
+    check_kind(model, kind, str(folder))
+    check_fit(model, report, folder)
+    refuse_missing(list_missing(model, report), kind, folder)
+    model.config._name_or_path = ""  # or the folder's path would be saved with what is trained from it
+    return model.eval()
+
+
+def read_config(source: Path | str, kind: str, **known: Any) -> PreTrainedConfig:
+    """Return the settings of a checkpoint in a folder or on the hub; BlankfillError where its files are not whole."""
+    if is_place(source):
+        check_model_files(Path(source))
+    try:
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
+    except Exception as error:  # of any class: it depends on which setting is wrong
+        raise _cannot_load(source, kind, error) from error
+    _check_sizes(config, source)
+    return config
+
+
+def _check_sizes(config: PreTrainedConfig, source: Path | str) -> None:
+    """Raise BlankfillError for sizes that no network has, and those beyond all stored weights: they would fill the memory."""
+    most = largest_size(Path(source)) if is_place(source) else 0
+    for name in COUNTED:
+        number = getattr(config, name, None)
+        if isinstance(number, int) and (number < 1 or number > most > 0):
+            raise BlankfillError(
+                f"{source}: {SETTINGS} says {name} {number}: take the file of the model itself"
+            )
+
+
+def read_network(
+    auto_class: Any, source: Path | str, kind: str, **known: Any
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return a model from safetensors, and which weights were missing, unused or of another shape.
+
+    Raises BlankfillError where it cannot be read.
+    """
+    rest: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    rest |= {"use_safetensors": True, "trust_remote_code": False}
+    try:
+        return auto_class.from_pretrained(source, **known, **rest)
+    except Exception as error:  # of any class: it depends on which setting is wrong
+        raise _cannot_load(source, kind, error) from error
+
+
+def _cannot_load(source: Path | str, kind: str, error: Exception) -> BlankfillError:
+    reason = find_reason(error)
+    if is_place(source) or not isinstance(error, OSError):
+        return BlankfillError(f"{source}: cannot be loaded as a {kind} model: {reason}")
+    return BlankfillError(
+        f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "
+        f"({reason}): check the id and the network, or give a path: model.source=<folder>"
+    )
+
+
+def refuse_missing(missing: list[str], kind: str, source: Path | str) -> None:
+    """Raise BlankfillError where weights were not stored, and so drawn at random."""
+    if missing:
+        raise BlankfillError(
+            f"{source}: the checkpoint lacks {len(missing)} weights of a {kind} model ({missing[0]} ...): "
+            "choose a complete one"
+        )
+
+
+def set_attention(model: PreTrainedModel, is_causal: bool) -> None:
+    """Let the attention of a decoder see what follows too, or not; its configuration says so with `is_causal`."""
+    modules: Iterable[Any] = model.modules()
+    for module in modules:
+        if hasattr(module, "is_causal"):
+            module.is_causal = is_causal
+
+
+def make_switchable(model: PreTrainedModel) -> None:
+    """Let one masked model be a causal one too (`switch`); its configuration records it, and `load_model` reads it.
+
+    Raises BlankfillError for a network that cannot be both.
+    """
+    if model.config.model_type not in BERT_LIKE and getattr(model.config, "is_causal", True):
+        raise BlankfillError(
+            f"objective hybrid needs a {' or '.join(BERT_LIKE)} model, or a causal one with model.bidirectional=true; "
+            f"this one is {model.config.model_type}"
+        )
+    setattr(model.config, SWITCHABLE, True)
+
+
+def switch(model: PreTrainedModel, kind: str) -> None:
+    """Make a model of `make_switchable` masked or causal, in place; any other stays as it is."""
+    if getattr(model.config, SWITCHABLE, False):
+        _set_sides(model.config, kind)
+        set_attention(model, kind == "causal")
+
+
+def _set_sides(config: PreTrainedConfig, kind: str) -> None:
+    name = "is_decoder" if config.model_type in BERT_LIKE else "is_causal"
+    setattr(config, name, kind == "causal")
+
+
+def find_reason(error: Exception) -> str:
+    """Return a library's message in one line, cut to 200 characters; the error's name where it has none."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def model_kind(model: PreTrainedModel) -> str:
+    """Return the kind of a model by its class: `masked`, `causal` or `seq2seq`; BlankfillError for what is no model."""
+    if not isinstance(getattr(model, "config", None), PreTrainedConfig):
+        raise BlankfillError(
+            f"a loaded model is needed, this is a {type(model).__name__}: load it with AutoModelForMaskedLM, "
+            "...ForCausalLM or ...ForSeq2SeqLM"
+        )
+    if model.config.is_encoder_decoder:
+        return "seq2seq"
+    name = type(model).__name__
+    for kind, classes in CLASS_NAMES.items():
+        if name in classes.values():
+            return kind if getattr(model.config, "is_causal", True) else "masked"
+    raise BlankfillError(
+        f"{name} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
+    )
+
+
+def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
+    """Raise BlankfillError unless a model is of that kind.
+
+    A BERT-class network is causal only if its configuration has `is_decoder`; else it sees the right side too.
+    """
+    found, decodes = model_kind(model), getattr(model.config, "is_decoder", None)
+    if found != "seq2seq" and decodes is not None and model.config.model_type in CLASS_NAMES["masked"]:
+        found = "causal" if decodes else "masked"
+    if found != kind:
+        about = f"a {found} checkpoint ({model.config.model_type})"
+        raise BlankfillError(f"{name}: {about}, where a {kind} one is needed")
+
+
+def sentinel_tokens(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Return the sentinels that a T5-style tokenizer has for groups of blanks, in order, and their ids."""
+    known = tokenizer.get_vocab()
+    sentinels: dict[str, int] = {}
+    while (sentinel := SENTINEL.format(len(sentinels))) in known:
+        sentinels[sentinel] = known[sentinel]
+    return sentinels
+
+
+def edge_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """Return the tokens that open and close a text: [CLS] and [SEP], else BOS and EOS if there are any.
+
+    A causal model needs context before the first word, so EOS stands in for a missing BOS.
+    """
+    opening = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+    closing = (tokenizer.sep_token_id, tokenizer.eos_token_id)
+    first, last = ([token for token in tokens if token is not None][:1] for tokens in (opening, closing))
+    return first, last

@@ -1,0 +1,152 @@
+"""The parts of a network and their sizes: hidden states, output layer, parameters, positions, FLOPs."""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from ..errors import BlankfillError
+
+HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
+BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
+LIMITS = (
+    "max_position_embeddings",
+    "max_seq_len",
+    "max_encoder_position_embeddings",
+    "max_target_positions",
+)  # settings that say how many tokens fit
+# The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
+HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
+HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
+
+
+def _with_head(model: Any) -> Any:
+    """Return the part with the output layer: the decoder of an encoder-decoder of two models, else the model."""
+    return model.decoder if model.config.model_type == "encoder-decoder" else model
+
+
+def _head_modules(model: PreTrainedModel) -> list[torch.nn.Module]:
+    names = HEADS.get(model.config.model_type)
+    return [getattr(model, name) for name in names] if names else [model.get_output_embeddings()]
+
+
+def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
+    """Return what `output_layer` takes: the last hidden states (batch, length, width).
+
+    `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; anything else
+    (past_key_values, use_cache) is passed on. Positions count from 0 whatever the model. For a type that is not in HEADS
+    these are the logits.
+    """
+    if "position_ids" in inputs and (first := first_position(model)):
+        inputs = inputs | {"position_ids": inputs["position_ids"] + first}
+    if _with_head(model).config.model_type not in HEADS:
+        return model(**inputs).logits
+    base: Any = model.base_model
+    if "decoder_input_ids" not in inputs:
+        return base(**inputs).last_hidden_state
+    seen = inputs.get("attention_mask")
+    encoded = base.encoder(input_ids=inputs["input_ids"], attention_mask=seen)
+    return base.decoder.base_model(
+        input_ids=inputs["decoder_input_ids"],
+        encoder_hidden_states=encoded.last_hidden_state,
+        encoder_attention_mask=seen,
+        use_cache=False,
+    ).last_hidden_state
+
+
+def output_layer(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the function from rows of `hidden_states` (n, width) to logits (n, vocabulary).
+
+    T5 scales a tied output layer down; BART adds a bias that is not a parameter.
+    """
+    carrier = _with_head(model)
+    if carrier.config.model_type not in HEADS:
+        return torch.nn.Identity()
+    modules = _head_modules(carrier)
+    if getattr(carrier.config, "scale_decoder_outputs", False):
+        return lambda hidden: modules[0](hidden * carrier.config.d_model**-0.5)
+    if hasattr(carrier, "final_logits_bias"):
+        return lambda hidden: modules[0](hidden) + carrier.final_logits_bias[0]
+    return modules[0] if len(modules) == 1 else lambda hidden: reduce(lambda x, f: f(x), modules, hidden)
+
+
+def _embeddings(model: PreTrainedModel) -> set[int]:
+    """Return the ids of the embedding matrices and of the norms that belong to them."""
+    tables = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
+    near = [parameter for name, parameter in model.named_parameters() if ".embeddings." in name]
+    return {id(p) for p in [*near, *(table.weight for table in tables)]}
+
+
+def _head(model: PreTrainedModel) -> set[int]:
+    return {id(p) for module in _head_modules(_with_head(model)) for p in module.parameters()}
+
+
+def head_parameters(model: PreTrainedModel) -> list[str]:
+    """Return the names of the output layer's own parameters (those not tied to the embeddings)."""
+    own = _head(model) - _embeddings(model)
+    return [name for name, parameter in model.named_parameters() if id(parameter) in own]
+
+
+def count_parameters(model: PreTrainedModel) -> dict[str, int]:
+    """Return the parameters that every position passes (`body`) and those of the output layer (`head`).
+
+    A matrix shared by the embeddings and the output layer counts in both.
+    """
+    sizes = {id(parameter): parameter.numel() for parameter in model.parameters()}
+    embeddings, head = _embeddings(model), _head(model)
+    return {
+        "body": sum(size for key, size in sizes.items() if key not in embeddings | head),
+        "head": sum(sizes[key] for key in head),
+        "embeddings": sum(sizes[key] for key in embeddings),
+    }
+
+
+def vocabulary_size(model: PreTrainedModel) -> int:
+    """Return how many tokens a model knows; BlankfillError for one that does not say."""
+    n = getattr(model.config.get_text_config(decoder=True), "vocab_size", None)
+    if not isinstance(n, int):
+        raise BlankfillError(
+            f"{type(model).__name__} has no vocabulary (vocab_size): it is no language model of text"
+        )
+    return n
+
+
+def _position_tables(model: PreTrainedModel) -> list[Any]:
+    """Return the tables of learned positions: embeddings whose name says so, without those of distances."""
+    named: list[tuple[str, Any]] = [(name.rpartition(".")[2], part) for name, part in model.named_modules()]
+    return [
+        table
+        for name, table in named
+        if "pos" in name and "rel" not in name and hasattr(table, "padding_idx")
+    ]
+
+
+def first_position(model: PreTrainedModel) -> int:
+    """Return the number that a model gives to the position of the first token.
+
+    A table of positions with a padding row (RoBERTa's) keeps that row for padding: positions start after it.
+    """
+    rows = [getattr(table, "padding_idx", None) for table in _position_tables(model)]
+    return next((row + 1 for row in rows if row is not None), 0)
+
+
+def position_limit(model: PreTrainedModel) -> int | None:
+    """Return how many tokens fit the model, special tokens included; None where positions have no limit (T5)."""
+    config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
+    config = config.get_text_config()
+    named = [getattr(config, name, None) for name in LIMITS]
+    limits = [limit - first_position(model) for limit in named if isinstance(limit, int) and limit > 0]
+    if limits and getattr(config, "attention_type", None) == "block_sparse":
+        # BigBird leaves this attention for good at the first short text: a long one would depend on those before it
+        limits.append((5 + 2 * config.num_random_blocks) * config.block_size)
+    return min(limits, default=None)
+
+
+def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:
+    """Return the FLOPs of one forward pass: 2 per parameter and token, the output layer at `scored` positions only.
+
+    The attention products themselves, a few percent at these lengths, are left out, as in 6ND accounting.
+    """
+    return 2 * parameters["body"] * tokens + 2 * parameters["head"] * scored

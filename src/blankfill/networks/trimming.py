@@ -1,0 +1,150 @@
+"""The last layer of a BERT-class encoder at the slots alone: the only states that filling needs.
+
+The other positions of the last layer are only keys and values: their queries, their attention and their feed-forward
+block are left out. Where a document has few slots, keys and values are left out too: a query is moved into the space
+of the layer's input, q (W h) = (q W) h, and the mean of values is computed from the mean of inputs. Equal to the whole
+network up to rounding; docs/performance.md has the gain.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+from transformers.activations import GELUActivation
+
+from .attention import NAME as FAST
+from .attention import attend
+from .linear import multiply_add, multiply_gelu
+from .sizes import BERT_LIKE, hidden_states
+
+STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
+
+
+def can_trim(model: PreTrainedModel) -> bool:
+    """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
+    config = model.config
+    is_plain = config._attn_implementation in ("sdpa", FAST)
+    return config.model_type in BERT_LIKE and not config.is_decoder and is_plain
+
+
+def are_few(model: PreTrainedModel, n_slots: int) -> bool:
+    """Return whether moving the queries of so many slots costs less than keys and values of a whole document."""
+    return 2 * n_slots * model.config.num_attention_heads <= model.config.hidden_size
+
+
+def states_at(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    """Return the last hidden states (n, width) at the `slots` (places) of each row of ids (batch, length).
+
+    `seen` (batch, length) is false at padding, or None where there is none.
+    """
+    on_cpu, forward = ids.device.type == "cpu", _trimmed if can_trim(model) else _whole
+    threads = torch.get_num_threads() if on_cpu and forward is _trimmed else 1
+    size = min(max(1, STRETCH // ids.shape[1]), -(-len(ids) // threads)) if on_cpu else len(ids)
+
+    def read(start: int) -> torch.Tensor:
+        part = slice(start, start + size)
+        return forward(model, ids[part], None if seen is None else seen[part], slots[part])
+
+    starts = range(0, len(ids), size)
+    side_by_side = threads > 1 and len(starts) > 1
+    return torch.cat(_read_side_by_side(read, starts, threads) if side_by_side else [read(s) for s in starts])
+
+
+def _read_side_by_side(read: Callable, starts: Iterable[int], threads: int) -> list[torch.Tensor]:
+    """Return the result of `read` for each stretch, in threads that compute alone.
+
+    Threads that share every product wait for each other at each, and only one works between products.
+    """
+    torch.set_num_threads(1)  # what new threads start with
+    try:
+        return list(_pool(threads).map(torch.inference_mode()(read), starts))
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="filling")
+
+
+def _whole(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    inputs = {"input_ids": ids} | ({} if seen is None else {"attention_mask": seen.long()})
+    rows = [row for row, places in enumerate(slots) for _ in places]
+    return hidden_states(model, inputs)[rows, [place for places in slots for place in places]]
+
+
+def _trimmed(
+    model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
+) -> torch.Tensor:
+    base: Any = model.base_model
+    most, layers = max(map(len, slots)), base.encoder.layer
+    mask = None if seen is None else seen[:, None, None, :]
+    hidden = base.embeddings(input_ids=ids)
+    for layer in layers[:-1]:
+        hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
+    padded = [places + [0] * (most - len(places)) for places in slots]
+    wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
+    asking = hidden.gather(1, wanted[:, :, None].expand(-1, -1, hidden.shape[-1]))
+    ask = _attend_in_input if are_few(model, most) else _attend
+    answer = ask(layers[-1].attention.self, asking, hidden, mask)
+    states = finish_layer(layers[-1], answer, asking)
+    counts = torch.tensor([len(places) for places in slots], device=ids.device)
+    return states[torch.arange(most, device=ids.device) < counts[:, None]]
+
+
+def finish_layer(layer: Any, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
+    """Return the output of a BERT layer from its input `asking` and its attention `read` (..., width), without dropout."""
+    mixed, widened, output = layer.attention.output, layer.intermediate, layer.output
+    middle = mixed.LayerNorm(multiply_add(mixed.dense, read, asking))
+    if isinstance(widened.intermediate_act_fn, GELUActivation):
+        wide = multiply_gelu(widened.dense, middle)
+    else:
+        wide = widened(middle)
+    return output.LayerNorm(multiply_add(output.dense, wide, middle))
+
+
+def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """Return the attention of the positions `asking` (batch, n, width) to all of hidden (batch, length, width)."""
+
+    def heads(states: torch.Tensor) -> torch.Tensor:
+        return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
+
+    parts = (heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)))
+    read, _ = attend(attention, *parts, mask, scaling=attention.scaling, is_causal=False)
+    return read.flatten(2)
+
+
+def _attend_in_input(
+    attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    """Return the same without keys and values; the bias of the keys shifts all scores equally and cancels."""
+    shape = (attention.num_attention_heads, attention.attention_head_size, -1)
+    queries = attention.query(asking).unflatten(-1, shape[:2])
+    turned = torch.einsum("bqhd,hdw->bqhw", queries, attention.key.weight.view(shape)).flatten(1, 2)
+    scores = turned @ hidden.transpose(1, 2) * attention.scaling
+    if mask is not None:
+        scores = scores.masked_fill(~mask[:, 0], float("-inf"))
+    weights = scores.softmax(-1, dtype=torch.float32)  # torch's softmax of bf16 numbers is slow
+    mixed = (weights.to(hidden.dtype) @ hidden).unflatten(1, (-1, shape[0]))
+    read = torch.einsum("bqhw,hdw->bqhd", mixed, attention.value.weight.view(shape)).flatten(2)
+    return read + attention.value.bias
+
+
+def trim_sizes(model: PreTrainedModel, sizes: dict[str, int], n_slots: int) -> dict[str, int]:
+    """Return parameter counts in which the parts of the last layer used at the slots alone count as output layer."""
+    if not can_trim(model):
+        return sizes
+    base: Any = model.base_model
+    layer = base.encoder.layer[-1]
+    spared = sum(parameter.numel() for parameter in layer.parameters())
+    if not are_few(model, n_slots):
+        everywhere = (layer.attention.self.key, layer.attention.self.value)
+        spared -= sum(parameter.numel() for part in everywhere for parameter in part.parameters())
+    return sizes | {"body": sizes["body"] - spared, "head": sizes["head"] + spared}

@@ -1,0 +1,87 @@
+"""The range of a number: which values a setting, or an argument of the library, may have."""
+
+import math
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any
+
+from .errors import BlankfillError
+
+RANGE = "range"  # the key in the metadata of a field
+MANY = 10**12  # more documents, words or tokens than any corpus has; still exact in floating point
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers from `low` to `high`, but for `low` itself with `above`, and for `high` itself with `below`.
+
+    Not-a-number, infinity and booleans are never in a range. `whole` takes whole numbers alone, `also` has values that
+    are no numbers, and `what` says what the number is.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    below: bool = False
+    whole: bool = False
+    also: tuple[str, ...] = ()
+    what: str = ""
+
+    def __contains__(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value in self.also
+        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
+            return False
+        given: Any = value  # mypy knows no order of Real
+        is_inside = -math.inf < given < math.inf and self.low <= given <= self.high
+        return is_inside and not (self.above and value == self.low or self.below and value == self.high)
+
+    @property
+    def is_share(self) -> bool:
+        """Return whether these are shares, from 0 to 1."""
+        return (self.low, self.high, self.whole, self.what) == (0, 1, False, "")
+
+    def __str__(self) -> str:
+        """Return what to give, such as `0 to below 1` or `1 or more`."""
+        low, high = (f"{end:,}" if isinstance(end, int) else f"{end:g}" for end in (self.low, self.high))
+        if self.high == math.inf:
+            told = f"above {low}" if self.above else f"{low} or more"
+        else:
+            told = f"{f'above {low}' if self.above else low} to {f'below {high}' if self.below else high}"
+        told = told if self.low > -math.inf else f"a {'whole ' if self.whole else ''}number"
+        return ", or ".join([f"{self.what}, {told}" if self.what else told, *self.also])
+
+
+def number(default: Any, low: float, high: float = math.inf, **rest: Any) -> Any:
+    """Return a field of a dataclass with its default and its range; a mutable default is given by what makes it."""
+    made: dict = {"default_factory": default} if callable(default) else {"default": default}
+    return field(**made, metadata={RANGE: Range(low, high, **rest)})
+
+
+def count(default: Any, low: int, high: float = MANY) -> Any:
+    """Return a field of a dataclass for a whole number, with its default and its range; see `number`."""
+    return number(default, low, high, whole=True)
+
+
+def range_of(owner: type, name: str) -> Range:
+    """Return the range of a field of a dataclass."""
+    return next(each.metadata[RANGE] for each in fields(owner) if each.name == name)
+
+
+def check_number(name: str, value: Any, allowed: Range) -> None:
+    """Raise BlankfillError, with the name, the value and the range, for a value outside its range."""
+    if value in allowed:
+        return
+    if allowed.is_share:
+        ends = [f", {end} left out" for end, is_out in ((0, allowed.above), (1, allowed.below)) if is_out]
+        raise BlankfillError(f"{name}={value} must be between 0 and 1{''.join(ends)}")
+    is_broken = allowed.whole and isinstance(value, Real) and not isinstance(value, Integral)
+    raise BlankfillError(f"{name}={value}: give {'a whole number, ' if is_broken else ''}{allowed}")
+
+
+def check_fields(settings: Any, prefix: str = "") -> None:
+    """Raise BlankfillError for a field of a dataclass that is outside its range."""
+    for each in fields(settings):
+        if RANGE in each.metadata:
+            check_number(f"{prefix}{each.name}", getattr(settings, each.name), each.metadata[RANGE])

@@ -1,0 +1,1 @@
+"""What the study fills with beyond the library: baselines, capitals, and the settings of an arm."""

@@ -1,0 +1,68 @@
+"""What an arm of a study may be set to: the axes of the library, those of the baselines, and which model fills.
+
+Imports neither torch nor transformers, so a mistake in the settings is reported before either is loaded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from blankfill.axes import ALL, AXIS, MODEL_KINDS, PACE, SAMPLING, Axis, check_masked, check_values
+from blankfill.slots.orders import Pace
+from blankfill.slots.sampling import Sampling
+
+from ..errors import StudyError
+from .baselines import BASELINES, COUNTING
+
+# What the study adds: the values of its baselines, and which model fills.
+BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
+LEAKY = ("bigram_leaky",)
+TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
+AUTO = "auto"  # the weight of a product that is chosen on dev documents
+OF_BASELINES: dict[str, dict[str, tuple]] = {
+    "context": {"bigram_left": ("left",), "bigram_both": ("both",), "bigram_leaky": ("leaky",)},
+    "order": dict.fromkeys(BIGRAMS, ("left_to_right",)) | dict.fromkeys(LEAKY, ("spread",)),
+    "per_pass": dict.fromkeys(LEAKY, ()),
+    "temperature": dict.fromkeys(BIGRAMS, ()),
+}
+ARM_AXIS = {
+    name: replace(axis, values=axis.values | OF_BASELINES.get(name, {})) for name, axis in AXIS.items()
+} | {
+    "training": Axis(
+        dict.fromkeys(ALL, (*TRAINED_ON, "general")) | dict.fromkeys(COUNTING, TRAINED_ON),
+        "model",
+        default="domain",
+    ),
+    "budget": Axis(dict.fromkeys((*ALL, *COUNTING), ()), "model", default=0),
+}
+# Axes that an arm's settings name only when set, so that results made before an axis existed keep their ids.
+LATER_AXES = tuple(name for name, axis in ARM_AXIS.items() if axis.default is not None)
+
+
+def check_arm(arm: Mapping[str, Any]) -> None:
+    """Raise StudyError for the settings of an arm (`writer` and axes) with which nothing can be filled."""
+    writer = arm["writer"]
+    if writer not in (*MODEL_KINDS, *BASELINES):
+        known = ", ".join([*MODEL_KINDS, *BASELINES])
+        raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
+    is_given = arm.get("weight") != AUTO
+    check_values(writer, arm if is_given else {**arm, "weight": 0.5}, ARM_AXIS)
+    _check_effects(writer, arm)
+    Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
+    if writer == "masked":
+        pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
+        check_masked(
+            arm["context"], arm["order"], arm.get("length", "known"), pace, arm.get("temperature", 0.0)
+        )
+
+
+def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
+    """Raise StudyError for an axis that is set and that the writer does not have."""
+    off = {name: getattr(Sampling(), name) for name in SAMPLING} | {
+        n: ARM_AXIS[n].default for n in LATER_AXES
+    }
+    for name, value in off.items():
+        if writer not in ARM_AXIS[name].values and arm.get(name, value) != value:
+            raise StudyError(
+                f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {value}"
+            )

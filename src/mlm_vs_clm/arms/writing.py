@@ -1,0 +1,156 @@
+"""How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
+
+from functools import lru_cache, partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from blankfill.api import fill_skipping_failures, fill_with
+from blankfill.axes import MODEL_KINDS, SAMPLING, arguments_of
+from blankfill.likelihood import Likelihood, measure_likelihood, measure_weights
+from blankfill.slots.ledger import Ledger
+from blankfill.slots.sampling import Sampling
+from blankfill.text import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
+
+from ..corpora import load_split
+from ..hardware import torch_dtype
+from .baselines import BASELINES, BOUNDS, COUNTING, WordCounts
+from .recasing import Recaser, fills_of, is_cased
+from .settings import LEAKY
+
+WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
+
+
+def write_with_model(
+    arm: dict, blanked: list[BlankedText], folders: list[Path], corpus: Path, device: str
+) -> WrittenOrSkipped:
+    """Fill with the models stored in `folders`; a model without capitals gets them by the stated rule.
+
+    A document that cannot be filled comes back unfilled, with its reason by id; the others go on.
+    """
+    model, tokenizer, axes = _open(arm, folders, device)
+    sampling = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
+    fill_texts = partial(fill_with, arm["writer"], model, tokenizer, sampling, axes)
+    written, ledger, skipped = fill_skipping_failures(fill_texts, blanked)
+    made = {text.id: text for text in written}
+    filled = [made.get(text.id) or leave_unfilled(text) for text in blanked]
+    is_anew = _writes_anew(arm, tokenizer)
+    if not is_cased(tokenizer):
+        recase = _recaser(corpus)
+        filled = [_recase(recase, text, made, is_anew) for text, made in zip(blanked, filled, strict=True)]
+    if not is_anew:
+        filled = [insert_missing_spaces(text, made) for text, made in zip(blanked, filled, strict=True)]
+    return filled, ledger, skipped
+
+
+def measure_originals(
+    arm: dict, blanked: list[BlankedText], folders: list[Path], device: str
+) -> list[Likelihood]:
+    """Return how likely the models stored in `folders` find the originals, in the order in which the arm fills."""
+    model, tokenizer, axes = _open(arm, folders, device)
+    return measure_likelihood(arm["writer"], model, tokenizer, axes, arm["seed"], blanked)
+
+
+def weigh_models(
+    arm: dict, blanked: list[BlankedText], folders: list[Path], device: str
+) -> dict[float, float]:
+    """Return the nats per character of the originals by the weight of a product of the models in `folders`."""
+    model, tokenizer, axes = _open(arm, folders, device)
+    return measure_weights(model, axes["second"], tokenizer, blanked)
+
+
+def _open(arm: dict, folders: list[Path], device: str) -> tuple[Any, Any, dict]:
+    """Return the model and tokenizer of an arm, and its axes; the second of two models is one of the axes.
+
+    One folder for two models is a network that both are made of.
+    """
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    kinds = MODEL_KINDS[arm["writer"]].split(" and ")
+    models = [_model(*pair, arm["precision"], device) for pair in zip(cycle(folders), kinds, strict=False)]
+    axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
+    axes |= dict(zip(("second",), models[1:], strict=False))
+    return models[0], load_tokenizer(folders[0]), axes
+
+
+def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path]) -> WrittenOrSkipped:
+    """Fill without a model; what counts in lower case gets capitals by the stated rule."""
+    counts = WordCounts([])
+    if arm["writer"] in COUNTING:
+        corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
+        counts = _counts_of_read(
+            inputs["start"], corpora, inputs["corpus"], tuple(sorted(arm["read"].items()))
+        )
+    elif arm["writer"] not in BOUNDS:
+        counts = _counts(inputs["corpus"])
+    sampling = Sampling(arm["temperature"], seed=arm["seed"])
+    pace = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
+    filled = [BASELINES[arm["writer"]](text, counts, sampling, **pace) for text in blanked]
+    if arm["writer"] in COUNTING:
+        recase = _recaser(inputs["corpus"])
+        filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]
+    filled = [insert_missing_spaces(*pair) for pair in zip(blanked, filled, strict=True)]
+    return filled, Ledger.of(blanked), {}
+
+
+@lru_cache(maxsize=3)
+def _counts_of_read(
+    start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
+) -> WordCounts:
+    """Count the words, in lower case, of those documents of a corpus that a training of this budget reads.
+
+    Of a corpus that the training does not read, those of all that it reads.
+    """
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.batches import choose_unique, order_batches, tokenize
+
+    settings, tokenizer = dict(read), load_tokenizer(start)
+    read_of: list[tuple[str, str, int]] = []  # corpus, text, tokens
+    for key, path in corpora:
+        name = key.removeprefix("corpus/")
+        texts = [document.text for document in load_split(path, "pretrain")]
+        lengths = [len(one.ids) for one in tokenize(texts, tokenizer, settings["max_subwords"])]
+        kept = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
+        read_of += [(name, texts[i], lengths[i]) for i in kept]
+    names, texts, lengths = (list(column) for column in zip(*read_of, strict=True))
+    order = order_batches(
+        lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
+    )
+    chosen = sorted({i for batch in order for i in batch})
+    own = [texts[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
+    return WordCounts(text.lower() for text in own or [texts[i] for i in chosen])
+
+
+def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:
+    """Recase the fills alone, or all of a text that an arm generated whole."""
+    if not is_anew:
+        return recase.fill(blanked, filled)
+    text = recase.text(filled.text)
+    return FilledText(filled.id, text, fills_of(blanked, filled, text), filled.spans)
+
+
+def _writes_anew(arm: dict, tokenizer) -> bool:
+    """Return whether an arm generates the whole text, and not the blanks alone as one with sentinels does."""
+    from blankfill.networks.checkpoints import sentinel_tokens
+
+    answers = arm.get("source") == "sentinel" and sentinel_tokens(tokenizer)
+    return arm["writer"] in ("seq2seq", "kept") and not answers
+
+
+@lru_cache(maxsize=3)
+def _model(folder: Path, kind: str, precision: str, device: str):
+    from blankfill.networks.checkpoints import load_model
+
+    model = load_model(folder, kind, torch_dtype(precision))
+    return model.to(device)  # type: ignore[arg-type]  # the stub of `to` has no self
+
+
+@lru_cache(maxsize=3)
+def _recaser(corpus: Path) -> Recaser:
+    return Recaser([document.text for document in load_split(corpus, "pretrain")])
+
+
+@lru_cache(maxsize=3)
+def _counts(corpus: Path) -> WordCounts:
+    return WordCounts(document.text for document in load_split(corpus, "pretrain"))

@@ -1,0 +1,161 @@
+"""Which arms are competent: those that restore more words than floors without a network, given what each arm sees."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import pandas as pd
+
+from ..arms.baselines import BASELINES, FLOORS, SAMPLED_FLOORS
+from ..stats import PairedDifference
+from .cells import Cell, ScoredCell, group_by
+from .paired import BySeed, by_seed, compare_cells, group_seeds, score_cells, with_measure
+from .tables import COLUMNS
+from .verdicts import FIRST, MADE, NOT_COMPETENT, NOT_RUN, find_direction
+
+WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
+COMPETENT = "competent"
+FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
+TEXT = {"all": ("document", "bleu")}
+# Times as many resamples for a gate: with 2,000 the draws alone would decide what lies near the bound.
+MORE = 10
+Place = tuple[str, str, str, float]  # corpus, arm, strategy, ratio
+
+
+def to_place(cell: Cell) -> Place:
+    """Return what the seeds of a cell share."""
+    return cell.corpus, cell.arm, *cell.masking
+
+
+def index_cells(cells: Iterable[ScoredCell]) -> dict[Place, BySeed]:
+    """Return the cells by corpus, arm and masking, and then by seed; those along a training curve are left out."""
+    final = (one for one in cells if not one.cell.budget)
+    return {place: by_seed(group) for place, group in group_by(final, lambda one: to_place(one.cell)).items()}
+
+
+def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
+    """Return the table `competence`: one row per corpus, arm, masking and class of blanks.
+
+    An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of what it sees:
+    in exact match of its fills, or, where it writes the text anew, in document BLEU against the unfilled text. The row
+    has the floor that it clears least, and both scores over the seeds that arm and floor share.
+    """
+    found = index_cells(cells)
+    rows = []
+    for place, seeds in found.items():
+        one = next(iter(seeds.values()))
+        if one.context not in (*FLOORS, WRITES_ANEW):
+            continue
+        for word_class, measure in (TEXT if one.context == WRITES_ANEW else FILLS).items():
+            rows.append(
+                _judge(place, find_floors(one), measure, found, resamples) | {"word_class": word_class}
+            )
+    return pd.DataFrame(rows, columns=COLUMNS["competence"])
+
+
+def find_floors(one: ScoredCell) -> tuple[str, ...]:
+    """Return the arms that a cell's arm must beat: drawn ones where it draws its fills."""
+    if one.context == WRITES_ANEW:
+        return ("unfilled",)
+    return (SAMPLED_FLOORS if one.temperature else FLOORS)[one.context]
+
+
+def _judge(
+    place: Place,
+    floors: tuple[str, ...],
+    measure: tuple[str, str],
+    found: dict[Place, BySeed],
+    resamples: int,
+) -> dict:
+    corpus, arm, strategy, ratio = place
+    sides = {floor: _find_floor(place, floor, found) for floor in floors}
+    made = {
+        floor: compare_cells(found[place], side, measure, MORE * resamples, (arm, floor))
+        for floor, side in sides.items()
+    }
+    hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
+    least = made[hardest]
+    runs = group_seeds(*(with_measure(side, measure) for side in (found[place], sides[hardest])))
+    return {
+        **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
+        **{"scope": measure[0], "metric": measure[1], "value": score_cells(found[place], measure, runs)},
+        **{"floor": hardest, "floor_value": score_cells(sides[hardest], measure, runs)},
+        **{"difference": least.difference, "low": least.low, "high": least.high},
+        **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
+    }
+
+
+def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
+    """Return the cells of a floor: of its variant that shares most settings with the arm, and has no others."""
+    corpus, arm, strategy, ratio = place
+    settings = arm.split()[1:]
+    shared = [
+        [floor, *chosen] for size in range(len(settings), -1, -1) for chosen in combinations(settings, size)
+    ]
+    places = [(corpus, " ".join(words), strategy, ratio) for words in shared]
+    return next((found[one] for one in places if one in found), {})
+
+
+def _decide(least: PairedDifference) -> str:
+    if least.reason or math.isnan(least.low):
+        return NOT_RUN
+    return COMPETENT if find_direction(least.low, least.high) == FIRST else NOT_COMPETENT
+
+
+class Competence:
+    """The competence table, looked up by place and class of blanks."""
+
+    def __init__(self, table: pd.DataFrame):
+        keys = zip(
+            *(table[name] for name in ("corpus", "arm", "strategy", "ratio", "word_class")), strict=True
+        )
+        self.rows = dict(zip(keys, table.to_dict("records"), strict=True))
+        self.arms = {key[:2] for key in self.rows}
+
+    def is_competent(self, place: Place, word_class: str = "all") -> bool:
+        """Return whether an arm is competent there."""
+        row = self.rows.get((*place, word_class))
+        return row is not None and row["outcome"] == COMPETENT
+
+    def explain(self, place: Place) -> str:
+        """Return why an arm is not competent there; nothing for one that is, and for a baseline or a real text."""
+        row = self.rows.get((*place, "all"))
+        if place[1].partition(" ")[0].removesuffix("_sampled") in BASELINES:
+            return ""
+        if row is None and place[:2] in self.arms:
+            return (
+                f"{place[1]} was not run on {place[0]} at {place[2]} {place[3]:g}, where it would be judged"
+            )
+        if row is None or row["outcome"] == COMPETENT:
+            return ""
+        if row["outcome"] == NOT_RUN:
+            return f"{row['arm']} has no floor to be judged by ({row['reason']})"
+        unit = "BLEU" if row["metric"] == "bleu" else "exact match"
+        form = ".1f" if row["metric"] == "bleu" else ".3f"
+        return (
+            f"{row['arm']} is not above {row['floor']} on {row['corpus']} at {row['strategy']} {row['ratio']:g} "
+            f"({unit} {row['value']:{form}} and {row['floor_value']:{form}})"
+        )
+
+
+def exclude(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return differences at the main cell with their `status` and, where an arm may not speak, `excluded_because`."""
+    known = Competence(competence)
+    sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
+    return mark(
+        differences, [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
+    )
+
+
+def mark(rows: pd.DataFrame, sides: Sequence[Sequence[str]], status: str = NOT_COMPETENT) -> pd.DataFrame:
+    """Return rows with these reasons as well, "" for none, and this status where they had no reason before."""
+    before, known = (rows.get(name, pd.Series(index=rows.index)) for name in ("excluded_because", "status"))
+    joined = ["; ".join(filter(None, each)) for each in zip(before.fillna(""), *sides, strict=True)]
+    statuses = [
+        status if reason and one == MADE else one
+        for one, reason in zip(known.fillna(MADE), joined, strict=True)
+    ]
+    return rows.assign(
+        excluded_because=pd.Series(joined, index=rows.index, dtype="str"),
+        status=pd.Series(statuses, index=rows.index, dtype="str"),
+    )

@@ -1,0 +1,279 @@
+"""Does better text make better training data? Quality against utility over the cells of a corpus.
+
+A decision is a test of equivalence: `no strong correlation` where the whole 95 % interval lies inside the bound
+(two one-sided tests at 2.5 % each, stricter than the usual 5 %), `strong correlation` where it lies outside,
+`inconclusive` where it spans the bound. A cell has the means of its seeds, since a cell measured again is not a second
+finding; resamples draw cells.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..arms.baselines import BOUNDS
+from ..stats import (
+    ALPHA,
+    CORRELATIONS,
+    FEWEST_CELLS,
+    Estimate,
+    correlations,
+    percentile_interval,
+    undefined,
+)
+from ..tasks.outcome import NO_ROOM, UNTRAINED
+from .competence import COMPETENT
+from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
+from .tables import COLUMNS, OVERALL, find_utility
+from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, correct, find_size
+
+QUALITY = [("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
+CELL_COLUMNS = ["corpus", "strategy", "ratio", "arm"]
+LEFT_OUT = "left_out_"
+STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
+UNDECIDED, MISSING = "inconclusive", "missing"
+DECISIONS = {INSIDE: NOT_STRONG, OUTSIDE: STRONG, NOT_SETTLED: UNDECIDED}
+BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
+N_KNOTS = 4
+N_POINTS = 50  # of a line or curve that is drawn
+SAME_MASKING = "slope_at_same_masking"
+FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
+FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
+SPLINE = ("spline_aic_gain", "spline_p")
+
+
+def correlate_tables(
+    scores: pd.DataFrame, downstream: pd.DataFrame, resamples: int, bound: float
+) -> list[dict]:
+    """Return rows of the table `correlation`: for each quality score those of every corpus, then of all (`overall`).
+
+    Cells whose text is the original or lacks the blanks are left out (no arm filled them), and so are those from which
+    no task model could be trained. Values are coefficients, standardised slopes, counts, or p-values (Holm over corpora
+    and scores).
+    """
+    if scores.empty or downstream.empty:
+        return []
+    rows = []
+    for scope, metric in QUALITY:
+        cells = {}
+        for corpus in sorted(set(scores["corpus"]) | set(downstream["corpus"])):
+            paired = pair_cells(scores, downstream, corpus, scope, metric)
+            cells[corpus] = paired.dropna(subset=["quality", "utility", "share"])
+            about = _name(corpus, scope, metric, find_utility(downstream, corpus))
+            found = describe_corpus(cells[corpus], len(paired), resamples, bound)
+            rows += [about | row for row in found]
+        overall = describe_overall(cells, resamples, bound)
+        rows += [_name(OVERALL, scope, metric, "standardised") | row for row in overall]
+    return correct_curves(rows)
+
+
+def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
+    return {"corpus": corpus, "quality_metric": metric, "quality_scope": scope, "utility_metric": utility}
+
+
+def pair_cells(
+    scores: pd.DataFrame, downstream: pd.DataFrame, corpus: str, scope: str, metric: str
+) -> pd.DataFrame:
+    """Return one row per cell that an arm filled, means over its seeds; NaN where a seed has no score.
+
+    Columns: CELL_COLUMNS, share, quality, utility, and cluster, which a cell shares with those of other corpora.
+    """
+    of_metric = (scores["scope"] == scope) & (scores["metric"] == metric) & (scores["corpus"] == corpus)
+    good = scores[of_metric & ~scores["arm"].isin(BOUNDS)].rename(columns={"value": "quality"})
+    useful = downstream[
+        (downstream["corpus"] == corpus) & (downstream["metric"] == find_utility(downstream, corpus))
+    ]
+    useful = useful.rename(columns={"value": "utility", "trained_on": "arm"})
+    is_default = useful["reason"].fillna("").astype(str).str.startswith((UNTRAINED, NO_ROOM))
+    useful = useful.assign(utility=useful["utility"].where(~is_default))
+    keys = [*CELL_COLUMNS, "seed"]
+    pairs = good.merge(useful[[*keys, "utility"]], on=keys)
+    by_cell = pairs.groupby(CELL_COLUMNS, sort=False)[["share", "quality", "utility"]]
+    cells = by_cell.agg(lambda values: values.mean(skipna=False)).reset_index()
+    names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in cells.itertuples(index=False)]
+    return cells.assign(cluster=np.array(names, dtype=object))
+
+
+def compare_at_same_masking(
+    scores: pd.DataFrame, downstream: pd.DataFrame, competence: pd.DataFrame, resamples: int
+) -> pd.DataFrame:
+    """Return rows of the table `correlation`: the slope of utility on quality among competent arms, corruption held fixed.
+
+    `competence` is that table. The value is in points of utility per standard deviation of quality within maskings.
+    """
+    named = competence[(competence["outcome"] == COMPETENT) & (competence["word_class"] == "all")]
+    speaking = set(named[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None))
+    rows = []
+    for corpus in sorted(set(downstream["corpus"]) if len(scores) and len(downstream) else ()):
+        for scope, metric in QUALITY:
+            cells = pair_cells(scores, downstream, corpus, scope, metric).dropna(
+                subset=["quality", "utility"]
+            )
+            keys = cells[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None)
+            cells = cells[np.array([key in speaking for key in keys], dtype=bool)]
+            about = _name(corpus, scope, metric, find_utility(downstream, corpus))
+            rows.append(about | _row(SAME_MASKING, fit_slope(cells, resamples)))
+    return pd.DataFrame(rows, columns=COLUMNS["correlation"])
+
+
+def fit_slope(cells: pd.DataFrame, resamples: int) -> Estimate:
+    """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
+
+    The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. A
+    masking with a single arm says nothing of arms and is left out.
+    """
+    cells = cells.assign(masking=list(zip(cells["strategy"], cells["ratio"], strict=True)))
+    table = cells[cells.groupby("masking")["arm"].transform("size") > 1]
+    arms, maskings = (table[name].astype("category").cat for name in ("arm", "masking"))
+    sizes = len(arms.categories), len(maskings.categories)
+    if sizes[0] < FEWEST_ARMS or sizes[1] < 2:
+        return undefined(
+            len(table), f"{sizes[0]} competent arms at {sizes[1]} maskings: {FEWEST_ARMS} at two are needed"
+        )
+    rng = np.random.default_rng(0)
+    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes]
+    weights = np.vstack([np.ones((1, len(table))), drawn[0][:, arms.codes] * drawn[1][:, maskings.codes]])
+    within = np.eye(sizes[1])[maskings.codes]  # (cells, maskings)
+    quality, utility = (
+        _centre_within(table[name].to_numpy(float), weights, within) for name in ("quality", "utility")
+    )
+    spread = (weights * quality**2).sum(axis=1)
+    slopes = (weights * quality * utility).sum(axis=1) / np.where(spread > 1e-18, spread, np.nan)
+    slopes *= math.sqrt(spread[0] / len(table))  # per standard deviation of the cells as they are
+    if np.isnan(slopes[0]):
+        return undefined(len(table), "quality does not vary within a masking")
+    return Estimate(float(slopes[0]), *percentile_interval(slopes[1:]), len(table))
+
+
+def _centre_within(values: np.ndarray, weights: np.ndarray, within: np.ndarray) -> np.ndarray:
+    """Return values (cells,) minus the weighted mean of their masking, (resamples, cells)."""
+    total = weights @ within
+    means = (weights * values) @ within / np.where(total > 0, total, np.nan)
+    return values - np.nan_to_num(means) @ within.T
+
+
+def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: float) -> list[dict]:
+    """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
+    if len(cells) and count_levels(cells) < FEWEST_LEVELS:
+        return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
+    quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
+    reason = _explain_left_out(n_paired, len(cells))
+    found = correlations(quality, utility, share, resamples)
+    rows = [_decide(name, one, bound, reason) for name, one in found.items()]
+    return [*rows, *describe_curve(cells)]
+
+
+def count_levels(cells: pd.DataFrame) -> int:
+    """Return at how many maskings there are cells."""
+    return len(cells[["strategy", "ratio"]].drop_duplicates())
+
+
+def _list_undefined(cells: pd.DataFrame, statistics: list[str]) -> list[dict]:
+    """Return rows without values: a correlation over levels of corruption needs two of them."""
+    nothing = undefined(len(cells), "one masking: there are no levels of corruption to compare")
+    return [_row(name, nothing, MISSING) for name in statistics]
+
+
+def _explain_left_out(n_paired: int, n_complete: int) -> str:
+    if not n_paired:
+        return "no cell has both a quality score and a downstream result"
+    n_absent = n_paired - n_complete
+    return (
+        f"{n_absent} of {n_paired} cells left out: no score, or no task model could be trained"
+        if n_absent
+        else ""
+    )
+
+
+def _row(
+    statistic: str, one: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
+) -> dict:
+    values = {"value": one.value, "low": one.low, "high": one.high, "n_cells": one.n}
+    reasons = "; ".join(filter(None, [one.reason, reason]))
+    return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": reasons}
+
+
+def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
+    known = not math.isnan(one.low) and not math.isnan(one.high)
+    decision = DECISIONS[find_size(one.low, one.high, (-bound, bound))] if known else MISSING
+    return _row(statistic, one, decision, reason, bound)
+
+
+def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:
+    """Return why no curve can be fitted to these cells; nothing where one can."""
+    if len(quality) < FEWEST_CELLS or len(np.unique(quality)) < FEWEST_CELLS:
+        return f"fewer than {FEWEST_CELLS} cells of different quality"
+    line = fit_line(quality, utility)
+    if np.ptp(utility) == 0:
+        return "utility does not vary"
+    return "utility is an exact line of quality" if line.ssr <= 1e-12 * line.centered_tss else ""
+
+
+def fit_line(quality: np.ndarray, utility: np.ndarray) -> Any:
+    """Return the least-squares line, as fitted by statsmodels."""
+    from statsmodels.regression.linear_model import OLS
+
+    return OLS(utility, np.stack([np.ones(len(quality)), quality], axis=1)).fit()
+
+
+def fit_curve(quality: np.ndarray, utility: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return the natural cubic spline with knots at the ends and thirds, which contains every line, and its knots."""
+    from statsmodels.regression.linear_model import OLS
+
+    knots = np.quantile(np.unique(quality), np.linspace(0, 1, N_KNOTS))
+    return OLS(utility, spline_basis(quality, knots)).fit(), knots
+
+
+def spline_basis(quality: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Return the natural splines (n, knots) that are 1 at one knot and 0 at the others."""
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(knots, np.eye(len(knots)), bc_type="natural")(quality)
+
+
+def describe_curve(cells: pd.DataFrame) -> list[dict]:
+    """Return the rows of the spline against the straight line; `cells` as in `pair_cells`."""
+    quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
+    if reason := reason_not_fitted(quality, utility):
+        nothing = undefined(len(quality), reason)
+        return [_row(name, nothing, MISSING) for name in SPLINE]
+    line, (curve, _) = fit_line(quality, utility), fit_curve(quality, utility)
+    found = {"spline_aic_gain": float(line.aic - curve.aic), "spline_p": float(curve.compare_f_test(line)[1])}
+    return [_row(name, Estimate(value, n=len(quality))) for name, value in found.items()]
+
+
+def correct_curves(rows: list[dict]) -> list[dict]:
+    """Return the rows with the p of every spline corrected over all of them, and what it decides."""
+    tested = [row for row in rows if row["statistic"] == "spline_p" and not np.isnan(row["value"])]
+    for row, p in zip(tested, correct([row["value"] for row in tested]), strict=True):
+        row |= {"value": p, "decision": BENT if p < ALPHA else STRAIGHT}
+    return rows
+
+
+def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: float) -> list[dict]:
+    """Return the rows of all corpora together: pooled, with each corpus left out, and of the mixed models."""
+    whole = pd.concat(cells.values())
+    if len(whole) and count_levels(whole) < FEWEST_LEVELS:
+        return _list_undefined(whole, [*MEASURES, *(f"{LEFT_OUT}{corpus}" for corpus in cells), *FORMULAS])
+    found = {name: pool(measure, cells, resamples) for name, measure in MEASURES.items()}
+    found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples).items()}
+    found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
+    return [_decide(name, one, bound) for name, one in found.items()]
+
+
+def trace_fits(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
+
+    `cells` has quality and utility.
+    """
+    quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
+    if reason_not_fitted(quality, utility):
+        return pd.DataFrame()
+    grid = np.linspace(quality.min(), quality.max(), N_POINTS)
+    intercept, slope = fit_line(quality, utility).params
+    curve, knots = fit_curve(quality, utility)
+    band = curve.get_prediction(spline_basis(grid, knots)).summary_frame(alpha=ALPHA)
+    columns = {"curve": "mean", "low": "mean_ci_lower", "high": "mean_ci_upper"}
+    fits = pd.DataFrame({"quality": grid, "line": intercept + slope * grid})
+    return fits.assign(**{name: band[theirs].to_numpy() for name, theirs in columns.items()})

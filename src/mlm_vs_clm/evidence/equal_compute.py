@@ -1,0 +1,156 @@
+"""Quality at equal compute: the score of one method read off at the FLOPs of another.
+
+Cost is counted in FLOPs, as in the ledger. The products of attention, which grow with the square of the length and are
+a few percent at the lengths of this study, are left out there and here.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blankfill.axes import PACE
+
+from ..stats import contrast_runs
+from .cells import Comparison, ScoredCell, group_by
+from .gap import MEASURES, name_comparison
+from .paired import (
+    BySeed,
+    by_seed,
+    find_aggregate,
+    group_seeds,
+    list_units,
+    score_cells,
+    stack_seeds,
+    with_measure,
+)
+from .tables import COLUMNS
+
+NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
+BASES = ("equal documents", "compute of the second", "compute of the first")
+Mix = list[tuple[str, float]]  # arms of a method, with weights that add up to 1
+
+
+def name_method(settings: dict) -> str:
+    """Return the settings of an arm but for its name, order and pace: arms that share them are one method."""
+    return json.dumps({key: settings[key] for key in sorted(settings) if key not in NOT_METHOD})
+
+
+def compare_at_equal_compute(
+    cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
+) -> pd.DataFrame:
+    """Return the table `equal_compute`: one row per corpus, comparison, measure and basis; first minus second.
+
+    At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
+    two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
+    Where both lie on one side, the row has no value and a reason. FLOPs are means over seeds; scores are read off run by
+    run, and the interval of several is over runs.
+    """
+    rows = []
+    for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
+        arms = {arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda one: one.cell.arm).items()}
+        rows += [
+            {"corpus": corpus, "scope": scope, "metric": metric, "basis": basis}
+            | name_comparison(one)
+            | _compare(one, basis, (scope, metric), arms, resamples)
+            for one in comparisons
+            for scope, metric in MEASURES
+            for basis in BASES
+        ]
+    return pd.DataFrame(rows).reindex(columns=COLUMNS["equal_compute"])
+
+
+def _compare(
+    comparison: Comparison, basis: str, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
+) -> dict:
+    arms = {arm: known for arm, seeds in arms.items() if (known := with_measure(seeds, measure))}
+    if absent := [arm for arm in comparison.arms if arm not in arms]:
+        return {"reason": f"not run: {' and '.join(absent)}"}
+    summed = {arm: sum_costs(seeds) for arm, seeds in arms.items()}
+    pair = [summed[arm] for arm in comparison.arms]
+    about = {"flops_first": pair[0].flops, "flops_second": pair[1].flops}
+    sides: list[Mix] = [[(arm, 1.0)] for arm in comparison.arms]
+    if basis != BASES[0]:
+        moved = BASES.index(basis) - 1  # the side whose cost is changed
+        flops = pair[1 - moved].flops
+        sides[moved], reason = interpolate_runs(pair[moved], flops, list(summed.values()))
+        if reason:
+            return about | {"reason": reason}
+        about = {"flops_first": flops, "flops_second": flops}
+    return about | _difference(sides[0], sides[1], measure, arms, resamples)
+
+
+def sum_costs(seeds: BySeed) -> ScoredCell:
+    """Return the first cell of an arm with what all its seeds cost."""
+    cells = [seeds[seed] for seed in sorted(seeds)]
+    ledger = {key: sum(one.ledger[key] for one in cells) for key in ("flops", "documents")}
+    return replace(cells[0], ledger=ledger)
+
+
+def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:
+    """Return the runs between which the score of a method is interpolated, with weights, or why there are none."""
+    family = sorted(
+        (one for one in cells if one.method == moved.method and one.flops > 0),
+        key=lambda one: (one.flops, one.cell.arm != moved.cell.arm, one.cell.arm),
+    )
+    if len({one.flops for one in family}) < 2:
+        return [], f"{moved.cell.arm} was run at a single cost ({format_flops(moved.flops)} per document)"
+    below = [one for one in family if one.flops <= flops]
+    above = [one for one in family if one.flops >= flops]
+    if not below or not above:
+        span = f"{format_flops(family[0].flops)} to {format_flops(family[-1].flops)}"
+        side = "less" if not below else "more"
+        return (
+            [],
+            f"{format_flops(flops)} per document is {side} than any run of {moved.cell.arm}'s method ({span})",
+        )
+    low, high = below[-1], above[0]
+    if low.flops == high.flops:
+        return [(high.cell.arm, 1.0)], ""
+    share = float(np.log(flops / low.flops) / np.log(high.flops / low.flops))
+    return [(low.cell.arm, 1 - share), (high.cell.arm, share)], ""
+
+
+def format_flops(flops: float) -> str:
+    """Return FLOPs for people."""
+    return f"{flops / 1e9:.3g} GFLOPs"
+
+
+def _difference(
+    first: Mix, second: Mix, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
+) -> dict:
+    """Return both values and their difference, paired over documents or authors; equal seeds give equal draws."""
+    mixed = [*first, *((arm, -share) for arm, share in second)]
+    runs = group_seeds(*(arms[arm] for arm, _ in mixed))
+    if not runs:
+        return {"reason": "the arms share no seed"}
+    rows = [[stack_seeds(arms[arm], seeds, measure) for arm, _ in mixed] for seeds in runs]
+    if any(len(set(map(len, of_run))) > 1 for of_run in rows):
+        return {"reason": "the two were not run on the same documents"}
+    aggregate = find_aggregate(measure[1])
+
+    def contrast(sums: np.ndarray) -> np.ndarray:
+        parts = np.split(sums, len(mixed), axis=-1)
+        return np.sum(
+            [share * aggregate(part) for part, (_, share) in zip(parts, mixed, strict=True)], axis=0
+        )
+
+    made = contrast_runs(
+        [np.hstack(of_run) for of_run in rows],
+        contrast,
+        resamples,
+        clusters=[list_units(arms[mixed[0][0]], seeds) for seeds in runs],
+    )
+    if np.isnan(made.difference):
+        return {"reason": f"defined for {made.n} of the units, two are needed", "n": made.n}
+    values: dict[str, Any] = {
+        f"value_{name}": sum(share * score_cells(arms[arm], measure, runs) for arm, share in mix)
+        for name, mix in (("first", first), ("second", second))
+    }
+    values |= {"value": made.difference, "n": made.n, "reason": ""}
+    if not made.standard_error > 1e-12:
+        return values | {"reason": "the difference does not vary over units: it has no interval"}
+    return values | {"low": made.low, "high": made.high}

@@ -1,0 +1,213 @@
+"""Paired differences between arms, as text and as training data: each comparison removes one advantage of the masked arm.
+
+Units are documents or test units (authors where one has several). Runs are trainings; the interval of several is
+Student's over them, so that training noise is in it. Seeds of one training are other blanks (see `paired`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from blankfill.draws import keyed_rng
+
+from ..stats import PairedDifference, average_runs
+from ..tasks import TASKS
+from ..tasks.outcome import Measure, draw_cluster_weights
+from .cells import Comparison, ScoredCell, TrainedCell, group_by
+from .paired import by_seed, compare_cells
+from .tables import COLUMNS
+
+MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
+BY_CLASS = tuple(("fills", f"exact_match_{name}") for name in ("content", "stopword", "punctuation"))
+C = TypeVar("C", ScoredCell, TrainedCell)
+UNIT_NAMES = ("task_seed", "id", "cluster")
+
+
+def compare_text(
+    cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
+) -> pd.DataFrame:
+    """Return the table `gap`: one row per corpus, comparison and measure; p is two-sided and not corrected.
+
+    Of several runs the value is the mean, and the interval is over runs and documents. A comparison that cannot be
+    measured is a row with value None and the reason.
+    """
+    rows = [
+        {"corpus": corpus, "scope": scope, "metric": metric}
+        | name_comparison(one)
+        | _compare_text(one, made, (scope, metric), resamples)
+        for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
+        for one in comparisons
+        for scope, metric in (*MEASURES, *BY_CLASS)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["gap"])
+
+
+def compare_utility(
+    cells: Iterable[TrainedCell], comparisons: Sequence[Comparison], resamples: int
+) -> pd.DataFrame:
+    """Return the table `utility_gap`: one row per corpus and comparison; p is two-sided and not corrected.
+
+    Runs are the seeds of the texts, task seeds averaged; with one such seed they are the task seeds.
+    A comparison that cannot be measured, for want of an arm or of any model, is missing with its reason.
+    """
+    rows = [
+        {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
+        | name_comparison(one)
+        | _compare_utility(one, made, resamples)
+        for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
+        for one in comparisons
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["utility_gap"])
+
+
+def compare_by_seed(
+    scored: Iterable[ScoredCell],
+    trained: Iterable[TrainedCell],
+    comparisons: Sequence[Comparison],
+    resamples: int,
+) -> pd.DataFrame:
+    """Return the table `runs`: one row per corpus, comparison, measure and seed; none for what was trained once.
+
+    Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
+    data, over task seeds.
+    """
+    tables = [
+        compare_text(cells, comparisons, resamples).assign(seed=seed)
+        for seed, cells in _by_seed(_keep_retrained(scored))
+    ]
+    tables += [
+        compare_utility(cells, comparisons, resamples).assign(seed=seed, scope="utility")
+        for seed, cells in _by_seed(trained)
+    ]
+    rows = pd.concat(tables or [pd.DataFrame()]).reindex(columns=COLUMNS["runs"])
+    was_run = ~rows["reason"].astype(str).str.startswith("not run")
+    keys = [rows[key] for key in ("corpus", "comparison", "scope", "metric")]
+    return rows[was_run.groupby(keys).transform("sum") > 1]
+
+
+def _keep_retrained(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
+    """Return the cells of the corpora of which some arm was trained more than once."""
+    by_corpus = group_by(cells, lambda one: one.cell.corpus).values()
+    trained = [{(one.cell.arm, one.training) for one in some if one.training} for some in by_corpus]
+    return [
+        one
+        for some, pairs in zip(by_corpus, trained, strict=True)
+        if len(pairs) > len({arm for arm, _ in pairs})
+        for one in some
+    ]
+
+
+def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
+    for of_corpus in group_by(cells, lambda one: one.cell.corpus).values():
+        by_seed = group_by(of_corpus, lambda one: one.cell.seed)
+        if len(by_seed) > 1:
+            yield from sorted(by_seed.items())
+
+
+def name_comparison(comparison: Comparison) -> dict:
+    """Return the columns that name a comparison."""
+    return {"comparison": comparison.name, "first": comparison.first, "second": comparison.second}
+
+
+def _compare_text(
+    comparison: Comparison, cells: list[ScoredCell], measure: tuple[str, str], resamples: int
+) -> dict:
+    first, second = (by_seed([one for one in cells if one.cell.arm == arm]) for arm in comparison.arms)
+    return to_values(compare_cells(first, second, measure, resamples, comparison.arms))
+
+
+def _compare_utility(comparison: Comparison, cells: list[TrainedCell], resamples: int) -> dict:
+    sides = [{one.cell.seed: one for one in cells if one.cell.arm == arm} for arm in comparison.arms]
+    return to_values(compare_trained(sides[0], sides[1], resamples, comparison.arms))
+
+
+def compare_trained(
+    first: Mapping[int, TrainedCell],
+    second: Mapping[int, TrainedCell],
+    resamples: int,
+    names: tuple[str, str],
+) -> PairedDifference:
+    """Return first minus second of task models by the seeds of their texts; `reason` says why there is no difference.
+
+    A control, which is in no masking, meets every seed of the other, and the only task seed of one all of the other's.
+    """
+    if absent := [name for name, side in zip(names, (first, second), strict=True) if not side]:
+        return PairedDifference(reason=f"not run: {' and '.join(absent)}")
+    pairs = _pair_texts(first, second)
+    if not pairs:
+        return PairedDifference(reason="the two arms share no seed")
+    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
+        return PairedDifference(reason="; ".join(reasons))
+    made, n = score_answers([one for pair in pairs for one in pair], resamples)
+    scores = list(zip(made[::2], made[1::2], strict=True))
+    widths = {
+        len(side)
+        for pair, sides in zip(pairs, scores, strict=True)
+        for one, side in zip(pair, sides, strict=True)
+        if len(side) > 1 or one.cell.strategy
+    }
+    if len(widths) > 1:
+        return PairedDifference(reason="not trained with as many task seeds")
+    differences = [a - b for a, b in scores]  # by text: (task seeds, 1 + draws)
+    runs = np.array([one.mean(axis=0) for one in differences]) if len(pairs) > 1 else differences[0]
+    return replace(average_runs(runs, n), runs=len(pairs))
+
+
+def _pair_texts(
+    first: Mapping[int, TrainedCell], second: Mapping[int, TrainedCell]
+) -> list[tuple[TrainedCell, TrainedCell]]:
+    controls = [next(iter(side.values())) if is_control(side) else None for side in (first, second)]
+    seeds = sorted(
+        first.keys() if controls[1] else second.keys() if controls[0] else first.keys() & second.keys()
+    )
+    return [(controls[0] or first[seed], controls[1] or second[seed]) for seed in seeds]
+
+
+def is_control(side: Mapping[int, TrainedCell]) -> bool:
+    """Return whether cells are of a control, which has no masking."""
+    strategy = next(iter(side.values())).cell.strategy
+    return not (isinstance(strategy, str) and strategy)
+
+
+def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np.ndarray], int]:
+    """Return the main score (task seeds, 1 + resamples) of each cell of a task, on the same draws, and the units drawn.
+
+    The first draw is the test set as it is.
+    """
+    task = TASKS[cells[0].task]
+    clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
+    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
+    weights = np.vstack([np.ones(len(clusters)), weights])
+    scores = [np.array(_score(one.units, task.measures[task.main_metric], weights)) for one in cells]
+    return scores, len(set(clusters))
+
+
+def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:
+    """Return the scores (n draws,) of each task seed."""
+    columns = [column for column in units[0] if column not in UNIT_NAMES]
+    by_seed = group_by(units, lambda unit: unit["task_seed"]).values()
+    return [
+        measure(np.array([[unit[column] for column in columns] for unit in rows], dtype=float), weights)
+        for rows in by_seed
+    ]
+
+
+def to_values(made: PairedDifference) -> dict:
+    """Return a difference as columns of a row."""
+    if made.reason:
+        return missing(made.reason) | {"n": made.n or None}
+    numbers = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
+    return numbers | {"n": made.n, "reason": ""}
+
+
+def missing(reason: str) -> dict:
+    """Return what a comparison that could not be measured has for values: nothing, and the reason."""
+    return dict.fromkeys(("value", "low", "high", "p", "n")) | {"reason": reason}
+
+
+def summarise_seeds(values: pd.Series) -> tuple[float, float]:
+    """Return the mean and the standard deviation (n - 1) over seeds, NaN where the value of a seed is missing."""
+    return float(values.mean(skipna=False)), float(values.std(ddof=1, skipna=False))

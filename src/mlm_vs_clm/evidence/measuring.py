@@ -1,0 +1,343 @@
+"""How each kind of claim is measured: from the conditions of the rules to differences with intervals."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from ..arms.baselines import BOUNDS
+from ..stats import PairedDifference, compare_runs, ratio_of_sums
+from ..tasks import TASKS
+from .cells import ScoredCell, TrainedCell, group_by
+from .competence import Competence, Place, index_cells, to_place
+from .gap import compare_trained
+from .paired import GAIN, BySeed, compare_cells, score_cells
+from .verdicts import IN_ERRORS, read_p
+
+QUALITY = "quality"  # names the sides of a correlation in place of an arm
+REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One comparison that a condition asks for on one corpus.
+
+    `first` and `second` are places of cells, `margin` is in the unit of the metric (NaN: unknown), `note` says what a
+    reader needs beside the numbers. `at_least`: the question is whether the difference is above it, yes or no.
+    `no_room`: why no text could be told apart as training data; "" where it could.
+    """
+
+    claim: dict
+    condition: dict
+    corpus: str
+    first: Place
+    second: Place
+    measure: tuple[str, str]
+    made: PairedDifference
+    margin: float = math.nan
+    note: str = ""
+    at_least: float = math.nan
+    no_room: str = ""
+
+
+class Study:
+    """The cells and tables that the claims read; cells along a training curve are left out."""
+
+    def __init__(
+        self,
+        scored: Iterable[ScoredCell],
+        trained: Iterable[TrainedCell],
+        tables: Mapping[str, pd.DataFrame],
+        resamples: int,
+    ):
+        self.scored, self.resamples, self.tables = index_cells(scored), resamples, tables
+        self.competence = Competence(tables["competence"])
+        final = [one for one in trained if not one.cell.budget]
+        self.trained = {
+            place: {one.cell.seed: one for one in group}
+            for place, group in group_by(final, lambda one: _to_trained(to_place(one.cell))).items()
+        }
+        self.tasks = {one.cell.corpus: one.task for one in final}
+        self.corpora = sorted({place[0] for place in (*self.scored, *self.trained)})
+
+    def rows(self, table: str, corpus: str, **cell) -> pd.DataFrame:
+        """Return the rows of a table that have these values; none where the study has no such table."""
+        rows = self.tables.get(table, pd.DataFrame())
+        asked = {"corpus": corpus} | cell
+        if rows.empty:
+            return rows
+        return rows[
+            np.logical_and.reduce([rows[column].to_numpy() == value for column, value in asked.items()])
+        ]
+
+    def read(self, place: Place, measure: tuple[str, str]) -> BySeed:
+        """Return the cells of a place by seed; for a gain with the statistics of the arm, unfilled and oracle."""
+        cells = self.scored.get(place, {})
+        scope, metric = measure
+        if not metric.endswith(GAIN):
+            return cells
+        base = (scope, metric.removesuffix(GAIN))
+        sides = [cells, *(self.scored.get((place[0], arm, *place[2:]), {}) for arm in BOUNDS)]
+        return {
+            seed: replace(
+                one, statistics={measure: np.hstack([side[seed].statistics[base] for side in sides])}
+            )
+            for seed, one in cells.items()
+            if all(seed in side and base in side[seed].statistics for side in sides)
+        }
+
+    def compare(self, first: Place, second: Place, measure: tuple[str, str]) -> PairedDifference:
+        """Return first minus second of two arms' cells."""
+        names = name_place(first), name_place(second)
+        return compare_cells(
+            self.read(first, measure), self.read(second, measure), measure, self.resamples, names
+        )
+
+    def count_runs(self, corpus: str) -> int:
+        """Return how often the arm of the cell that was trained least often was trained; 1 where none was."""
+        trained = (self.count_trainings(place) for place in self.scored if place[0] == corpus)
+        return min(filter(None, trained), default=1)
+
+    def count_trainings(self, place: Place) -> int:
+        """Return how often the model of an arm was trained, over the seeds of a place; 0 for a baseline."""
+        return len({one.training for one in self.scored.get(place, {}).values() if one.training})
+
+    def find_range(self, place: Place, measure: tuple[str, str]) -> float:
+        """Return oracle minus unfilled of a measure at a place's masking; 1 for a gain, NaN where one was not run."""
+        if measure[1].endswith(GAIN):
+            return 1.0
+        unfilled, oracle = (
+            score_cells(self.scored.get((place[0], arm, *place[2:]), {}), measure) for arm in BOUNDS
+        )
+        return oracle - (0.0 if measure[0] == "fills" else unfilled)  # nothing filled in is no match
+
+    def explain_room(self, corpus: str, cell: Mapping) -> str:
+        """Return why a task has no room at a masking; "" where it has."""
+        rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"], room="no")
+        return str(rows["reason"].iloc[0]) if len(rows) else ""
+
+    def find_worth(self, corpus: str) -> float:
+        """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
+        rows = self.tables["downstream"]
+        if rows.empty or corpus not in self.tasks:
+            return math.nan
+        metric = TASKS[self.tasks[corpus]].main_metric
+        ends = [
+            self.rows("downstream", corpus, metric=metric, trained_on=name)["value"].mean()
+            for name in (REAL, LOWEST)
+        ]
+        return float(ends[0] - ends[1])
+
+
+def _to_trained(place: Place) -> Place:
+    """Return a place with the same name for every masking of a control, which has none."""
+    return place if isinstance(place[2], str) and place[2] else (*place[:2], "", 0.0)
+
+
+def name_place(place: Place) -> str:
+    """Return an arm and its masking in words; a control has no masking."""
+    return f"{place[1]} at {place[2]} {place[3]:g}" if place[2] else place[1]
+
+
+def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare two arms on the same blanks, by every measure."""
+    cell = condition.get("cells", claim["cells"])
+    first, second = (
+        (corpus, condition[side]["arm"], cell["strategy"], cell["ratio"]) for side in ("first", "second")
+    )
+    yield from _ask_pair(claim, condition, first, second, study)
+
+
+def _ask_pair(claim: dict, condition: dict, first: Place, second: Place, study: Study) -> Iterator[Asked]:
+    for measure in _list_measures(claim, condition):
+        margin = claim["margin"] * study.find_range(first, measure)
+        made = study.compare(first, second, measure)
+        yield Asked(claim, condition, first[0], first, second, measure, made, margin)
+
+
+def _list_measures(claim: dict, condition: dict) -> list[tuple[str, str]]:
+    return [(one["scope"], one["metric"]) for one in condition.get("measures", claim["measures"])]
+
+
+def ask_trend(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare each arm at its lowest random ratio with the same arm at its highest."""
+    for arm in condition["arms"]:
+        ratios = sorted(place[3] for place in study.scored if place[:3] == (corpus, arm, "random")) or [
+            math.nan
+        ]
+        first, second = ((corpus, arm, "random", ratio) for ratio in (ratios[0], ratios[-1]))
+        if len(ratios) > 1:
+            yield from _ask_pair(claim, condition, first, second, study)
+            continue
+        few = PairedDifference(reason=f"not run: {arm} at two random ratios")
+        for measure in _list_measures(claim, condition):
+            yield Asked(claim, condition, corpus, first, second, measure, few)
+
+
+def ask_equal_share(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare each arm at the words of a class with the same arm at as many random words."""
+    for arm, strategy in product(condition["arms"], claim["strategies"]):
+        first, second = ((corpus, arm, name, 1.0) for name in (strategy, f"random_as_{strategy}"))
+        yield from _ask_pair(claim, condition, first, second, study)
+
+
+def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare task models trained on two texts, of which one may be a control, on the same test units."""
+    task = study.tasks.get(corpus)
+    if task is None or task != claim.get("task", task):
+        return
+    cell, worth = condition.get("cells", claim["cells"]), study.find_worth(corpus)
+    firsts = condition.get("firsts") or [condition["first"]["arm"]]
+    seconds = condition.get("seconds") or [condition["second"]["arm"]]
+    for names in product(firsts, seconds):
+        first, second = (
+            (corpus, name, "", 0.0)
+            if (corpus, name, "", 0.0) in study.trained
+            else (corpus, name, cell["strategy"], cell["ratio"])
+            for name in names
+        )
+        sides = [study.trained.get(place, {}) for place in (first, second)]
+        made = compare_trained(sides[0], sides[1], study.resamples, names)
+        if not made.reason:
+            trainings = list(filter(None, map(study.count_trainings, (first, second))))
+            made = replace(made, runs=min(made.runs, *trainings) if trainings else 1)
+        bound = condition["at_least"] * worth if "at_least" in condition else math.nan
+        made = replace(made, p=find_p(made, bound))
+        about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * worth)
+        room = study.explain_room(corpus, cell) if claim["gate"] == "room" else ""
+        yield Asked(claim, condition, *about, at_least=bound, no_room=room)
+
+
+def find_p(made: PairedDifference, bound: float) -> float:
+    """Return the two-sided p of a difference that is not `bound`; as it is where there is no bound or no error."""
+    from scipy.special import stdtr
+
+    if math.isnan(bound) or not made.standard_error > 0:
+        return made.p
+    return float(2 * stdtr(made.degrees, -abs(made.difference - bound) / made.standard_error))
+
+
+def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Read a correlation or slope of utility on quality; its bound, or margin in points of utility, decides."""
+    for measure in _list_measures(claim, condition):
+        asked = {
+            "quality_scope": measure[0],
+            "quality_metric": measure[1],
+            "statistic": condition["statistic"],
+        }
+        rows = study.rows("correlation", corpus, **asked)
+        place = (corpus, QUALITY, "", 0.0), (corpus, "utility", "", 0.0)
+        made, bound = PairedDifference(reason="not run: no such correlation was computed"), math.nan
+        if len(rows):
+            row = rows.iloc[0]
+            made = replace(_read_interval(row, int(row["n_cells"])), runs=study.count_runs(corpus))
+            bound = float(row["bound"])
+        margin = claim["margin"] * study.find_worth(corpus) if math.isnan(bound) else bound
+        yield Asked(claim, condition, corpus, *place, measure, made, margin)
+
+
+def _read_interval(row: pd.Series, n: int) -> PairedDifference:
+    """Return the value of a row with its interval and the standard error and p that follow from its width."""
+    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+    if math.isnan(value) or math.isnan(low):
+        return PairedDifference(n=n, reason=f"not run: {row['reason'] or 'no interval'}")
+    error, p = (high - low) / IN_ERRORS, read_p(value, low, high)
+    return PairedDifference(value, low, high, p, error, n, degrees=n - 1.0)
+
+
+def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare FLOPs per document as a logarithm of their ratio, or quality at equal FLOPs where it can be read off."""
+    arms = [condition[side]["arm"] for side in ("first", "second")]
+    if "comparison" in condition:
+        yield from _ask_frontier(claim, condition, corpus, study)
+        return
+    first, second = (study.rows("ledger", corpus, arm=arm) for arm in arms)
+    place = (corpus, arms[0], "", 0.0), (corpus, arms[1], "", 0.0)
+    about = (claim, condition, corpus, *place, ("document", "flops"))
+    margin = math.log1p(claim["margin"])
+    absent = [arm for arm, rows in zip(arms, (first, second), strict=True) if rows.empty]
+    if absent:
+        yield Asked(*about, PairedDifference(reason=f"not run: {' and '.join(absent)}"), margin)
+        return
+    both = first.merge(second, on=["strategy", "ratio", "seed"], suffixes=("_first", "_second"))
+    both = both[(both["flops_first"] > 0) & (both["flops_second"] > 0)]
+    if both.empty:
+        reason = "not run: no cell in which the FLOPs of both were counted"
+        yield Asked(*about, PairedDifference(reason=reason), margin)
+        return
+    counted, law = (
+        np.log(both[f"{name}_first"] / both["documents_first"])
+        - np.log(both[f"{name}_second"] / both["documents_second"])
+        for name in ("flops", "token_forwards")
+    )
+    made = PairedDifference(float(counted.mean()), float(counted.min()), float(counted.max()), n=len(both))
+    ends = sorted({f"{math.exp(end):.2g}" for end in (made.low, made.high)}, key=float)
+    note = (
+        f"{math.exp(made.difference):.2g} times the FLOPs ({' to '.join(ends)} over the maskings); "
+        f"passes x length read predict {math.exp(law.mean()):.2g} times"
+    )
+    yield Asked(*about, made, margin, note)
+
+
+def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Read the difference in exact match where one arm takes the FLOPs of the other."""
+    rows = study.rows("equal_compute", corpus, comparison=condition["comparison"], metric="exact_match")
+    rows = rows[rows["basis"] != "equal documents"] if len(rows) else rows
+    strategy, ratio = claim["main"].values()
+    places = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
+    made, note = (
+        PairedDifference(reason="not run: neither arm was run at costs on both sides of the other's"),
+        "",
+    )
+    known = rows[rows["value"].notna()] if len(rows) else rows
+    if len(known):
+        row = known.iloc[0]
+        made = replace(_read_interval(row, int(row["n"])), runs=study.count_runs(corpus))
+        note = f"exact match at the {row['basis']}"
+    measure = ("fills", "exact_match")
+    margin = condition["margin"] * study.find_range(places[0], measure)
+    yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin, note)
+
+
+def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare two arms over the documents that raters saw of both, raters averaged."""
+    arms = [condition[side]["arm"] for side in ("first", "second")]
+    places = [(corpus, arm, *claim["cells"].values()) for arm in arms]
+    for measure in _list_measures(claim, condition):
+        sides = [study.rows("ratings", corpus, question=measure[1], arm=arm) for arm in arms]
+        made = PairedDifference(reason="not run: no ratings")
+        if all(map(len, sides)):
+            means = [rows.groupby("document")["rating"].mean() for rows in sides]
+            both = pd.concat(means, axis=1, join="inner")
+            rows = [np.stack([both.iloc[:, side], np.ones(len(both))], axis=1) for side in (0, 1)]
+            made = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples)
+            if math.isnan(made.difference):
+                made = replace(made, reason=f"not run: {made.n} documents were rated for both arms")
+        margin = claim["margin"] * claim["range"]
+        yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin)
+
+
+Ask = Callable[[dict, dict, str, Study], Iterator[Asked]]
+KINDS: dict[str, Ask] = {
+    "difference": ask_difference,
+    "trend": ask_trend,
+    "equal_share": ask_equal_share,
+    "utility": ask_utility,  # by its task, or by that of every corpus
+    "correlation": ask_correlation,
+    "cost": ask_cost,
+    "ratings": ask_ratings,
+}
+
+
+def ask_all(rules: Sequence[dict], study: Study) -> list[Asked]:
+    """Return every comparison of every condition on every corpus."""
+    return [
+        asked
+        for claim in rules
+        for condition in claim["conditions"]
+        for corpus in study.corpora
+        for asked in KINDS[claim["kind"]](claim, condition, corpus, study)
+    ]

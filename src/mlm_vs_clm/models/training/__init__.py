@@ -1,1 +1,0 @@
-"""Training a language model with one objective, resumable to the same bytes."""

@@ -1,0 +1,1 @@
+"""What a person calls beside the stages: `python -m mlm_vs_clm <tool>`."""

@@ -1,0 +1,58 @@
+"""`python -m mlm_vs_clm ratings`: the raters' files, checked and analysed beside the metrics of the rated cells."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Resources, make_metrics
+from ..pipeline.cells import read_statistics
+from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the tool."""
+    parser.add_argument("folder", type=Path, help="the raters' JSON files")
+    parser.add_argument(
+        "--key", type=Path, default=Path("outputs/ratings/key"), help="a key or a folder of keys"
+    )
+    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument("--out", type=Path, required=True)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write the tables; print one line per problem, write nothing and return 1 if there is one."""
+    rows, problems, notes = read_folder(chosen.folder, read_key(find_key(chosen.key, chosen.folder)))
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if problems:
+        return 1
+    write_tables(chosen.out, analyse(rows, lambda artifact: read_metrics(chosen.store / artifact)))
+    for note in notes:
+        print(f"missing: {note}")
+    given = rows["rating"].notna().sum()
+    print(
+        f"{rows['rater'].nunique()} raters, {given} ratings of {len(rows)} asked for; tables in {chosen.out}"
+    )
+    return 0
+
+
+def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
+    """Return every metric of a cell, one value per document, by (scope, metric); empty where it is not stored."""
+    if not (folder / "statistics.jsonl").is_file():
+        return {}
+    aggregates = _aggregates()
+    return {
+        kind: aggregates[kind[1]](rows)
+        for kind, rows in read_statistics(folder).items()
+        if kind[1] in aggregates
+    }
+
+
+def _aggregates() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """Return how each metric makes a score of a document's statistics; nothing is loaded for that."""
+    unread = Resources(Path(), "", "")
+    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": EXACT_MATCH}
+    return {name: metrics[name].aggregate for name in (*METRICS, *DIVERSITY, "exact_match")}

@@ -1,0 +1,159 @@
+"""`python -m mlm_vs_clm verify`: a fresh report against the committed results, number by number.
+
+Nothing is rerun: both sides are files that the report stage wrote. What is committed is read from git's last commit,
+not from the files at hand, which `make reproduce` overwrites. Without git the files at hand are compared, and must be
+those that the manifest lists.
+"""
+
+import argparse
+import hashlib
+import io
+import platform
+import subprocess
+import tarfile
+from datetime import date
+from pathlib import Path
+
+import pandas as pd
+
+from ..errors import StudyError
+from ..evidence.reproduction import (
+    STATUSES,
+    Tables,
+    compare_results,
+    count_statuses,
+    describe_outcomes,
+    summarise,
+)
+from ..files import MANIFEST
+from ..hardware import name_device
+from ..pipeline.artifacts import library_versions
+
+SHOWN = 20
+LOGGED = ("torch", "transformers")
+Files = dict[str, bytes]  # by path within the folder of results
+
+
+def read_files(folder: Path) -> Files:
+    """Return the files of a folder and of its subfolders."""
+    paths = [path for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def read_committed(folder: Path) -> Files:
+    """Return the files of a folder as git's last commit has them; none outside git or where it has none."""
+    command = ["git", "-C", str(folder), "archive", "HEAD", "."]
+    try:
+        archive = subprocess.run(command, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        return {one.name: file.read() for one in packed if (file := packed.extractfile(one))}
+
+
+def take_study(files: Files, name: str) -> Files:
+    """Return the files of one study, by path within it."""
+    return {
+        path.removeprefix(f"{name}/"): file for path, file in files.items() if path.startswith(f"{name}/")
+    }
+
+
+def refuse_altered(study: Path, committed: Files, fresh: Files, manifest: bytes) -> None:
+    """Raise StudyError for a committed file that is not the manifest's, and for one at hand that is neither committed nor fresh."""
+    for line in manifest.decode().splitlines():
+        expected, path = line.split("  ", 1)
+        name = path.removeprefix(f"{study.name}/")
+        if name != path and hashlib.sha256(committed.get(name, b"")).hexdigest() != expected:
+            raise StudyError(
+                f"{study / name} is not the file that {MANIFEST} lists: it was altered, or made again where git "
+                "does not keep the committed one; take it from the release again, or run `make manifest` for new results"
+            )
+    at_hand = read_files(study)
+    for name, file in committed.items():
+        if at_hand.get(name, file) not in (file, fresh.get(name)):
+            raise StudyError(
+                f"{study / name} is neither the committed file nor the fresh report's: it was altered; "
+                "`make reproduce` writes it again"
+            )
+
+
+def read_tables(files: Files, folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the CSV files of a study by name, without the suffix; StudyError where there is none."""
+    tables = {name: file for name, file in files.items() if name.endswith(".csv")}
+    if not tables:
+        raise StudyError(f"no results in {folder}: name a folder with scores.csv, or run `make reproduce`")
+    return {Path(name).stem: parse_table(file, str(folder / name)) for name, file in tables.items()}
+
+
+def parse_table(text: bytes, name: str) -> pd.DataFrame:
+    """Return a CSV file with only the empty cell as missing, since `none` and `NA` may be names."""
+    try:
+        return pd.read_csv(io.BytesIO(text), keep_default_na=False, na_values=[""])
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        problem = " ".join(str(error).split())
+        raise StudyError(f"{name} is not a readable CSV file ({problem}): make it again") from None
+
+
+def format_comparison(compared: pd.DataFrame) -> str:
+    """Return the table of statuses and the first numbers that differ."""
+    counts = count_statuses(compared)
+    numbers = counts.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-")
+    wrong = compared[compared["status"].isin(["differs", "missing"])]
+    lines = [numbers, ""]
+    for row in wrong.head(SHOWN).itertuples():
+        lines.append(f"{row.status}: {row.file} {row.cell} {row.measure}: {row.fresh} for {row.committed}")
+    return "\n".join([*lines, f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else lines)
+
+
+def format_log(study: str, found: str) -> str:
+    """Return the row of the verification log in results/README.md: date, study, processor, versions, outcome."""
+    libraries = library_versions()
+    versions = [f"Python {platform.python_version()}", *(f"{name} {libraries[name]}" for name in LOGGED)]
+    return f"| {date.today()} | {study} | {name_device('cpu')} | {', '.join(versions)} | {found} |"
+
+
+def explain_precisions(fresh: Tables, committed: Tables) -> list[str]:
+    """Return a line that says what to do where the two sides computed in different precisions."""
+    sides = [
+        sorted(set(tables["ledger"]["precision"]) - {"none"}) if "ledger" in tables else []
+        for tables in (fresh, committed)
+    ]
+    if not all(sides) or sides[0] == sides[1]:
+        return []
+    ours, theirs = map(" and ".join, sides)
+    return [
+        f"the fresh report was made in {ours} and the committed one in {theirs}, so that texts differ: to compare them, run "
+        f"make verify ARGS=precision={theirs}"
+    ]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm verify`."""
+    parser.add_argument("--fresh", type=Path, required=True, help="results folder of a fresh report")
+    parser.add_argument(
+        "--committed", type=Path, required=True, help="results folder whose last commit to compare with"
+    )
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Print the comparison, the degree of reproduction and a row for the log; return 1 if a number differs or is missing."""
+    study, made = chosen.committed, read_files(chosen.fresh)
+    kept = read_committed(study.parent)
+    if not take_study(kept, study.name):
+        print(f"git has no commit of {study}: compared with its files\n")
+        kept = read_files(study.parent)
+    files = take_study(kept, study.name)
+    refuse_altered(study, files, made, kept.get(MANIFEST, b""))
+    fresh, committed = read_tables(made, chosen.fresh), read_tables(files, study)
+    return compare(study.name, fresh, committed)
+
+
+def compare(study: str, fresh: Tables, committed: Tables) -> int:
+    """Print how fresh tables compare with the committed ones; return 1 if a number differs or is missing."""
+    compared = compare_results(fresh, committed)
+    totals = compared["status"].value_counts().reindex(STATUSES, fill_value=0)
+    counts = ", ".join(f"{count} {status}" for status, count in totals.items())
+    told = [format_comparison(compared), *summarise(fresh, committed), "", counts]
+    print("\n".join([*told, *explain_precisions(fresh, committed)]))
+    print(f"for the log: {format_log(study, f'{counts}; {describe_outcomes(fresh, committed)}')}")
+    return int(totals[["differs", "missing"]].any())

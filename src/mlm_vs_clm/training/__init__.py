@@ -1,0 +1,1 @@
+"""Training: objectives, batches, loss, loop, and where the first weights come from."""

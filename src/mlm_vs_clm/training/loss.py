@@ -1,0 +1,96 @@
+"""The loss of every objective: cross-entropy at the predicted positions, and nowhere else."""
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer
+
+from .objectives import IGNORE
+
+
+class PredictedLoss(nn.Module):
+    """A model and its loss at the predicted positions only: the output layer never sees the others.
+
+    The loss is the mean cross-entropy (nats) over positions whose label is not -100, by their `weights` where a batch has
+    these (batch, length). With `judges_pairs` the model also learns from `is_next` (batch, 1), by a head of its own on the
+    first state, which is BERT's and is not stored with the model.
+    """
+
+    def __init__(self, model: PreTrainedModel, judges_pairs: bool = False):
+        super().__init__()
+        self.model, width = model, model.config.hidden_size if judges_pairs else 0
+        self.judge = (
+            nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if judges_pairs else None
+        )
+
+    def learn(self, labels: torch.Tensor, share: float, n_pairs: int = 1, **inputs: torch.Tensor) -> float:
+        """Add the gradients of `share` times the loss, and return that; logits exist for HEAD_ROWS positions at a time.
+
+        `n_pairs` is the number of pairs in the whole batch, of which these are a part; their loss is not in what is returned.
+        """
+        is_next = inputs.pop("is_next", None)
+        hidden, states, wanted, weights = self._select(labels, inputs)
+        cut, loss = states.detach().requires_grad_(), 0.0
+        rows = (cut.split(HEAD_ROWS), wanted.split(HEAD_ROWS), (weights * share).split(HEAD_ROWS))
+        for part, labels_of_part, weights_of_part in zip(*rows, strict=True):
+            logits = output_layer(self.model)(part)
+            losses, gradient = differentiate(logits.detach(), labels_of_part)
+            logits.backward(gradient.mul_(weights_of_part.float()[:, None]).to(logits.dtype))
+            loss += (losses.double() * weights_of_part).sum().item()  # a product of vectors would be in bf16
+        ends, gradients = [states], [cut.grad]
+        if self.judge is not None and is_next is not None:
+            verdicts = self.judge(hidden[:, 0]).float()
+            missed = nn.functional.cross_entropy(
+                verdicts, is_next[:, 0], ignore_index=IGNORE, reduction="sum"
+            )
+            ends, gradients = [states, missed / n_pairs], [cut.grad, None]
+        torch.autograd.backward(ends, gradients)
+        return loss
+
+    def forward(self, labels: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        """Return the loss, without that of pairs."""
+        inputs.pop("is_next", None)
+        _, states, wanted, weights = self._select(labels, inputs)
+        losses = [
+            nn.functional.cross_entropy(output_layer(self.model)(part).float(), some, reduction="none")
+            for part, some in zip(states.split(HEAD_ROWS), wanted.split(HEAD_ROWS), strict=True)
+        ]
+        return (torch.cat(losses).double() * weights).sum()
+
+    def _select(
+        self, labels: torch.Tensor, inputs: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return all states (batch, length, width), those predicted from (n, width), labels (n,), and weights (n,) of sum 1."""
+        predicted = labels != IGNORE
+        weights = inputs.pop("weights", predicted)[predicted].double()
+        hidden = hidden_states(self.model, inputs)
+        return hidden, hidden[predicted], labels[predicted], weights / weights.sum()
+
+
+def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the cross-entropy (nats) of each row of logits (n, vocabulary), and its gradient in them, in float32.
+
+    The gradient overwrites the probabilities, where autograd would hold four copies of them. The loss is computed from
+    the largest probability, as that of the label may be too small for float32.
+    """
+    probabilities, at = logits.softmax(-1, dtype=torch.float32), labels[:, None]
+    total = logits.amax(-1).float() - probabilities.amax(-1).log()
+    losses = total - logits.gather(1, at)[:, 0]
+    probabilities.scatter_add_(1, at, probabilities.new_full(at.shape, -1.0))
+    return losses, probabilities
+
+
+def count_predicted(part: dict[str, torch.Tensor]) -> int:
+    """Return how many positions of a batch, or of a part of one, have a label."""
+    return int((part["labels"] != IGNORE).sum())
+
+
+def count_pairs(part: dict[str, torch.Tensor]) -> int:
+    """Return how many examples of a batch are pairs of segments."""
+    return int((part["is_next"] != IGNORE).sum()) if "is_next" in part else 0
+
+
+def weigh(part: dict[str, torch.Tensor]) -> float:
+    """Return the sum of the weights of the predicted positions of a batch: their number where it has no weights."""
+    return part["weights"].sum().item() if "weights" in part else count_predicted(part)

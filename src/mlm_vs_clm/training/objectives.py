@@ -1,0 +1,418 @@
+"""What a model is trained to predict: from the tokens of one document to an input and its targets."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from blankfill.networks.layouts import OPENING, RUNWAY, lay_out_answers, lay_out_masks
+
+from ..errors import StudyError
+from ..masking import check_ratio
+from .spans import Stretch, draw_poisson_spans, draw_spans, find_runs, replace_spans, shuffle_sentences
+
+IGNORE = -100
+ALIKE = 1e-9  # by which shares may miss 1, as they are rounded
+
+
+@dataclass(frozen=True)
+class TokenizedDocument:
+    """A document `[CLS] ... [SEP]`: token ids, and the word that each token belongs to (-1: none).
+
+    `sentences` are the places at which sentences after the first begin, `n_characters` how much text the tokens hold. Of a
+    pair (`pair_sentences`), `second` is where the second segment begins, and `is_next` whether it follows the first.
+    """
+
+    ids: np.ndarray
+    word_of: np.ndarray
+    sentences: tuple[int, ...] = ()
+    n_characters: int = 0
+    second: int = 0
+    is_next: bool = True
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How inputs are corrupted in training: masked share, by token or whole word, and BERT's 80/10/10 split.
+
+    The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
+    cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
+    `permute_sentences` is for `denoise` (Objective.settings), `masked_share` the share of the batches of `hybrid` that
+    are masked. `prefix_share` of a document is the prefix of `prefix_lm`, drawn from prefix_share - spread to prefix_share +
+    spread.
+    """
+
+    ratio: float
+    unit: str
+    mask_share: float
+    random_share: float
+    spread: float = 0.0
+    left_share: float = 0.0
+    mean_span: float = 3.0
+    permute_sentences: bool = False
+    masked_share: float = 0.5
+    prefix_share: float = 0.5
+
+
+@dataclass(frozen=True)
+class TargetTokens:
+    """The ids that stand for masked text: the mask, what a decoder starts from, the sentinels of a T5-style tokenizer.
+
+    `start` is None for a model without a decoder of its own, `sentinels` are empty for any other tokenizer, `mask` is
+    -1 where there is none.
+    """
+
+    mask: int
+    n_vocabulary: int
+    start: int | None = None
+    sentinels: tuple[int, ...] = ()
+
+
+Example = dict[str, np.ndarray]
+Rng = np.random.Generator
+
+
+def masked(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask a share of the text and predict it from both sides; labels elsewhere are -100.
+
+    A `left_share` of the documents end RUNWAY tokens behind a token drawn at random, and those are masked too: what an
+    arm reads that fills this token from the left side alone.
+    """
+    runway = 0
+    if noise.left_share and rng.random() < noise.left_share:
+        document, runway = _cut_off(document, rng)
+    chosen = _choose_masked(document, noise, rng)
+    chosen[len(chosen) - runway :] = True
+    fate = rng.random(len(chosen))
+    ids = document.ids.copy()
+    ids[chosen & (fate < noise.mask_share)] = tokens.mask
+    swapped = chosen & (fate >= noise.mask_share) & (fate < noise.mask_share + noise.random_share)
+    ids[swapped] = rng.integers(0, tokens.n_vocabulary, size=int(swapped.sum()))
+    return {"input_ids": ids, "labels": np.where(chosen, document.ids, IGNORE)}
+
+
+def _cut_off(document: TokenizedDocument, rng: Rng) -> tuple[TokenizedDocument, int]:
+    """Return the text up to RUNWAY tokens behind a token drawn at random, and how many tokens that are from there."""
+    places = np.flatnonzero(document.word_of >= 0)
+    if not len(places):
+        return document, 0
+    cut = int(rng.choice(places))
+    end = min(cut + 1 + RUNWAY, len(document.ids))
+    return TokenizedDocument(document.ids[:end], document.word_of[:end]), end - cut
+
+
+def masked_pair(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask as `masked` does, and say whether the second segment follows the first; -100 where there is no pair."""
+    places = np.arange(len(document.ids))
+    return masked(document, noise, tokens, rng) | {
+        "token_type_ids": ((places >= document.second) & bool(document.second)).astype(int),
+        "is_next": np.array([int(document.is_next) if document.second else IGNORE]),
+    }
+
+
+def pair_sentences(document: TokenizedDocument, other: TokenizedDocument, rng: Rng) -> TokenizedDocument:
+    """Return `[CLS] sentences [SEP] sentences [SEP]`, no longer than the document; half of the pairs end as `other` does.
+
+    Either end begins with a sentence and lacks its last token. A document of one sentence, or an `other` of one, makes no
+    pair.
+    """
+    is_next = bool(rng.random() < 0.5)
+    source = document if is_next else other
+    if not document.sentences or not source.sentences:
+        return document
+    first, last = _inside(document)
+    cut = int(rng.choice(document.sentences))
+    start = cut if is_next else int(rng.choice(source.sentences))
+    end = min(_inside(source)[1] - 1, start + last - 1 - cut)
+    apart = document.word_of.max() + 1  # words of another document are other words
+    words = source.word_of[start:end] + (0 if is_next else apart)
+    return TokenizedDocument(
+        np.concatenate([document.ids[:cut], document.ids[-1:], source.ids[start:end], document.ids[-1:]]),
+        np.concatenate([document.word_of[:cut], [-1], words, [-1]]),
+        second=cut + 1,
+        is_next=is_next,
+    )
+
+
+def causal(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Predict every token from those before it: position i is labelled with token i + 1."""
+    return {"input_ids": document.ids, "labels": np.append(document.ids[1:], IGNORE)}
+
+
+def diffused(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask a number of tokens drawn from one to all n, and predict them from both sides, each with weight n / number.
+
+    Over the draws, the weighted sum of their losses is at least the negative log-likelihood of the text; the weights of a
+    document add up to n.
+    """
+    places = np.flatnonzero(document.word_of >= 0)
+    n_masked = int(rng.integers(len(places))) + 1 if len(places) else 0
+    chosen = np.zeros(len(document.ids), dtype=bool)
+    chosen[rng.choice(places, size=n_masked, replace=False)] = True
+    return {
+        "input_ids": np.where(chosen, tokens.mask, document.ids),
+        "labels": np.where(chosen, document.ids, IGNORE),
+        "weights": np.where(chosen, len(places) / max(n_masked, 1), 0.0),
+    }
+
+
+def prefix_to_rest(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read a prefix from both sides, and predict each token after it from those before: `prefix` tokens see each other."""
+    first, last = _inside(document)
+    prefix = first + round(_draw(noise.prefix_share, noise.spread, rng) * (last - first))
+    made = causal(document, noise, tokens, rng)
+    places = np.arange(len(document.ids))
+    return made | {
+        "labels": np.where(places < prefix - 1, IGNORE, made["labels"]),
+        "prefix": np.array(prefix),
+    }
+
+
+def filled_in_the_middle(
+    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng
+) -> Example:
+    """Move a span to the end: text before, mask, text after, separator, span, separator; PLAIN_SHARE stays as it is.
+
+    The mask says where the span was, and the token that ends a text opens and ends it. Every token is predicted from those
+    before it. The last two tokens of the text make room, so that no example is longer than its document.
+    """
+    first, last = _inside(document)
+    if rng.random() < PLAIN_SHARE or last - first < 3:
+        return causal(document, noise, tokens, rng)
+    start, end = np.sort(rng.integers(first, last - 1, size=2))
+    ids, closing = document.ids[: last - 2], document.ids[-1:]
+    parts = (ids[:start], [tokens.mask], ids[end:], closing, ids[start:end], closing)
+    moved = np.concatenate(parts).astype(int)
+    return {"input_ids": moved, "labels": np.append(moved[1:], IGNORE)}
+
+
+PLAIN_SHARE = 0.5
+
+
+def kept_to_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read the kept words alone, without masks, and generate the whole text."""
+    chosen = _choose_masked(document, noise, rng)
+    return {"input_ids": document.ids[~chosen]} | _generate(document.ids, tokens)
+
+
+def kept_then_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read the kept words, closed as a text is, and then predict the whole text, token by token."""
+    kept, first = document.ids[~_choose_masked(document, noise, rng)], _inside(document)[0]
+    ids = np.concatenate([kept, document.ids[first:]])
+    labels = np.append(ids[1:], IGNORE)
+    labels[: len(kept) - 1] = IGNORE
+    return {"input_ids": ids, "labels": labels}
+
+
+def masked_words(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask as `kept_to_text` does, with a mask or sentinel for each run: the input that the arm will see."""
+    return _answer_spans(document, find_runs(_choose_masked(document, noise, rng)), tokens)
+
+
+def masked_spans(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask random spans with a sentinel for each, as T5 was trained."""
+    first, last = _inside(document)
+    most = len(tokens.sentinels) - 1 if tokens.sentinels else None
+    spans = draw_spans(last - first, noise.ratio, noise.mean_span, most, rng)
+    return _answer_spans(document, [(first + start, length) for start, length in spans], tokens)
+
+
+def denoised(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Mask spans of Poisson lengths with one mask each, as BART was trained, and generate the whole text.
+
+    With `permute_sentences` the model reads the sentences in a random order.
+    """
+    first, last = _inside(document)
+    text = document.ids[first:last]
+    if noise.permute_sentences:
+        text = shuffle_sentences(text, [place - first for place in document.sentences], rng)
+    spans = draw_poisson_spans(len(text), noise.ratio, noise.mean_span, rng)
+    read = replace_spans(text, spans, [tokens.mask] * len(spans))
+    ids = np.concatenate([document.ids[:first], read, document.ids[last:]])
+    return {"input_ids": ids} | _generate(document.ids, tokens)
+
+
+def _answer_spans(document: TokenizedDocument, spans: list[Stretch], tokens: TargetTokens) -> Example:
+    """Put sentinels for spans; the target is the answers, each after its sentinel, or, with masks alone, the text.
+
+    The last answer is closed by one more sentinel, as in T5. Spans without a sentinel are not masked.
+    """
+    if not tokens.sentinels:
+        read = replace_spans(document.ids, spans, [tokens.mask] * len(spans))
+        return {"input_ids": read} | _generate(document.ids, tokens)
+    spans = spans[: len(tokens.sentinels) - 1]
+    used = list(tokens.sentinels[: len(spans)])
+    read = replace_spans(document.ids, spans, used)
+    answers = [
+        part
+        for sentinel, (start, length) in zip(used, spans, strict=True)
+        for part in ([sentinel], document.ids[start : start + length])
+    ]
+    target = np.concatenate([*answers, [tokens.sentinels[len(spans)]], document.ids[-1:]])
+    return {"input_ids": read} | _generate(target, tokens)
+
+
+def _generate(target: np.ndarray, tokens: TargetTokens) -> Example:
+    """Return what a decoder reads and predicts to generate `target`; a leading start token is not predicted."""
+    target = target[1:] if len(target) and target[0] == tokens.start else target
+    return {
+        "decoder_input_ids": np.concatenate([[tokens.start], target]).astype(int),
+        "labels": np.append(target, IGNORE),
+    }
+
+
+def _inside(document: TokenizedDocument) -> tuple[int, int]:
+    """Return where the text begins and ends between the special tokens."""
+    places = np.flatnonzero(document.word_of >= 0)
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+
+
+def infill(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
+    """Read the text with a mask for each masked token, then predict the answers from left to right.
+
+    An answer is the masked part of one word; `lay_out_answers` has what is read and at which position.
+    """
+    chosen = _choose_masked(document, noise, rng)
+    places = np.flatnonzero(chosen)
+    opens = (np.diff(places, prepend=-1) != 1) | (document.word_of[places] != document.word_of[places - 1])
+    sources, positions = lay_out_answers(places.tolist(), opens.tolist())
+    is_opening = sources == OPENING
+    text, answers = np.where(chosen, tokens.mask, document.ids), document.ids[sources]
+    predicted = np.append(~is_opening[1:], False)[: len(sources)]
+    labels = np.where(predicted, np.roll(answers, -1), IGNORE)
+    return {
+        "input_ids": np.concatenate([text, np.where(is_opening, document.ids[-1], answers)]),
+        "position_ids": np.concatenate([np.arange(len(text)), positions]),
+        "labels": np.concatenate([np.full(len(text), IGNORE), labels]),
+    }
+
+
+def masked_from_the_left(
+    document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng
+) -> Example:
+    """Read the text from left to right and predict each masked token at a mask in its place, from the left side alone.
+
+    The mask hides no token from what follows: the token itself comes next (see `lay_out_masks`).
+    """
+    sources, is_mask = lay_out_masks(_choose_masked(document, noise, rng))
+    ids = document.ids[sources]
+    return {
+        "input_ids": np.where(is_mask, tokens.mask, ids),
+        "position_ids": sources,
+        "labels": np.where(is_mask, ids, IGNORE),
+    }
+
+
+@dataclass(frozen=True)
+class Objective:
+    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
+
+    `bounds_text` is true where the summed loss is minus the log-likelihood of the text, or bounds it from above;
+    `reads_pairs` where documents come as `pair_sentences` makes them.
+    """
+
+    kind: str
+    make_example: Callable[[TokenizedDocument, Noise, TargetTokens, Rng], Example]
+    needs_mask: bool = True
+    settings: tuple[str, ...] = ()
+    bounds_text: bool = False
+    reads_pairs: bool = False
+
+
+OF_MASKED = ("spread", "left_share")
+OBJECTIVES = {
+    "mlm": Objective("masked", masked, settings=OF_MASKED),
+    "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
+    "mlm_left": Objective("causal", masked_from_the_left),
+    "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
+    "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
+    "masked_diffusion": Objective("masked", diffused, bounds_text=True),
+    "prefix_lm": Objective("causal", prefix_to_rest, needs_mask=False, settings=("spread", "prefix_share")),
+    "fim": Objective("causal", filled_in_the_middle),
+    "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
+    "infill": Objective("causal", infill),
+    "kept": Objective("causal", kept_then_text, needs_mask=False),
+    "sentinel": Objective("seq2seq", masked_words),
+    "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
+    "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
+}
+OWN = (*OF_MASKED, "mean_span", "permute_sentences", "masked_share", "prefix_share")
+
+
+def split_batches(name: str, noise: Noise) -> dict[str, float]:
+    """Return the objectives that the batches of a training have, and the share of each: of `hybrid`, mlm and clm."""
+    if name != "hybrid":
+        return {name: 1.0}
+    shares = {"mlm": noise.masked_share, "clm": 1 - noise.masked_share}
+    return {part: share for part, share in shares.items() if share}
+
+
+def objective_of_batch(number: int, name: str, noise: Noise) -> str:
+    """Return the objective of a batch; the masked batches of `hybrid` are spread evenly."""
+    if name != "hybrid":
+        return name
+    before, after = (math.floor(n * noise.masked_share) for n in (number, number + 1))
+    return "mlm" if after > before else "clm"
+
+
+def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
+    """Raise StudyError for an objective that does not exist, or a setting that it does not have."""
+    if name not in OBJECTIVES:
+        raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
+    check_ratio("objective.ratio", ratio)
+    if unit not in ("token", "word"):
+        raise StudyError(f"objective.unit={unit} is unknown: choose token or word")
+    for key in OWN:
+        if key in settings and key not in OBJECTIVES[name].settings:
+            raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
+    for key in ("left_share", "masked_share", "prefix_share"):
+        if not 0 <= (share := settings.get(key, 0)) <= 1:
+            raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
+    shares = settings.get("mask_share", 0) + settings.get("random_share", 0)
+    if not shares <= 1 + ALIKE:
+        raise StudyError(
+            f"objective.mask_share and objective.random_share are {shares:g} together: give at most 1, as the rest of the "
+            "masked tokens stays as it is"
+        )
+    drawn = "prefix_share" if name == "prefix_lm" else "ratio"
+    middle = settings.get("prefix_share", Noise.prefix_share) if name == "prefix_lm" else ratio
+    if not 0 <= (spread := settings.get("spread", 0)) <= min(middle, 1 - middle):
+        raise StudyError(
+            f"objective.spread={spread}: {drawn} - spread to {drawn} + spread must lie between 0 and 1"
+        )
+    if not settings.get("mean_span", 1) >= 1:
+        raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
+
+
+def check_target_tokens(name: str, tokens: TargetTokens) -> None:
+    """Raise StudyError for a tokenizer without the mask or sentinels that an objective needs."""
+    takes_sentinels = OBJECTIVES[name].make_example in (masked_words, masked_spans)
+    if OBJECTIVES[name].needs_mask and tokens.mask < 0 and not (takes_sentinels and tokens.sentinels):
+        raise StudyError(
+            f"objective {name} needs a tokenizer with a mask token, and this model's has none: choose "
+            f"{', '.join(other for other, each in OBJECTIVES.items() if not each.needs_mask)}, or another model"
+        )
+
+
+def describe_noise(name: str, noise: Noise) -> dict:
+    """Return the noise as it is recorded: settings that an objective does not have are left out."""
+    unused = set(OWN) - set(OBJECTIVES[name].settings)
+    return {key: value for key, value in asdict(noise).items() if key not in unused}
+
+
+def _draw(share: float, spread: float, rng: Rng) -> float:
+    return rng.uniform(share - spread, share + spread) if spread else share
+
+
+def _choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.ndarray:
+    """Return which tokens are masked (bool); the special tokens around the text never are."""
+    candidates = np.flatnonzero(document.word_of >= 0)
+    ratio = _draw(noise.ratio, noise.spread, rng)
+    if noise.unit == "word":
+        words = np.unique(document.word_of[candidates])
+        chosen = rng.choice(words, size=round(ratio * len(words)), replace=False)
+        return np.isin(document.word_of, chosen) & (document.word_of >= 0)
+    is_masked = np.zeros(len(document.ids), dtype=bool)
+    is_masked[rng.choice(candidates, size=round(ratio * len(candidates)), replace=False)] = True
+    return is_masked

@@ -1,0 +1,83 @@
+"""Memory-saving attention for training on CPU, for any model with transformers' attention interface.
+
+torch's own backward pass takes five times as long in bf16 as its forward pass; eager attention keeps every layer's
+weights in memory. docs/performance.md has the cost of each.
+"""
+
+import torch
+from torch import nn
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from blankfill.networks.attention import SPECIAL
+
+
+class Recomputed(torch.autograd.Function):
+    """Scaled dot-product attention of (batch, heads, n, width) with gradients computed in float32.
+
+    `mask` (bool, broadcastable to the scores, or None) is false where attention is not allowed.
+    """
+
+    @staticmethod
+    def forward(ctx, query, key, value, mask, is_causal: bool, scaling: float):
+        read = nn.functional.scaled_dot_product_attention(
+            query, key, value, mask, is_causal=is_causal, scale=scaling
+        )
+        ctx.save_for_backward(query, key, value, mask, read)
+        ctx.is_causal, ctx.scaling = is_causal, scaling
+        return read
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        with torch.autocast(grad_output.device.type, enabled=False):
+            return Recomputed.differentiate(ctx, grad_output.float())
+
+    @staticmethod
+    def differentiate(ctx, grad_output):
+        query, key, value, mask, read = ctx.saved_tensors
+        dtype, scaled = query.dtype, query.float() * ctx.scaling
+        key, value = key.float(), value.float()
+        weights = scaled @ key.transpose(-1, -2)
+        if ctx.is_causal:
+            mask = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
+        if mask is not None:
+            weights.masked_fill_(~mask, torch.finfo(weights.dtype).min)
+        weights = weights.softmax(-1)
+        grad_value = weights.transpose(-1, -2) @ grad_output
+        grad_scores = grad_output @ value.transpose(-1, -2)
+        grad_scores.sub_((grad_output * read.float()).sum(-1, keepdim=True)).mul_(weights)
+        grad_query, grad_key = (grad_scores @ key).mul_(ctx.scaling), grad_scores.transpose(-1, -2) @ scaled
+        return grad_query.to(dtype), grad_key.to(dtype), grad_value.to(dtype), None, None, None
+
+
+def attend(
+    module: nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    **settings,
+) -> tuple[torch.Tensor, None]:
+    """Return attention of queries (batch, heads, n, width) as (batch, n, heads, width); as torch's up to rounding."""
+    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    causal = bool(causal) and attention_mask is None and query.shape[2] > 1
+    is_bool = attention_mask is None or attention_mask.dtype == torch.bool
+    is_special = dropout or (causal and query.shape[2] != key.shape[2])
+    is_special = is_special or any(settings.get(name) is not None for name in SPECIAL)
+    if is_special or not is_bool:
+        settings |= {"dropout": dropout, "scaling": scaling, "is_causal": is_causal}
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
+    copies = query.shape[1] // key.shape[1]
+    key, value = repeat_kv(key, copies), repeat_kv(value, copies)
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    read = Recomputed.apply(query, key, value, attention_mask, causal, scale)
+    return read.transpose(1, 2).contiguous(), None
+
+
+NAME = "recomputed"
+AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, sdpa_mask)

@@ -1,0 +1,179 @@
+"""Initial models and tokenizers: from random weights, and from one kind of network to another."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import BertWordPieceTokenizer, Tokenizer
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertLMHeadModel,
+    EncoderDecoderConfig,
+    EncoderDecoderModel,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
+
+from blankfill.networks.checkpoints import set_attention
+
+from .objectives import TokenizedDocument
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def start_from_scratch(shape: dict, tokenizer: PreTrainedTokenizerBase, seed: int) -> BertForMaskedLM:
+    """Return a new BERT of the given shape (layers, width, heads, positions), drawn from `seed`."""
+    torch.manual_seed(seed)
+    return BertForMaskedLM(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            num_hidden_layers=shape["layers"],
+            hidden_size=shape["width"],
+            num_attention_heads=shape["heads"],
+            intermediate_size=4 * shape["width"],
+            max_position_embeddings=shape["positions"],
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+
+
+def set_output_bias(model: PreTrainedModel, documents: list[TokenizedDocument]) -> None:
+    """Set the bias of a new output layer to the log-frequency of each token in the documents, each counted once more.
+
+    Training then starts from the unigram distribution. An output layer without a bias stays as it is.
+    """
+    head = model.get_output_embeddings()
+    if getattr(head, "bias", None) is None:
+        return
+    ids = np.concatenate([document.ids for document in documents])
+    counts = np.bincount(ids, minlength=len(head.bias)) + 1.0
+    with torch.no_grad():
+        head.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+
+
+def train_tokenizer(texts: list[str], n_vocabulary: int) -> PreTrainedTokenizerBase:
+    """Return an uncased WordPiece tokenizer of BERT's form, learned from the texts, the same for the same texts.
+
+    The trainer numbers letters within words (`##a`) in the order of a random hash, and breaks ties by number;
+    so it gets the letters in order.
+    """
+    wordpiece = BertWordPieceTokenizer(lowercase=True)
+    letters = sorted(
+        {letter for text in texts for letter in wordpiece.normalize(text) if not letter.isspace()}
+    )
+    wordpiece.train_from_iterator(
+        texts,
+        vocab_size=n_vocabulary,
+        min_frequency=2,
+        limit_alphabet=len(letters),
+        initial_alphabet=letters,
+        special_tokens=[*SPECIAL_TOKENS, *(f"##{letter}" for letter in letters)],
+        show_progress=False,
+    )
+    learned = Tokenizer.from_str(BertWordPieceTokenizer(wordpiece.get_vocab(), lowercase=True).to_str())
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(tokenizer_object=learned, **dict(zip(names, SPECIAL_TOKENS, strict=True)))
+
+
+def add_mask_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Give a tokenizer and its model a mask token, in place, where they have none.
+
+    Its embedding starts from the mean of the others, and so does its row of an output layer with weights of its own.
+    """
+    if tokenizer.mask_token_id is not None:
+        return
+    tokenizer.add_special_tokens({"mask_token": "<mask>"})
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    mask: Any = tokenizer.mask_token_id
+    layers = model.get_input_embeddings(), model.get_output_embeddings()  # perhaps with the same weights
+    with torch.no_grad():
+        for layer in layers:
+            table: Any = layer.weight
+            table[mask] = torch.cat([table[:mask], table[mask + 1 :]]).mean(0)
+
+
+def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Turn a causal model into a masked one, in place: no position is hidden from attention, and there is a mask token.
+
+    `config.is_causal` records it, and `checkpoints.load_model` reads it.
+    """
+    add_mask_token(model, tokenizer)
+    model.config.is_causal = model.config.use_cache = False
+    set_attention(model, is_causal=False)
+
+
+def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Return the same parameters as a masked (the model itself), causal or seq2seq model.
+
+    What a kind has and never uses, such as the pooler of an encoder, is the same in every process too.
+    """
+    torch.manual_seed(0)
+    return _AS_KIND[kind](start, tokenizer)
+
+
+def _as_causal(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
+    config = BertConfig.from_dict(start.config.to_dict() | {"is_decoder": True})
+    model = BertLMHeadModel(config)
+    model.load_state_dict(start.state_dict())
+    _set_generation_tokens(model, tokenizer)
+    return model
+
+
+def _as_encoder_decoder(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> EncoderDecoderModel:
+    """Warm-start both sides from every second layer, so that the model is about the size of the other kinds.
+
+    Both sides share one embedding matrix; each layer's cross-attention starts from its self-attention.
+    """
+    n_layers = max(1, start.config.num_hidden_layers // 2)
+    shape = start.config.to_dict() | {"num_hidden_layers": n_layers}
+    decoder_config = BertConfig.from_dict(shape | {"is_decoder": True, "add_cross_attention": True})
+    config = EncoderDecoderConfig.from_encoder_decoder_configs(BertConfig.from_dict(shape), decoder_config)
+    model = EncoderDecoderModel(config)
+    weights = _every_second_layer(start.state_dict(), n_layers)
+    cross = {
+        k.replace(".attention.", ".crossattention."): v for k, v in weights.items() if ".attention." in k
+    }
+    model.decoder.load_state_dict(weights | cross)
+    encoder = {
+        name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")
+    }
+    model.encoder.load_state_dict(encoder, strict=False)
+    _set_generation_tokens(model, tokenizer)
+    return model
+
+
+def _every_second_layer(weights: dict[str, torch.Tensor], n_layers: int) -> dict[str, torch.Tensor]:
+    kept = {}
+    for name, value in weights.items():
+        before, found, after = name.partition(".layer.")
+        number, _, rest = after.partition(".")
+        if not found:
+            kept[name] = value
+        elif int(number) % 2 == 0 and int(number) // 2 < n_layers:
+            kept[f"{before}.layer.{int(number) // 2}.{rest}"] = value
+    return kept
+
+
+_AS_KIND: dict[str, Callable[..., PreTrainedModel]] = {
+    "masked": lambda start, _: start,
+    "causal": _as_causal,
+    "seq2seq": _as_encoder_decoder,
+}
+
+
+def _set_generation_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Set the tokens with which `generate` starts, ends and pads a text."""
+    tokens = {
+        "bos_token_id": tokenizer.cls_token_id,
+        "decoder_start_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    for name, value in tokens.items():
+        setattr(model.config, name, value)
+        setattr(model.generation_config, name, value)

@@ -1,0 +1,103 @@
+"""The floors by hand, on a corpus of four lines."""
+
+import numpy as np
+import pytest
+
+from blankfill import Sampling
+from blankfill.text import BlankedText, find_words
+from mlm_vs_clm.arms.baselines import BASELINES, EDGE, FLOORS, SAMPLED_FLOORS, WordCounts
+from mlm_vs_clm.files import ROOT
+
+LINES = [
+    "take one dose",
+    "take one pill",
+    "take two pills",
+    "one dose only",
+    "one dose only",
+    "two pills only",
+]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return WordCounts(LINES)
+
+
+def fills(baseline, text, blanks, counts, temperature=0.0, id="d"):
+    blanked = BlankedText(id, text, find_words(text), blanks)
+    return BASELINES[baseline](blanked, counts, Sampling(temperature)).fills
+
+
+def test_bounds_draws_and_the_constant(counts):
+    text = BlankedText("d", "Take one a day.", find_words("Take one a day."), [1, 4])
+    unfilled = BASELINES["unfilled"](text, counts, Sampling())
+    assert (unfilled.text, unfilled.spans[1]) == ("Take  a day", None)
+    assert BASELINES["oracle"](text, counts, Sampling()).text == text.text
+    assert BASELINES["constant"](text, counts, Sampling()).fills == ["one", "one"]
+    drawn = [fills(name, text.text, [0, 1, 2, 3], counts) for name in ("unigram", "uniform")]
+    assert EDGE not in sum(drawn, []) and {*sum(drawn, [])} <= {*counts.words}
+    assert fills("unigram", "a b", [0, 1], WordCounts(["x"])) == ["x", "x"]
+
+
+def test_probabilities_of_neighbours_sum_to_one_and_agree_with_each_other(counts):
+    bigrams, numbers = counts.bigrams, range(len(counts.words))
+    after = np.array([bigrams.after(number) for number in numbers])
+    np.testing.assert_allclose(after.sum(1), 1)
+    np.testing.assert_allclose(after.T, [bigrams.before(number) for number in numbers])
+    np.testing.assert_allclose(bigrams.after(None).sum(), 1)
+
+
+def test_absolute_discounting_by_hand(counts):
+    pairs = [pair for line in LINES for pair in zip(["", *line.split()], [*line.split(), ""], strict=True)]
+    seen = [pairs.count(pair) for pair in set(pairs)]
+    discount = seen.count(1) / (seen.count(1) + 2 * seen.count(2))
+    take, one = counts.number["take"], counts.number["one"]
+    frequency = counts.counts[one] / counts.counts.sum()
+    expected = (2 - discount) / 3 + discount * 2 / 3 * frequency
+    assert counts.bigrams.after(take)[one] == pytest.approx(expected)
+
+
+def test_bigrams_read_a_filled_neighbour_and_the_right_one_where_it_is_kept(counts):
+    assert fills("bigram_left", "x y z", [0, 1, 2], counts) == ["take", "one", "dose"]
+    assert fills("bigram_left", "take x pills", [1], counts) == ["one"]
+    assert fills("bigram_both", "take x pills", [1], counts) == ["two"]
+    assert fills("bigram_both", "take x y", [1, 2], counts) == ["one", "dose"]
+    assert fills("bigram_left", "two x", [1], counts) == ["pills"]
+    assert fills("bigram_both", "unseen x pills", [1], counts) == ["two"]
+
+
+def test_the_leaky_bigram_reads_the_originals_that_are_still_to_be_replaced(counts):
+    text = BlankedText("d", "take two pills", find_words("take two pills"), [0, 1, 2])
+    at_once, one_by_one = (
+        BASELINES["bigram_leaky"](text, counts, Sampling(), per_pass=n).fills for n in (3, 1)
+    )
+    assert one_by_one == ["take", "two", "pills"]
+    both, left = (BASELINES[name](text, counts, Sampling()).fills for name in ("bigram_both", "bigram_left"))
+    assert both == left == ["take", "one", "dose"]
+    assert at_once[1] == counts.words[1 + int(counts.bigrams.frequency[1:].argmax())]
+
+
+def test_sampled_bigrams_follow_their_probabilities(counts):
+    for baseline in ("bigram_left", "bigram_both"):
+        drawn = [fills(baseline, "take x", [1], counts, 1.0, id=str(n))[0] for n in range(2000)]
+        weights = counts.bigrams.after(counts.number["take"])
+        weights[0] = 0
+        if baseline == "bigram_both":
+            weights = weights * counts.bigrams.before(0)
+        shares = [drawn.count(word) / len(drawn) for word in counts.words]
+        np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.04)
+        assert fills(baseline, "take x", [1], counts, 1.0) == fills(baseline, "take x", [1], counts, 1.0)
+
+
+def test_every_context_of_an_arm_has_floors():
+    assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "both", "leaky"}
+    assert set(sum(FLOORS.values(), ())) <= set(BASELINES)
+    for arms in (*FLOORS.values(), *SAMPLED_FLOORS.values()):
+        assert all((ROOT / "conf" / "arm" / f"{arm}.yaml").is_file() for arm in arms)
+
+
+def test_neighbours_are_looked_up_in_lower_case(counts):
+    assert fills("bigram_left", "TAKE x dose", [1], counts) == fills(
+        "bigram_left", "take x dose", [1], counts
+    )
+    assert fills("bigram_left", "Take x dose", [1], counts) == ["one"]

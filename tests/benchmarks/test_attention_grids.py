@@ -1,0 +1,63 @@
+"""The figure of what each objective sees is what the network's attention is given in training, and is committed."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from tiny_texts import SHAPE
+
+from benchmarks import attention_grids
+from blankfill.networks import attention
+from blankfill.networks.checkpoints import make_switchable, switch
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.training import recomputed_attention
+from mlm_vs_clm.training.batches import Batches, find_target_tokens, tokenize
+from mlm_vs_clm.training.loss import PredictedLoss
+from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
+from mlm_vs_clm.training.starts import as_kind, start_from_scratch
+
+
+@pytest.fixture
+def received(monkeypatch):
+    """What each call of the attention may see, (queries, keys)."""
+    found, attend = [], recomputed_attention.Recomputed.apply
+
+    def look(query, key, value, mask, is_causal, scaling):
+        visible = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool)
+        if mask is not None:
+            visible = mask[0, 0].expand_as(visible)
+        found.append((visible.tril() if is_causal else visible).numpy())
+        return attend(query, key, value, mask, is_causal, scaling)
+
+    monkeypatch.setattr(recomputed_attention.Recomputed, "apply", look)
+    return found
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenizer):
+    """Of an encoder-decoder: the encoder's own part, the decoder's own, and the encoder seen from the decoder."""
+    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
+    if name == "hybrid":
+        make_switchable(model)
+    document = tokenize(texts, tokenizer, 64)[3]
+    n_kinds, about = (
+        len(split_batches(name, attention_grids.NOISE)),
+        (find_target_tokens(tokenizer, model), 0, 0),
+    )
+    batches = Batches([document], [[0]] * n_kinds, name, attention_grids.NOISE, *about)
+    for number in range(n_kinds):
+        kind, batch = batches.objective_at(number).kind, batches[number]
+        switch(model, kind)
+        received.clear()
+        with attention.attention_of(model, recomputed_attention.NAME):
+            PredictedLoss(model)(**batch)
+        visible, n = attention_grids.read_grid(batch, kind).visible, batch["input_ids"].shape[1]
+        parts = [visible, visible]  # two layers
+        if kind == "seq2seq":
+            parts = [visible[:n, :n], visible[n:, n:], visible[n:, :n]]
+        assert [part.tolist() for part in parts] == [each.tolist() for each in received]
+
+
+def test_the_committed_figure_is_of_these_objectives(tmp_path):
+    attention_grids.run(Namespace(target=tmp_path))
+    assert (tmp_path / "attention.svg").read_text() == (ROOT / "docs" / "attention.svg").read_text()

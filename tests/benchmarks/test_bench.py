@@ -1,0 +1,91 @@
+"""The benchmark's own sums: what it fills, what it counts, what it writes down."""
+
+import json
+from copy import deepcopy
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import torch
+
+from benchmarks import bench
+from benchmarks.plain_loops import learn_by_loop
+from blankfill.networks.sizes import count_parameters
+from blankfill.slots.ledger import Ledger
+from mlm_vs_clm.errors import StudyError
+
+
+@pytest.fixture(scope="module")
+def documents(tokenizer):
+    return bench.write_documents(tokenizer, 3, words=12, share=0.25)
+
+
+def test_documents_are_the_same_each_time_and_as_blank_as_asked(tokenizer, documents):
+    assert [document.text for document in documents] == [
+        document.text for document in bench.write_documents(tokenizer, 3, words=12, share=0.25)
+    ]
+    assert all(len(document.blanks) == 3 and len(document.words) == 12 for document in documents)
+
+
+def test_model_flops_by_hand(start):
+    # 2 layers 32 wide, read at 10 places: 2 a parameter, 4 a layer, unit and sub-word of the 7; 3 outputs
+    layer = 4 * (32 * 32 + 32) + 2 * 64 + (128 * 32 + 128) + (128 * 32 + 32)
+    sizes = count_parameters(start)
+    outside = sizes["body"] - 2 * layer  # the embeddings' norm
+    assert 0 <= outside <= 64
+    ledger = Ledger(flops=1000, token_forwards=10, tokens_filled=3)
+    by_hand = 10 * (2 * (2 * layer + outside) + 4 * 2 * 32 * 7) + 2 * 3 * sizes["head"]
+    assert bench.model_flops(start, ledger, 7) == by_hand
+
+
+def test_computed_flops_by_hand(start):
+    ledger = Ledger(flops=1000, token_forwards=42)
+    assert bench.computed_flops(start, ledger, 7) == 1000 + 4 * 1 * 32 * 7 * 42  # one of 2 layers, 32 wide
+
+
+def test_a_ratio_is_the_median_of_the_rounds():
+    line = bench.result("some", [4.0, 9.0, 2.0], [2.0, 3.0, 4.0], "blanks/s", 5)
+    assert line == {"name": "some", "ratio": 2.0, "ours": 4.0, "theirs": 3.0, "unit": "blanks/s", "n": 5}
+
+
+def test_the_machine_s_products_are_both_measured():
+    assert all(peak > 0 for peak in bench.matrix_peaks(torch.float32))
+
+
+def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
+    start, tokenizer, documents, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(bench, "GPU_WIDTH", 64)
+    monkeypatch.setattr(bench, "name_device", lambda device: f"{device} (some)")
+    lines = bench.measure_on("cpu", start, tokenizer, documents)
+    start.float()
+    assert [line["name"] for line in lines] == ["gpu_fill_bf16", "gpu_peak_share_bf16"]
+    assert lines[0]["ours"] > 0 and lines[1]["ratio"] > 0 and lines[0]["n"] == 9
+    for line in lines:
+        line["device"] = "cuda (other)"
+    bench.save_rows(
+        [bench.result("fill_fp32", [2.0], [1.0], "blanks/s", 1), *lines], tmp_path / "bench.jsonl"
+    )
+    stored = pd.DataFrame(map(json.loads, (tmp_path / "bench.jsonl").read_text().splitlines()))
+    assert list(stored["device"]) == ["cpu (some)", "cuda (other)", "cuda (other)"]
+    assert list(stored["precision"]) == ["fp32", "bf16", "bf16"]
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_both_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precision, monkeypatch):
+    monkeypatch.setattr(bench, "LEARNED_WORDS", 12)
+    line = bench.compare_training(start, tokenizer, precision, 1)
+    assert line["name"] == f"train_{precision}" and line["ours"] > 0 < line["theirs"]
+    monkeypatch.setattr(bench, "LOSSES_APART", {precision: -1.0})
+    with pytest.raises(StudyError, match="losses of the two ways"):
+        bench.compare_training(start, tokenizer, precision, 1)
+
+
+def test_the_plain_loop_learns(start, tokenizer):
+    """Its losses of one batch, seen again and again, fall: no comparison with a loop that does nothing."""
+    batch = {name: torch.tensor([[2, 9, 8, 7, 3]]) for name in ("input_ids", "labels")}
+    training = SimpleNamespace(
+        body_learning_rate=1e-2, weight_decay=0.0, max_gradient_norm=1.0, precision="fp32"
+    )
+    losses = learn_by_loop(deepcopy(start), [batch] * 5, training)
+    assert losses[-1] < losses[0] - 1

@@ -1,0 +1,93 @@
+"""The counts per document add up to every score of text that a study reports, by the code of the page that explains them."""
+
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import matched, scored
+
+from mlm_vs_clm.evidence.documents import COLUMNS, FILE, KEYS, list_documents
+from mlm_vs_clm.files import ROOT, write_csv
+
+STUDIES = sorted(path.parent for path in (ROOT / "results").glob(f"*/{FILE}"))
+CELL = ["corpus", "arm", "strategy", "ratio", "seed"]
+
+
+def run_the_page(study):
+    """Return the table that the code of results/README.md makes for a study."""
+    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    found: dict = {}
+    exec(code.replace('"results/laptop', f'"{study}'), found)
+    return found["sums"]
+
+
+def take(table, metric):
+    """Return the values of a metric by cell."""
+    return table[table["metric"] == metric].set_index(CELL)["value"].sort_index()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_the_page_computes_every_committed_score_again(study):
+    made, scores = (
+        run_the_page(study),
+        pd.read_csv(study / "scores.csv", keep_default_na=False, na_values=[""]),
+    )
+    for metric in ("exact_match", "bleu"):
+        expected = take(scores[scores["scope"].isin(["fills", "document"])], metric)
+        assert len(expected) == len(made)
+        pd.testing.assert_series_equal(made[metric].sort_index(), expected, check_names=False, rtol=1e-6)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study):
+    rows, gap = pd.read_csv(study / FILE), pd.read_csv(study / "gap.csv")
+    learning = pd.read_csv(study / "learning.csv")
+    main = pd.read_csv(study / "study.csv").iloc[0]
+    at_main = (
+        rows["budget"].isna()
+        & (rows["strategy"] == main["main_strategy"])
+        & (rows["ratio"] == main["main_ratio"])
+    )
+    sums = rows[at_main].groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
+    was_retrained = len(pd.read_csv(study / "runs.csv")) > 0  # else seeds are other blanks for one training
+    shown = gap[(gap["metric"] == "exact_match") & gap["value"].notna()]
+    assert len(shown)
+    for row in shown.itertuples():
+        first, second = sums.loc[row.corpus, row.first], sums.loc[row.corpus, row.second]
+        seeds = first.index.intersection(second.index)
+        runs = seeds if was_retrained else np.zeros(len(seeds))
+        both = [one.loc[seeds].groupby(runs).sum() for one in (first, second)]
+        shares = [one["exact"] / one["blanks"] for one in both]
+        assert row.value == pytest.approx((shares[0] - shares[1]).mean(), abs=1e-9)
+    along = (
+        rows[rows["budget"].notna()].groupby(["corpus", "arm", "seed", "budget"])[["exact", "blanks"]].sum()
+    )
+    told = learning[learning["metric"] == "exact_match"].set_index(["corpus", "arm", "seed", "budget"])[
+        "value"
+    ]
+    assert set(along.index) == set(told.index)
+    assert np.allclose(along["exact"] / along["blanks"], told.loc[along.index].astype(float))
+
+
+def test_documents_are_numbered_and_what_was_not_measured_is_empty(tmp_path):
+    bleu = np.array([[5, 6, 4, 3, 2, 1, 5, 4, 3, 2]] * 3, dtype=float)
+    cells = [
+        matched("mlm", [1, 2, 3], clusters=["smith", "jones", "smith"]),
+        scored("clm", {("document", "bleu"): bleu}),
+    ]
+    rows = list_documents(cells, [])
+    assert STUDIES  # what the tests above read
+    assert list(rows) == COLUMNS and not rows.duplicated(KEYS).any()
+    assert list(rows["document"]) == [1, 2, 3, 1, 2, 3]
+    assert list(rows["unit"]) == [1, 2, 1, 1, 2, 3]
+    assert list(rows["exact"].fillna(-1)) == [1, 2, 3, -1, -1, -1]
+    assert list(rows["ngrams_4"].fillna(-1)) == [-1, -1, -1, 2, 2, 2]
+    write_csv(rows, tmp_path / FILE)
+    text = gzip.decompress((tmp_path / FILE).read_bytes()).decode()
+    assert "smith" not in text and text.splitlines()[1].startswith("plots,mlm,random,0.5,0,,1,1,1,10,")
+    first = (tmp_path / FILE).read_bytes()
+    write_csv(rows, tmp_path / FILE)
+    assert first == (tmp_path / FILE).read_bytes() and first[4:8] == bytes(4)  # no date in it

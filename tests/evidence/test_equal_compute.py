@@ -1,0 +1,99 @@
+"""Quality at equal compute, read off two runs of a method and worked by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import COMPARISONS, scored
+
+from mlm_vs_clm.evidence.equal_compute import (
+    BASES,
+    compare_at_equal_compute,
+    interpolate_runs,
+    name_method,
+    sum_costs,
+)
+from mlm_vs_clm.evidence.gap import MEASURES, compare_text
+
+
+def run(arm, flops, correct, method="m", n=40, seed=0, training=""):
+    """A run whose every document restores `correct` of 10 blanks, so that its exact match is correct / 10."""
+    rows = np.tile([float(correct), 10.0], (n, 1))
+    bleu = np.full((n, 10), 5.0)
+    statistics = {("fills", "exact_match"): rows, ("document", "bertscore"): rows, ("document", "bleu"): bleu}
+    ledger = {"flops": flops * n, "documents": n}
+    return scored(arm, statistics, "abstracts", seed, method=method, ledger=ledger, training=training)
+
+
+def compare(cells, resamples=50):
+    return compare_at_equal_compute(cells, COMPARISONS, resamples).to_dict("records")
+
+
+def exact(rows, comparison, basis):
+    wanted = {"comparison": comparison, "basis": basis, "metric": "exact_match"}
+    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+
+
+def test_at_equal_compute_the_score_lies_between_the_nearest_runs_in_log_flops():
+    runs = [run("mlm_parallel", 1e9, 2), run("mlm", 4e9, 6), run("clm", 2e9, 3, "c")]
+    rows = compare(runs, 50)
+    assert exact(rows, "known length", BASES[0])["value"] == pytest.approx(0.6 - 0.3)
+    halfway = exact(rows, "known length", BASES[1])
+    assert halfway["value"] == pytest.approx(0.4 - 0.3) and halfway["flops_first"] == 2e9
+    assert pd.isna(halfway["low"]) and "does not vary over units" in halfway["reason"]
+    assert "clm was run at a single cost (2 GFLOPs" in exact(rows, "known length", BASES[2])["reason"]
+    assert exact(rows, "left context", BASES[0])["reason"] == "not run: mlm_left"
+    assert len(rows) == len(COMPARISONS) * len(MEASURES) * len(BASES)
+
+
+def test_at_equal_documents_the_interval_is_that_of_the_gap():
+    rng = np.random.default_rng(1)
+    runs = [run("mlm", 4e9, 6), run("clm", 2e9, 3, "c")]
+    for one in runs:
+        one.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
+    made = exact(compare(runs, 300), "known length", BASES[0])
+    gap = compare_text(runs, COMPARISONS, 300).assign(basis="").to_dict("records")
+    gap = exact(gap, "known length", "")
+    assert [made[key] for key in ("value", "low", "high", "n")] == pytest.approx(
+        [gap[key] for key in ("value", "low", "high", "n")]
+    )
+
+
+def test_one_document_or_a_score_defined_nowhere_is_missing():
+    alone = [run("mlm", 4e9, 6, n=1), run("clm", 2e9, 3, "c", n=1)]
+    told = exact(compare(alone, 50), "known length", BASES[0])["reason"]
+    assert told == "defined for 1 of the units, two are needed"
+    alone[0].statistics["fills", "exact_match"][:] = np.nan
+    told = exact(compare(alone, 50), "known length", BASES[0])["reason"]
+    assert told == "defined for 0 of the units, two are needed"
+
+
+def test_a_cost_outside_the_runs_of_a_method_is_missing_on_either_side():
+    family = [run("mlm_parallel", 2e9, 2), run("mlm", 4e9, 6), run("mlm_leaky", 1e9, 9, "leaky")]
+    assert (
+        "1 GFLOPs per document is less than any run of mlm's method"
+        in interpolate_runs(family[1], 1e9, family)[1]
+    )
+    assert "is more than any run" in interpolate_runs(family[1], 5e9, family)[1]
+    mix, reason = interpolate_runs(family[1], 4e9, family)
+    assert not reason and mix == [("mlm", 1.0)]
+
+
+def test_a_method_shares_all_but_order_and_pace():
+    one = {"name": "mlm", "writer": "masked", "context": "both", "order": "random", "per_pass": 16, "seed": 0}
+    assert name_method(one) == name_method(one | {"name": "mlm_parallel", "order": "parallel", "per_pass": 1})
+    assert name_method(one) != name_method(one | {"context": "leaky"})
+    assert name_method(one) != name_method(one | {"temperature": 1.0})
+
+
+def test_several_seeds_have_the_interval_over_runs():
+    costs = sum_costs({1: run("mlm", 4e9, 6, seed=1), 0: run("mlm", 2e9, 2)})
+    assert costs.flops == 3e9
+    seeds = [
+        run(*arm, seed=seed, training=f"run {seed}")
+        for seed in (0, 1)
+        for arm in (("mlm", 4e9, 6 - seed), ("clm", 2e9, 3, "c"))
+    ]
+    made, gap = exact(compare(seeds), "known length", BASES[0]), compare_text(seeds, COMPARISONS, 50)
+    wanted = exact(gap.assign(basis="").to_dict("records"), "known length", "")
+    assert made["n"] == 40 and made["value"] == pytest.approx(0.55 - 0.3) and made["low"] < 0
+    assert [made["low"], made["high"]] == pytest.approx([wanted["low"], wanted["high"]])

@@ -1,0 +1,82 @@
+"""Utility as a share of headroom, by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import trained
+
+from mlm_vs_clm.evidence.cells import Cell
+from mlm_vs_clm.evidence.headroom import share_headroom
+from mlm_vs_clm.report.style import Study
+from mlm_vs_clm.report.utility import describe_random_words, headroom_tables
+
+STUDY = Study("smoke", ("random", 0.5))
+COLUMNS = ("tp", "fp", "fn", "lenient_tp", "lenient_fp", "lenient_fn")
+
+
+def learned(arm, right, seed=0, masking=("entities", 1.0), n=60, task_seeds=2):
+    """Return a cell of n test units of ten entities, of which about `right` are found (and as many fewer wrongly)."""
+    rng, units = np.random.default_rng(1), []
+    for task_seed in range(task_seeds):
+        for i in range(n):
+            tp = int(np.clip(right + rng.integers(-1, 2), 0, 10))
+            counts = dict(zip(COLUMNS, (tp, 10 - tp, 10 - tp) * 2, strict=True))
+            units.append({"task_seed": task_seed, "id": f"d{i}", "cluster": f"d{i}"} | counts)
+    cell = Cell("abstracts", arm, *(("", float("nan")) if arm == "real" else masking), seed)
+    return replace(trained(arm, units), cell=cell)
+
+
+def share(*cells):
+    return share_headroom(cells, 200).set_index("trained_on")
+
+
+def test_the_share_of_headroom_by_hand():
+    rows = share(learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("uniform", 8))
+    row = rows.loc["mlm"]
+    assert (row["real_value"], row["unfilled_value"]) == pytest.approx((0.8, 0.2), abs=0.02)
+    assert row["room"] == "yes" and row["detectable"] < row["headroom"] == pytest.approx(0.6)
+    assert row["value"] == pytest.approx(0.5, abs=0.01) and row["low"] <= row["value"] <= row["high"]
+    assert rows.loc["uniform", "value"] == pytest.approx(1) and set(rows.index) == {"mlm", "uniform"}
+
+
+def test_the_share_is_that_of_the_means_over_texts():
+    cells = [learned("real", 8)]
+    for seed, right in enumerate((4, 5, 6)):
+        cells += [learned("unfilled", 2, seed), learned("mlm", right, seed)]
+    row = share(*cells).loc["mlm"]
+    assert row["runs"] == 3 and row["value"] == pytest.approx(0.5, abs=0.01)
+    assert row["low"] < 0.35 and row["high"] > 0.65  # texts differ far more than documents
+
+
+def test_no_room_is_a_reason_and_no_number():
+    real = learned("real", 5)
+    tp = [10 * (i % 2) for i in range(len(real.units))]  # all or nothing: as good on the whole, and noisy
+    changed = [u | {"tp": n, "fp": 10 - n, "fn": 10 - n} for u, n in zip(real.units, tp, strict=True)]
+    row = share(replace(real, units=changed), learned("unfilled", 5), learned("mlm", 5)).loc["mlm"]
+    assert (
+        row["room"] == "no"
+        and pd.isna(row["value"])
+        and row["reason"].startswith("no room: real text is above")
+    )
+
+
+def test_what_was_not_run_or_not_trained_is_said():
+    assert share(learned("mlm", 5), learned("unfilled", 2)).loc["mlm", "reason"] == "not run: real"
+    assert share(learned("mlm", 5), learned("real", 8)).loc["mlm", "reason"] == "not run: unfilled"
+    untrained = replace(learned("unfilled", 2), reason="no model could be trained")
+    rows = share(learned("real", 8), untrained, learned("mlm", 5))
+    assert rows.loc["mlm", "reason"] == "unfilled: no model could be trained"
+
+
+def test_the_page_tells_language_models_against_random_words():
+    rows = share(learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("uniform", 8))
+    rows = rows.reset_index()
+    (told,) = describe_random_words(rows, STUDY)
+    assert (
+        told
+        == "abstracts, all entities masked, share of headroom: random words uniform 1.00; others mlm 0.50."
+    )
+    rooms, shares = headroom_tables(rows, STUDY)
+    assert rooms.rows[0][-1].text == "yes" and list(shares.header[3:]) == ["mlm", "uniform"]

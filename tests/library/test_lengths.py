@@ -1,0 +1,179 @@
+"""Lengths that are not the original's: one, free, or given; and how passes share the slots."""
+
+from copy import deepcopy
+from math import cos, pi
+
+import pytest
+import torch
+
+from blankfill import BlankedText, Sampling, fill, fill_causal, fill_infill, fill_masked
+from blankfill.decoding.free_length import continues_word
+from blankfill.decoding.seq2seq import _generate
+from blankfill.errors import BlankfillError
+from blankfill.slots.orders import Pace, cosine_shares, equal_shares
+from blankfill.slots.rows import to_rows
+from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.text import find_words
+
+FILLERS = [fill_causal, fill_infill]
+
+
+@pytest.fixture(scope="module")
+def blanked(texts):
+    """Every third word; neighbours; all words; the last word alone; none."""
+    words = [find_words(text) for text in texts]
+    chosen = [
+        list(range(0, len(words[0]), 3)),
+        [3, 4, 5],
+        list(range(len(words[2]))),
+        [len(words[3]) - 1],
+        [],
+    ]
+    return [
+        BlankedText(f"d{i}", text, spans, blanks)
+        for i, (text, spans, blanks) in enumerate(zip(texts, words, chosen, strict=False))
+    ]
+
+
+@pytest.fixture(scope="module")
+def wordy(causal_model, tokenizer):
+    """The causal model with a leaning to sub-words that go on a word, so that blanks of every length come up."""
+    model = deepcopy(causal_model)
+    bias = slot_bias(tokenizer, model.config.vocab_size)
+    with torch.no_grad():
+        model.cls.predictions.bias += 0.05 * continues_word(tokenizer, bias)
+    return model
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+@pytest.mark.parametrize("length", ["one", "free"])
+@pytest.mark.parametrize(("temperature", "attention"), [(0.0, "sdpa"), (1.0, "sdpa"), (1.0, "eager")])
+def test_neither_batch_nor_order_of_documents_changes_a_text(
+    filler, length, temperature, attention, wordy, tokenizer, blanked
+):
+    settings = {"length": length, "sampling": Sampling(temperature, seed=3)}
+    wordy.set_attn_implementation(attention)
+    together, cost = filler(wordy, tokenizer, blanked, **settings)
+    apart = [filler(wordy, tokenizer, [text], batch_tokens=1, **settings)[0][0] for text in blanked]
+    backwards, same_cost = filler(wordy, tokenizer, blanked[::-1], batch_tokens=150, **settings)
+    alone = sum(filler(wordy, tokenizer, [text], **settings)[1].token_forwards for text in blanked)
+    wordy.set_attn_implementation("sdpa")
+    assert cost.token_forwards == alone
+    assert together == apart == backwards[::-1] and cost == same_cost
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_free_length_equals_a_loop_without_a_cache(wordy, tokenizer, blanked, attention):
+    """The rule, written plainly: look at the likeliest of all sub-words; go on if it goes on the word."""
+    wordy.set_attn_implementation(attention)
+    bias = slot_bias(tokenizer, wordy.config.vocab_size)
+    going, lengths = continues_word(tokenizer, bias), set()
+    filled, ledger = fill_causal(wordy, tokenizer, blanked, length="free", max_length=3)
+    wordy.set_attn_implementation("sdpa")
+    for text, made in zip(blanked, filled, strict=True):
+        row = to_rows([text], tokenizer, 128, [[1] * len(text.blanks)])[0]
+        read, answers = [], []
+        for place, token in enumerate(row.ids):
+            if place not in row.slots:
+                read.append(token)
+                continue
+            answer = [_likeliest(wordy, read, bias[row.kinds[len(answers)]])]
+            while len(answer) < 3 and going[token := _likeliest(wordy, read + answer, bias.amax(0))]:
+                answer.append(token)
+            read += answer
+            answers.append(answer)
+        lengths |= set(map(len, answers))
+        assert made.fills == [Speller(tokenizer)(answer) for answer in answers]
+    assert lengths == {1, 2, 3}
+
+
+def _likeliest(model, read, bias):
+    with torch.no_grad():
+        return int((model(input_ids=torch.tensor([read])).logits[0, -1] + bias).argmax())
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+def test_free_length_of_at_most_one_is_one(filler, wordy, tokenizer, blanked):
+    free, _ = filler(wordy, tokenizer, blanked, length="free", max_length=1)
+    assert free == filler(wordy, tokenizer, blanked, length="one")[0]
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+@pytest.mark.parametrize("length", ["one", "free"])
+def test_originals_are_never_counted(filler, length, wordy, tokenizer):
+    """Words of one sub-word and of many: the same fills stand in their places."""
+    texts = [f"the {word} saw the state" for word in ("captain", "a", "xylophonist")]
+    blanked = [BlankedText("d", text, find_words(text), [1]) for text in texts]
+    assert len({one.fills[0] for one in filler(wordy, tokenizer, blanked, length=length)[0]}) == 1
+
+
+def test_free_length_stays_within_the_model(wordy, tokenizer):
+    """126 words and two marks leave no room, so a blank of a text this long takes one sub-word."""
+    text = " ".join(["a"] * 126)
+    blanked = [BlankedText("d", text, find_words(text), list(range(0, 126, 5)))]
+    free, cost = fill_causal(wordy, tokenizer, blanked, length="free")
+    assert cost.tokens_filled == len(blanked[0].blanks)
+    assert free == fill_causal(wordy, tokenizer, blanked, length="one")[0]
+
+
+def test_given_counts(start, wordy, tokenizer):
+    """Two masks in the first blank, one in the second."""
+    given = {"counts": [[2, 1]], "temperature": 0.0}
+    for model, axes in ((start, {}), (wordy, {}), (wordy, {"context": "both"})):
+        made = fill(["The ___ saw the ___."], "___", model, tokenizer, **given, **axes)
+        assert made.ledger.tokens_filled == 3 and made.texts[0].startswith("The ") and all(made.fills[0])
+
+
+@pytest.mark.parametrize(
+    ("axes", "told"),
+    [
+        ({"counts": [[2]]}, "document 0: 2 blanks need as many token counts"),
+        ({"counts": [[0, 1]]}, "each 1 or more"),
+        ({"counts": [[1, 1], [1]]}, "1 texts need as many lists of counts"),
+        ({"counts": [[1, 1]], "length": "one"}, "length=known"),
+        ({}, "give counts"),
+        ({"length": "some"}, "arm.length=some"),
+        ({"length": "free", "max_length": 0}, "arm.max_length=0"),
+    ],
+)
+def test_lengths_that_do_not_go_together_are_refused(axes, told, wordy, tokenizer):
+    with pytest.raises(BlankfillError, match=told):
+        fill(["The ___ saw the ___."], "___", wordy, tokenizer, **axes)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40])
+@pytest.mark.parametrize("n_passes", [1, 2, 5, 40])
+@pytest.mark.parametrize("share", [equal_shares, cosine_shares])
+def test_every_slot_has_its_pass_and_no_pass_is_empty(n, n_passes, share):
+    sizes = share(n, min(n, n_passes))
+    assert sum(sizes) == n and len(sizes) == min(n, n_passes) and all(size > 0 for size in sizes)
+
+
+def test_cosine_by_hand():
+    """40 slots in 4 passes: 40 cos(22.5, 45, 67.5 degrees) = 36.9, 28.3, 15.3 stay open."""
+    assert [int(40 * cos(pi * t / 8)) for t in (1, 2, 3)] == [36, 28, 15]
+    assert Pace(passes=4, schedule="cosine").sizes(40) == [4, 8, 13, 15]
+
+
+def test_schedule_is_a_choice_and_needs_passes(start, tokenizer, blanked):
+    cost = fill_masked(start, tokenizer, blanked[:1], order="confidence", passes=3, schedule="cosine")[1]
+    assert cost.passes == 3
+    for settings, told in ((("cosine", 0), "needs arm.passes"), (("sine", 3), "arm.schedule=sine")):
+        with pytest.raises(BlankfillError, match=told):
+            Pace(schedule=settings[0], passes=settings[1])
+
+
+def test_encoder_decoder_writes_what_generate_writes(seq2seq_model, tokenizer, texts):
+    """Equal to transformers' greedy `generate` with weights so wild that documents finish at all times."""
+    model = deepcopy(seq2seq_model)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(0, 0.5)
+        model.decoder.cls.predictions.bias[tokenizer.sep_token_id] = 2.0
+    inputs = tokenizer(texts, padding=True, return_tensors="pt")
+    theirs = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=40)
+    ours = _generate(model, tokenizer, texts, 40)
+    assert ours == [[t for t in row if t != tokenizer.pad_token_id] for row in theirs[:, 1:].tolist()]
+    assert len({len(row) for row in ours}) > 3

@@ -1,0 +1,76 @@
+"""What `fill` and `score` are given by mistake: one line that says what is wrong, and never another text."""
+
+import pytest
+from tiny_models import roberta_like
+from transformers import BertForMaskedLM
+
+from blankfill import DocumentError, fill, score
+from blankfill.errors import BlankfillError
+
+TEXT, BLANK = "The old captain sailed.", [(4, 7)]
+NO_MODELS = ["bert-base-uncased", None, BertForMaskedLM, {}]
+
+
+@pytest.mark.parametrize("run", [fill, score])
+@pytest.mark.parametrize("wrong", NO_MODELS)
+def test_a_model_or_tokenizer_that_is_none_is_told(run, wrong, networks):
+    model, tokenizer = networks["roberta"]
+    with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
+        run(TEXT, BLANK, wrong, tokenizer)
+    with pytest.raises(BlankfillError, match="a loaded tokenizer is needed, this is a"):
+        run(TEXT, BLANK, model, wrong)
+    if wrong is not None:
+        with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
+            run(TEXT, BLANK, model, tokenizer, second=wrong)
+
+
+def test_model_and_tokenizer_in_the_wrong_order_are_told(networks, texts):
+    model, tokenizer = networks["roberta"]
+    with pytest.raises(BlankfillError, match="a loaded model is needed"):
+        fill(TEXT, BLANK, tokenizer, model)
+    with pytest.raises(BlankfillError, match="a loaded tokenizer is needed, this is a Tokenizer"):
+        fill(TEXT, BLANK, model, roberta_like(texts).backend_tokenizer)
+
+
+@pytest.mark.parametrize("text", ["The \ud83d captain", "\udc00 The old", "x The old\ud800"])
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "t5", "bart"])
+def test_half_of_a_character_is_a_mistake_of_its_document(name, text, networks):
+    """No tokenizer reads it; the other documents are filled."""
+    model, tokenizer = networks[name]
+    axes = {"max_new_tokens": 3} if name in ("t5", "bart") else {}
+    with pytest.raises(DocumentError, match="document 1: half of a character at"):
+        fill([TEXT, text], [BLANK, [(2, 3)]], model, tokenizer, **axes)
+    made = fill([TEXT, text], [BLANK, [(2, 3)]], model, tokenizer, on_error="skip", **axes)
+    assert made.skipped.keys() == {"1"}
+    assert made.fills[0] == fill(TEXT, BLANK, model, tokenizer, **axes).fills[0]
+    if not axes:
+        with pytest.raises(DocumentError, match="document 0: half of a character"):
+            score(text, [(2, 3)], model, tokenizer)
+
+
+def test_both_halves_are_a_character(networks):
+    model, tokenizer = networks["roberta"]
+    assert fill("The \U0001f600 old", [(6, 9)], model, tokenizer).texts[0].startswith("The \U0001f600 ")
+
+
+@pytest.mark.parametrize("wrong", [["left"], {}, 1, None])
+def test_a_choice_of_another_type_is_unknown(wrong, networks):
+    for name, axes in (("gpt2", {"context": wrong}), ("bert", {"passes": 2, "schedule": wrong})):
+        with pytest.raises(BlankfillError, match="is unknown|is not one of"):
+            fill(TEXT, BLANK, *networks[name], **axes)
+
+
+@pytest.mark.parametrize("seed", [[1], None, "1", 1.5, True])
+def test_score_takes_whole_numbers_as_seed_alone(seed, networks):
+    with pytest.raises(BlankfillError, match="seed"):
+        score(TEXT, BLANK, *networks["bert"], seed=seed)
+
+
+@pytest.mark.parametrize("mark", ["\n", "\r\n", "\u2028", "\x85"])
+def test_a_message_is_one_line_whatever_it_names(mark, networks):
+    with pytest.raises(BlankfillError) as told:
+        fill([TEXT * 90], [BLANK], *networks["bert"], ids=[f"a{mark}b"])
+    assert str(told.value).startswith("document a b: ") and len(str(told.value).splitlines()) == 1
+    with pytest.raises(BlankfillError) as told:
+        fill(TEXT, BLANK, *networks["bert"], order=f"a{mark}b")
+    assert len(str(told.value).splitlines()) == 1

@@ -1,0 +1,286 @@
+"""Orders by hand and against slow loops; what the left context sees; lengths; what a pass costs."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from tiny_models import blank, ids_shown
+
+from blankfill import ORDERS, Sampling, fill_masked
+from blankfill.draws import keyed_rng
+from blankfill.errors import BlankfillError
+from blankfill.networks.sizes import count_parameters
+from blankfill.networks.trimming import trim_sizes
+from blankfill.slots.lengths import choose_lengths
+from blankfill.slots.orders import PLANS, SCORES, MaskPredict, Pace, Ranked, make_order
+from blankfill.slots.rows import TokenRow, to_rows
+from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.text import assemble_text, find_words
+
+
+def walk(order, values):
+    """Return what an order fills in each pass, when the model's scores of slots (by number) never change."""
+    passes = []
+    while slots := list(order.candidates()):
+        passes.append(order.accept([values[slot] for slot in slots]))
+        for slot in passes[-1]:
+            order.record(slot, values[slot])
+    return passes
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("pace", [Pace(), Pace(3), Pace(passes=3), Pace(passes=20)])
+@pytest.mark.parametrize("n", [0, 1, 6, 7])
+def test_every_order_fills_everything(order, pace, n):
+    pace = Pace(passes=pace.passes or 2) if order == "mask_predict" else pace
+    made = make_order(order, n, pace, keyed_rng(0))
+    passes = walk(made, [0.5] * n)
+    assert set().union(*passes) == set(range(n))
+    if order not in ("gibbs", "mask_predict"):
+        assert len(passes) == (min(n, 1) if order == "parallel" else len(pace.sizes(n)))
+        assert sum(map(len, passes)) == n
+        assert order == "parallel" or max(map(len, passes), default=0) <= max(pace.sizes(n), default=0)
+
+
+def test_plans_by_hand():
+    assert PLANS["left_to_right"](5, Pace(2), None) == [[0, 1], [2, 3], [4]]
+    assert PLANS["right_to_left"](5, Pace(2), None) == [[4, 3], [2, 1], [0]]
+    assert PLANS["spread"](7, Pace(3), None) == [[0, 3, 6], [1, 4], [2, 5]]
+    assert PLANS["spread"](4, Pace(1), None) == [[0], [1], [2], [3]]
+    assert PLANS["parallel"](3, Pace(1), None) == [[0, 1, 2]]
+    assert Pace(passes=3).sizes(7) == [2, 2, 3] and Pace(passes=9).sizes(2) == [1, 1]
+    assert Pace(99).sizes(2) == [2]
+
+
+def test_gibbs_fills_all_then_each_slot_once_a_sweep():
+    first, *rest = PLANS["gibbs"](5, Pace(2, sweeps=3), keyed_rng(1))
+    assert first == [0, 1, 2, 3, 4] and [len(step) for step in rest] == [2, 2, 1] * 3
+    assert all(sorted(sum(rest[3 * i : 3 * i + 3], [])) == first for i in range(3))
+
+
+def test_ranked_orders_by_hand():
+    values = [0.2, 0.9, 0.5, 0.9, 0.4]
+    assert walk(Ranked(5, Pace(), None), values) == [[1], [3], [2], [4], [0]]
+    assert walk(Ranked(5, Pace(2), None), values) == [[1, 3], [2, 4], [0]]
+    assert walk(Ranked(5, Pace(passes=2), None), values) == [[1, 3], [0, 2, 4]]
+    assert walk(Ranked(5, Pace(threshold=0.5), None), values) == [[1, 2, 3], [4], [0]]
+    entropies = [3.0, 0.5, 0.5, 9.0]
+    assert walk(Ranked(4, Pace(entropy_bound=1.0), None), [-e for e in entropies]) == [[1, 2], [0], [3]]
+
+
+def test_scores_by_hand():
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.4, 0.4, 0.2], [1.0, 0.0, 0.0]]))
+    assert SCORES["confidence"](logits).tolist() == pytest.approx([0.5, 0.4, 1.0])
+    assert SCORES["margin"](logits).tolist() == pytest.approx([0.25, 0.0, 1.0], abs=1e-6)
+    # entropies in bits: 1.5, 1.521928 (0.8 log2 2.5 + 0.2 log2 5), 0
+    assert (SCORES["entropy"](logits) / -0.6931472).tolist() == pytest.approx([1.5, 1.521928, 0.0], abs=1e-5)
+
+
+def test_mask_predict_hides_the_least_likely_by_its_schedule():
+    assert walk(MaskPredict(8, Pace(passes=4)), [0.8, 0.1, 0.7, 0.2, 0.6, 0.3, 0.5, 0.4]) == [
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        [1, 3, 4, 5, 6, 7],
+        [1, 3, 5, 7],
+        [1, 3],
+    ]
+    assert [len(step) for step in walk(MaskPredict(3, Pace(passes=5)), [0.5] * 3)] == [3, 2, 1, 1]
+
+
+@pytest.mark.parametrize("order", SCORES)
+@pytest.mark.parametrize("per_pass", [1, 2])
+def test_adaptive_orders_equal_a_slow_loop(order, per_pass, start, tokenizer, texts):
+    text = blank(texts[1], [1, 2, 6, 8, 12])
+    row = to_rows([text], tokenizer, 128)[0]
+    bias, left = slot_bias(tokenizer, start.config.vocab_size), list(range(len(row.slots)))
+    for place in row.slots:
+        row.ids[place] = tokenizer.mask_token_id
+    while left:
+        with torch.no_grad():
+            all_logits = start(input_ids=torch.tensor([row.ids])).logits[0]
+        logits = {slot: all_logits[row.slots[slot]] + bias[row.kinds[slot]] for slot in left}
+        value = {slot: SCORES[order](logits[slot][None]).item() for slot in left}
+        for slot in sorted(left, key=lambda s: (-round(value[s], 6), s))[:per_pass]:
+            row.ids[row.slots[slot]] = int(logits[slot].argmax())
+            left.remove(slot)
+    made = fill_masked(start, tokenizer, [text], order=order, per_pass=per_pass)[0][0]
+    assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
+
+
+def test_left_context_never_sees_the_right(start, tokenizer):
+    axes = {"context": "left", "order": "left_to_right"}
+    text, other = (
+        "The doctor gave the patient two tablets.",
+        "The doctor gave the patient no boat, and the crew!",
+    )
+    a, b = fill_masked(start, tokenizer, [blank(text, [1, 4]), blank(other, [1, 4])], **axes)[0]
+    assert a.fills == b.fills
+    seen = ids_shown(lambda: fill_masked(start, tokenizer, [blank(text, [1, 4])], **axes))
+    row = to_rows([blank(text, [1, 4])], tokenizer, 128)[0]
+    assert len(seen) == len(row.slots)
+    for ids, place in zip(seen, row.slots, strict=True):
+        assert ids[place:] == [tokenizer.mask_token_id] * 9
+
+
+def test_left_context_equals_a_slow_loop(start, tokenizer, texts):
+    text = blank(texts[2], [0, 3, 4, 9])
+    row, bias = to_rows([text], tokenizer, 128)[0], slot_bias(tokenizer, start.config.vocab_size)
+    for place, kind in zip(row.slots, row.kinds, strict=True):
+        ids = torch.tensor([row.ids[:place] + [tokenizer.mask_token_id] * 9])
+        with torch.no_grad():
+            row.ids[place] = int((start(input_ids=ids).logits[0, place] + bias[kind]).argmax())
+    made = fill_masked(start, tokenizer, [text], context="left", order="left_to_right")[0][0]
+    assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
+
+
+def test_length_one_writes_one_subword_a_blank(start, tokenizer, texts):
+    long = blank(texts[4], list(range(len(find_words(texts[4])))))
+    made, cost = fill_masked(start, tokenizer, [long], length="one")
+    assert cost.tokens_filled == len(long.blanks) == cost.passes
+    assert all(
+        len(tokenizer(f" {fill}", add_special_tokens=False)["input_ids"]) == 1 for fill in made[0].fills
+    )
+
+
+def test_free_length_takes_the_best_mean_by_hand():
+    text, longer = blank("one two", [0, 1]), blank("one two three", [0, 1, 2], "longer")
+    table = {1: [-2.0, -1.0, -1.0], 2: [-3.0, -0.5, -4.0], 3: [-1.0, -9.0, -9.0]}
+
+    def tokenize(texts, lengths):
+        return [
+            TokenRow(t.id, [0] * (2 + sum(n)), list(range(1, sum(n) + 1)))
+            for t, n in zip(texts, lengths, strict=True)
+        ]
+
+    def score(rows):
+        n_blanks = {"d": 2, "longer": 3}
+        sizes = [len(row.slots) // n_blanks[row.id] for row in rows]
+        return [
+            [table[size][blank] for blank in range(n_blanks[row.id]) for _ in range(size)]
+            for row, size in zip(rows, sizes, strict=True)
+        ]
+
+    assert choose_lengths("free", [text], tokenize, score, 99, 3) == [[3, 2]]
+    assert choose_lengths("free", [text], tokenize, score, 99, 1) == [[1, 1]]
+    # at 3 tokens per blank the longer text has 11 tokens, one more than fit: length 3 is not tried
+    assert choose_lengths("free", [text, longer], tokenize, score, 10, 3) == [[3, 2], [1, 2, 1]]
+
+
+def test_free_length_depends_on_no_original(start, tokenizer):
+    text = blank("the captain saw the doctor and the people", [1, 4])
+    other = blank("the unfathomable saw the xyzzy and the people", [1, 4])
+    a, b = fill_masked(start, tokenizer, [text, other], length="free", max_length=3)[0]
+    assert a.fills == b.fills
+
+
+def test_ledger_counts_by_hand(start, tokenizer):
+    text = blank("the captain saw the doctor and the people", [1, 4, 7])
+    row = to_rows([text], tokenizer, 128)[0]
+    n, length = len(row.slots), len(row.ids)
+    sizes = trim_sizes(start, count_parameters(start), 1)
+
+    def cost(**axes):
+        return fill_masked(start, tokenizer, [text], **axes)[1]
+
+    assert cost().flops == 2 * n * (sizes["body"] * length + sizes["head"])
+    looked = n * (n + 1) // 2
+    adaptive = cost(order="confidence")
+    assert adaptive.flops == 2 * (n * sizes["body"] * length + looked * sizes["head"])
+    assert (adaptive.passes, adaptive.token_forwards, adaptive.tokens_filled) == (n, n * length, n)
+    left = cost(context="left", order="left_to_right")
+    assert left.token_forwards == sum(place + 9 for place in row.slots)
+    gibbs = cost(order="gibbs", sweeps=2, sampling=Sampling(1.0))
+    assert (gibbs.passes, gibbs.tokens_filled) == (1 + 2 * n, 3 * n)
+    free = cost(length="free", max_length=2, order="parallel")
+    assert free.passes == 3 and free.tokens_filled >= 3
+    assert cost(order="mask_predict", passes=2).tokens_filled == n + n // 2
+
+
+def test_gibbs_draws_anew_at_every_visit(start, tokenizer, texts):
+    text = blank(texts[0], [1, 2, 3, 5, 6])
+    short = fill_masked(start, tokenizer, [text], order="gibbs", sweeps=1, sampling=Sampling(1.0))[0][0]
+    longer = fill_masked(start, tokenizer, [text], order="gibbs", sweeps=2, sampling=Sampling(1.0))[0][0]
+    assert short.fills != longer.fills
+
+
+BAD = [
+    ({"order": "zigzag"}, "arm.order=zigzag is unknown"),
+    ({"context": "right"}, "arm.context=right is unknown"),
+    ({"length": "two"}, "arm.length=two is unknown"),
+    ({"per_pass": 0}, "arm.per_pass=0"),
+    ({"passes": -1}, "arm.passes=-1"),
+    ({"sweeps": 0}, "arm.sweeps=0"),
+    ({"order": "confidence", "threshold": 1.5}, "arm.threshold=1.5"),
+    ({"order": "confidence", "threshold": float("nan")}, "arm.threshold=nan"),
+    ({"order": "random", "threshold": 0.5}, "threshold needs arm.order=confidence"),
+    ({"order": "margin", "entropy_bound": 1.0}, "entropy_bound needs arm.order=entropy"),
+    ({"order": "confidence", "threshold": 0.5, "passes": 3}, "set one of them"),
+    ({"order": "mask_predict"}, "needs arm.passes"),
+    ({"order": "gibbs"}, "needs arm.temperature > 0"),
+    ({"context": "leaky", "order": "confidence"}, "context=leaky"),
+    ({"context": "leaky", "length": "one"}, "context=leaky"),
+    ({"context": "left", "order": "random"}, "context=left"),
+    ({"context": "left", "order": "left_to_right", "per_pass": 2}, "context=left"),
+    ({"length": "free", "max_length": 0}, "arm.max_length=0"),
+]
+
+
+@pytest.mark.parametrize(("axes", "message"), BAD)
+def test_impossible_settings_are_refused_in_one_line(axes, message, start, tokenizer):
+    with pytest.raises(BlankfillError, match=message) as error:
+        fill_masked(start, tokenizer, [blank("a b", [0])], **axes)
+    assert "\n" not in str(error.value)
+
+
+SCRIPT = """
+import json, sys
+import torch
+torch.set_num_threads(1)
+from blankfill.text import find_words
+from blankfill import BlankedText, Sampling, fill_masked
+from blankfill.networks.checkpoints import load_model, load_tokenizer
+folder, texts = sys.argv[1], json.loads(sys.argv[2])
+model, tokenizer = load_model(folder, "masked"), load_tokenizer(folder)
+blanked = [BlankedText(f"t{i}", t, find_words(t), list(range(0, len(find_words(t)), 2))) for i, t in enumerate(texts)]
+ways = [dict(order="confidence"), dict(order="mask_predict", passes=3), dict(order="gibbs", per_pass=4),
+        dict(context="left", order="left_to_right"), dict(length="free", order="random", per_pass=2)]
+out = [[made.text for made in fill_masked(model, tokenizer, blanked, sampling=Sampling(1.0, seed=2), **way)[0]]
+       for way in ways]
+print(json.dumps(out))
+"""
+
+
+@pytest.mark.slow
+def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer, texts, tmp_path):
+    start.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(texts)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ways = [
+        {"order": "confidence"},
+        {"order": "mask_predict", "passes": 3},
+        {"order": "gibbs", "per_pass": 4},
+        {"context": "left", "order": "left_to_right"},
+        {"length": "free", "order": "random", "per_pass": 2},
+    ]
+    blanked = [blank(t, list(range(0, len(find_words(t)), 2)), f"t{i}") for i, t in enumerate(texts)]
+    for theirs, way in zip(json.loads(run.stdout), ways, strict=True):
+        ours = fill_masked(
+            start, tokenizer, blanked[::-1], sampling=Sampling(1.0, seed=2), batch_tokens=60, **way
+        )
+        assert [made.text for made in ours[0][::-1]] == theirs
+
+
+def test_work_on_one_document_never_touches_another(start, tokenizer, texts):
+    text = blank(texts[0], [1, 5], "same")
+    alone = fill_masked(start, tokenizer, [text], order="entropy", per_pass=2)[0][0]
+    beside = fill_masked(
+        start, tokenizer, [replace(text, id="other"), blank("", [], "e"), text], order="entropy", per_pass=2
+    )[0]
+    assert beside[2] == alone and beside[1] == assemble_text(blank("", [], "e"), [])

@@ -1,0 +1,65 @@
+"""Numbers by which blanks are filled: none that is no number, and the ends of every range fill every blank."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+
+from blankfill import fill
+from blankfill.errors import BlankfillError
+from blankfill.likelihood import score
+from blankfill.slots.ranges import RANGES
+
+BROKEN = (float("nan"), float("inf"), -float("inf"), -1, "many", True)
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_number_that_is_none_is_refused_by_whoever_takes_it(name, start, causal_model, tokenizer):
+    model, axes = start, {"length": "one"}
+    if name in ("candidates", "lookahead"):
+        model, axes = causal_model, {"length": "one", "context": "both", "candidates": 2}
+    elif name == "max_new_tokens":
+        model, axes = causal_model, {"context": "kept"}
+    elif name == "weight":
+        axes |= {"second": causal_model}
+    elif name == "budget":
+        return  # of the study alone
+    for value in BROKEN:
+        with pytest.raises(BlankfillError, match=f"{name}={value}(: give | must be between)") as error:
+            fill(["Take ___ now"], "___", model, tokenizer, **axes | {name: value})
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("counts", [*BROKEN, 0, 1.5, 10**12])
+def test_a_number_of_tokens_is_a_whole_number(counts, start, tokenizer):
+    with pytest.raises(
+        BlankfillError, match="document 0: 1 blanks need as many token counts, each 1 or more"
+    ):
+        fill(["Take ___ now"], "___", start, tokenizer, counts=[[counts]])
+
+
+@pytest.mark.parametrize(
+    "extremes",
+    [
+        {"temperature": 1_000, "top_k": 10**12},
+        {"temperature": 1e-6, "top_p": 1e-300},
+        {"order": "entropy", "entropy_bound": 10**12},
+        {"order": "gibbs", "temperature": 1.0, "per_pass": 10**12},
+        {"order": "confidence", "passes": 1_000},
+        {"order": "mask_predict", "passes": 1_000},
+        {"length": "free", "max_length": 100},
+    ],
+)
+def test_the_ends_of_the_ranges_fill_every_blank(extremes, start, tokenizer):
+    made = fill(["Take ___ now and ___ then"], "___", start, tokenizer, **{"length": "one"} | extremes)
+    assert all(one.strip() for one in made.fills[0]) and not made.skipped
+    with pytest.raises(BlankfillError, match="too close to 0"):
+        fill(["Take ___ now"], "___", start, tokenizer, length="one", temperature=1e-320)
+
+
+def test_a_likelihood_that_is_not_finite_names_its_document(start, tokenizer):
+    model = deepcopy(start)
+    with torch.no_grad():
+        model.get_output_embeddings().bias.fill_(float("nan"))
+    with pytest.raises(BlankfillError, match="document 0: .* not finite"):
+        score(["Take it now"], [[(5, 7)]], model, tokenizer)

@@ -1,0 +1,56 @@
+"""The last layer is computed at the slots alone: the same states as of the whole network, and counted as such."""
+
+import pytest
+import torch
+from tiny_models import SMALL
+from transformers import AutoConfig, AutoModelForMaskedLM
+
+from blankfill.networks.sizes import BERT_LIKE, hidden_states, output_layer
+from blankfill.networks.trimming import are_few, can_trim, states_at, trim_sizes
+
+
+@pytest.mark.parametrize("slots", [[[3], [0, 11], [16]], [[0, 3, 19, 7, 8, 9, 10, 11, 12], [], [2, 16]]])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_last_layer_at_the_slots_equals_the_whole_network(start, slots, attention, monkeypatch):
+    vocabulary = start.config.vocab_size
+    ids = torch.randint(5, vocabulary, (3, 20), generator=torch.Generator().manual_seed(0))
+    seen = torch.arange(20) < torch.tensor([20, 12, 17])[:, None]
+    rows = [row for row, places in enumerate(slots) for _ in places]
+    assert are_few(start, 8) and not are_few(start, 9)
+    with torch.no_grad():
+        for mask in (None, seen):
+            inputs = {"input_ids": ids} | ({} if mask is None else {"attention_mask": mask.long()})
+            whole = hidden_states(start, inputs)[rows, sum(slots, [])]
+            monkeypatch.setattr(start.config, "_attn_implementation", attention)
+            assert can_trim(start) == (attention == "sdpa")
+            for stretch in (2048, 20):
+                monkeypatch.setattr("blankfill.networks.trimming.STRETCH", stretch)
+                assert torch.allclose(states_at(start, ids, mask, slots), whole, atol=1e-5)
+            monkeypatch.undo()
+
+
+def test_what_the_last_layer_spends_by_hand(start):
+    # of 2 layers 32 wide, the last: query, key, value, output; two norms; the feed-forward block
+    layer = 4 * (32 * 32 + 32) + 2 * 64 + (128 * 32 + 128) + (128 * 32 + 32)
+    assert trim_sizes(start, {"body": layer, "head": 7}, 1) == {"body": 0, "head": 7 + layer}
+    keys_and_values = 2 * (32 * 32 + 32)
+    assert trim_sizes(start, {"body": layer, "head": 7}, 99)["body"] == keys_and_values
+
+
+@pytest.mark.parametrize("kind", BERT_LIKE)
+def test_every_kind_that_is_trimmed_equals_the_whole_network(kind, monkeypatch):
+    config = AutoConfig.for_model(kind, vocab_size=90, max_position_embeddings=40, pad_token_id=1, **SMALL)
+    torch.manual_seed(0)
+    model = AutoModelForMaskedLM.from_config(config).eval()
+    ids = torch.randint(5, model.config.vocab_size, (2, 14), generator=torch.Generator().manual_seed(0))
+    seen, slots = torch.arange(14) < torch.tensor([14, 9])[:, None], [[3, 13], [0]]
+    ids[~seen] = model.config.pad_token_id
+    with torch.no_grad():
+        assert can_trim(model)
+        trimmed = states_at(model, ids, seen, slots)
+        monkeypatch.setattr("blankfill.networks.trimming.BERT_LIKE", ())
+        assert not can_trim(model)
+        whole = states_at(model, ids, seen, slots)
+        logits = model(input_ids=ids, attention_mask=seen.long()).logits[[0, 0, 1], [3, 13, 0]]
+    assert torch.allclose(output_layer(model)(trimmed), logits, atol=1e-5)
+    assert torch.allclose(trimmed, whole, atol=1e-5)

@@ -1,0 +1,65 @@
+"""The notebooks run from top to bottom on any results folder, and show the committed results."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from fake_tables import tidy_fakes
+from nbclient import NotebookClient
+
+from mlm_vs_clm.evidence.tables import hash_tables, read_tables
+from mlm_vs_clm.files import ROOT, write_csv
+from mlm_vs_clm.report import show_tables
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    for name, table in tidy_fakes().items():
+        write_csv(table, folder / f"{name}.csv")
+    return folder
+
+
+def test_there_are_four_notebooks():
+    assert len(NOTEBOOKS) == 4
+
+
+def list_texts(cells) -> list[str]:
+    """Return what the code cells print and display, as plain text or Markdown."""
+    outputs = [output for cell in cells for output in cell.outputs]
+    shown = [output.get("data", {}) for output in outputs]
+    return [one.get("text", "") for one in outputs] + [
+        one.get("text/markdown", one.get("text/plain", "")) for one in shown
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_committed_as_executed_on_the_committed_results(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert all(output.output_type in ("stream", "display_data") for cell in cells for output in cell.outputs)
+    texts = list_texts(cells)
+    assert not re.search(r"/(home|root|tmp|work|Users)/", "".join(texts))
+    if "find_results" in cells[0].source:
+        results = ROOT / "results" / "laptop"
+        assert f"Tables {hash_tables(results)}." in texts[0], "run `make notebooks`"
+        tables = read_tables(results)
+        names = re.findall(
+            r"^show\(\"(\w+)\"\)", "\n".join(cell.source for cell in cells), flags=re.MULTILINE
+        )
+        assert names and all("\n".join(show_tables(name, tables)) in texts for name in names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, results, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("MLM_VS_CLM_RESULTS", str(results))
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any("missing: no rows" in str(output.get("data", "")) for output in outputs)

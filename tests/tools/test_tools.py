@@ -1,0 +1,59 @@
+"""`python -m mlm_vs_clm <tool>`: one parser, and one line for every mistake."""
+
+import pytest
+
+from mlm_vs_clm.tools.__main__ import TOOLS, load_tool, main
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_explains_itself(tool, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([tool, "--help"])
+    out = capsys.readouterr().out
+    assert stopped.value.code == 0 and TOOLS[tool][1] in " ".join(out.split())
+    assert callable(load_tool(tool).run)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: tool"),
+        (["benhc"], "invalid choice: 'benhc'"),
+        (["store", "lsit"], "invalid choice: 'lsit'"),
+        (["store", "list", "--stroe", "x"], "unrecognized arguments: --stroe x"),
+    ],
+)
+def test_a_misspelt_tool_or_argument_is_one_line(arguments, said, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    error = capsys.readouterr().err
+    assert (
+        stopped.value.code == 2 and error.startswith("error: ") and said in error and error.count("\n") == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("store=outputs", "store=outputs: the store is no column, give it as --store outputs"),
+        ("stage=score,downstream", "stage=score,downstream: a table shows one stage"),
+        ("stage=scores", "choose one of score, downstream, generate"),
+        ("score", "choose by column=value"),
+    ],
+)
+def test_a_table_that_cannot_be_chosen_is_one_line(word, said, tmp_path, capsys):
+    assert main(["table", "--store", str(tmp_path), "corpus=plots", word]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(OSError(28, "No space left on device"), 1), (KeyboardInterrupt(), 130)]
+)
+def test_a_full_disk_and_an_interrupt_are_one_line(error, code, capsys, monkeypatch):
+    def fail(chosen):
+        raise error
+
+    monkeypatch.setattr(load_tool("store"), "run", fail)
+    assert main(["store", "list"]) == code
+    assert capsys.readouterr().err.count("\n") == 1

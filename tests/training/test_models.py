@@ -1,0 +1,290 @@
+"""Checkpoints from a folder: every class is taken, trained, saved, reloaded and fills; every wrong one is one line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import NETWORKS, make_networks, make_tokenizers
+from tiny_trainings import train_tiny
+from transformers import DistilBertConfig, DistilBertForTokenClassification
+
+from blankfill import fill
+from blankfill.networks.checkpoints import load_model, load_tokenizer
+from mlm_vs_clm.corpora.packages import locate
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.pipeline.artifacts import Runtime
+from mlm_vs_clm.pipeline.stages import make_start
+from mlm_vs_clm.training.batches import tokenize
+from mlm_vs_clm.training.budgets import choose_budget
+from mlm_vs_clm.training.onnx import read_distilbert, read_t5, read_tagger, read_weights
+from mlm_vs_clm.training.sources import load_start, read_start_info, refuse_new_head, start_from_checkpoint
+from mlm_vs_clm.training.starts import train_tokenizer
+
+OBJECTIVE = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
+
+
+@pytest.fixture(scope="module")
+def folders(texts, tokenizer, tmp_path_factory):
+    """Return a checkpoint folder for every class, as a user would have one."""
+    made = {}
+    for name, (model, tokens) in make_networks(make_tokenizers(texts, tokenizer)).items():
+        made[name] = tmp_path_factory.mktemp(name)
+        model.save_pretrained(made[name])
+        tokens.save_pretrained(made[name])
+    return made
+
+
+def make(source, kind, folder, **settings):
+    settings = {"start": "checkpoint", "source": str(source), "kind": kind, "seed": 0} | settings
+    folder.mkdir(exist_ok=True)
+    make_start(settings, {}, folder, Runtime(show_progress=False))
+    return folder
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_class_is_taken_trained_saved_reloaded_and_fills(name, folders, texts, tmp_path):
+    kind = NETWORKS[name][2]
+    start = make(folders[name], kind, tmp_path / "start")
+    tokenizer = load_tokenizer(start)
+    assert tokenizer.pad_token_id is not None and not read_start_info(start).has_new_head
+    before = load_model(folders[name], kind).state_dict()
+    model = load_start(start, kind, tokenizer)
+    assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
+    documents = tokenize(texts, tokenizer, 64, kind)
+    train_tiny(model, tokenizer, documents, tmp_path / "trained", OBJECTIVE[kind])
+    files = {path.suffix for path in (tmp_path / "trained").rglob("*")}
+    assert ".safetensors" in files and not files & {".bin", ".pt", ".pkl"}
+    best, _ = choose_budget(tmp_path / "trained", "a")
+    trained, tokenizer = load_model(best, kind), load_tokenizer(best)
+    moved = trained.state_dict()
+    assert any(not torch.equal(before[key], moved[key]) for key in before)
+    axes = {"source": "kept", "max_new_tokens": 8} if kind == "seq2seq" else {}
+    filled = fill([texts[0]], [[(4, 7)]], trained, tokenizer, **axes)
+    assert kind == "seq2seq" or (filled.fills[0][0] and filled.texts[0].startswith("The "))
+
+
+def test_an_encoder_without_output_layer_gets_a_new_one_by_its_seed(folders, tmp_path):
+    load_model(folders["roberta"], "masked").roberta.save_pretrained(tmp_path / "encoder")
+    load_tokenizer(folders["roberta"]).save_pretrained(tmp_path / "encoder")
+    drawn = [make(tmp_path / "encoder", "masked", tmp_path / str(i), seed=i // 2) for i in range(3)]
+    assert read_start_info(drawn[0]).has_new_head
+    heads = [load_model(folder, "masked").lm_head.dense.weight for folder in drawn]
+    assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
+    with pytest.raises(StudyError, match="arm mlm_general .* no language-modelling head"):
+        refuse_new_head(drawn[0], "mlm_general")
+
+
+WRONG = [("gpt2", "masked"), ("bert", "causal"), ("bert", "seq2seq"), ("t5", "causal"), ("bart", "masked")]
+
+
+@pytest.mark.parametrize(("name", "kind"), WRONG)
+def test_a_checkpoint_of_another_kind_is_one_line(name, kind, folders, tmp_path):
+    with pytest.raises(
+        StudyError, match=f"{name} checkpoint is not a {kind} model|where a {kind} one is needed"
+    ) as told:
+        make(folders[name], kind, tmp_path)
+    assert "\n" not in str(told.value)
+
+
+def test_a_source_that_cannot_be_read_is_one_line(folders, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StudyError, match="model.source=no/such-model .* give a path"):
+        start_from_checkpoint("no/such-model", "masked", 0)
+    with pytest.raises(StudyError, match="safetensors only"):
+        start_from_checkpoint(tmp_path / "empty", "masked", 0)
+    with pytest.raises(StudyError, match="does not exist"):
+        locate("./nowhere", Path("data"))
+    with pytest.raises(StudyError, match="package:gpt9 is unknown"):
+        locate("package:gpt9", Path("data"))
+    (tmp_path / "model.gguf").write_bytes(b"GGUF but no more")
+    with pytest.raises(StudyError, match="GGUF"):
+        start_from_checkpoint(tmp_path / "model.gguf", "causal", 0)
+
+
+def test_pickled_weights_are_never_read(folders, tmp_path):
+    model, tokenizer = load_model(folders["bert"], "masked"), load_tokenizer(folders["bert"])
+    model.config.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(StudyError, match="safetensors only"):
+        start_from_checkpoint(tmp_path, "masked", 0)
+
+
+def test_a_folder_that_changed_is_told(folders, tmp_path):
+    with pytest.raises(StudyError, match="changed while it was read"):
+        make(folders["bert"], "masked", tmp_path, sha256="0" * 64)
+
+
+def test_a_text_opens_with_the_mark_that_is_asked_for(folders, tmp_path):
+    start = make(folders["llama"], "causal", tmp_path, opening="</s>")
+    tokenizer = load_tokenizer(start)
+    assert tokenize(["a"], tokenizer, 8, "causal")[0].ids[0] == tokenizer.convert_tokens_to_ids("</s>")
+    assert json.loads((start / "start.json").read_text())["kind"] == "causal"
+
+
+def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders, texts, tmp_path):
+    start = make(folders["llama"], "masked", tmp_path / "start", bidirectional=True)
+    tokenizer = load_tokenizer(start)
+    documents = tokenize(texts, tokenizer, 64, "masked")
+    train_tiny(load_start(start, "masked", tokenizer), tokenizer, documents, tmp_path / "trained", "mlm")
+    trained, _ = choose_budget(tmp_path / "trained", "a")
+    model = load_model(trained, "masked")
+    ids = torch.tensor([[5, tokenizer.mask_token_id, 6], [5, tokenizer.mask_token_id, 7]])
+    seen = torch.tensor([[1, 1, 1], [1, 1, 0]])
+    for mask in (None, torch.ones_like(seen)):
+        logits = model(input_ids=ids, attention_mask=mask).logits[:, 1]
+        assert not torch.allclose(logits[0], logits[1])
+    with torch.no_grad():
+        alone, padded = (
+            model(input_ids=ids[1:, :2]).logits,
+            model(input_ids=ids, attention_mask=seen).logits,
+        )
+    torch.testing.assert_close(alone[0], padded[1, :2])
+    filled = fill([texts[0]], [[(4, 7)]], model, tokenizer, order="left_to_right")
+    assert filled.fills[0][0] and filled.ledger.passes
+    with pytest.raises(StudyError, match="a masked checkpoint .* where a causal one"):
+        load_model(trained, "causal")
+
+
+def write_graph(path, matrices, tables, norms, product="MatMulInteger"):
+    """Write an int8 graph as onnx.quantize leaves it: matrices renamed, transposed and scaled; tables by name."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    tensors, nodes = [], []
+
+    def add(stem, value, zero):
+        whole = np.clip(np.round(value / 0.01) + zero, *((0, 255) if zero else (-128, 127)))
+        kind = np.uint8 if zero else np.int8
+        for ending, array in (
+            ("quantized", whole.astype(kind)),
+            ("scale", np.float32(0.01)),
+            ("zero_point", kind(zero)),
+        ):
+            tensors.append(numpy_helper.from_array(np.asarray(array), f"{stem}_{ending}"))
+
+    for number, (module, weight) in enumerate(matrices.items()):
+        add(f"onnx::MatMul_{number}", weight.T, 0)
+        inputs = ["x", f"onnx::MatMul_{number}_quantized", "zx", f"onnx::MatMul_{number}_zero_point"]
+        if product == "MatMul":
+            inputs = ["x", f"onnx::MatMul_{number}_DequantizeLinear_Output"]
+        nodes.append(helper.make_node(product, inputs, [f"y{number}"], f"/{module}/MatMul_quant"))
+    for name, value in tables.items():
+        add(name, value, 128)
+    tensors += [numpy_helper.from_array(value, name) for name, value in norms.items()]
+    x = helper.make_tensor_value_info("x", TensorProto.UINT8, [None, None])
+    y = helper.make_tensor_value_info("y0", TensorProto.INT32, [None, None])
+    save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], tensors)), path)
+
+
+@pytest.mark.parametrize("product", ["MatMulInteger", "MatMul"])
+def test_onnx_weights_come_back_under_their_modules(product, tmp_path):
+    weight, table = np.array([[0.1, -0.2], [0.3, 0.0], [0.05, 1.27]]), np.array([[-1.28, 0.5]])
+    norm = np.array([1.5, 2.0], dtype=np.float32)
+    write_graph(
+        tmp_path / "g.onnx",
+        {"enc/q": weight},
+        {"enc.table.weight": table},
+        {"enc.norm.weight": norm},
+        product,
+    )
+    read = read_weights(tmp_path / "g.onnx")
+    assert read.keys() == {"enc.q.weight", "enc.table.weight", "enc.norm.weight"}
+    assert read["enc.q.weight"].numpy() == pytest.approx(weight, abs=1e-6)
+    assert read["enc.table.weight"].numpy() == pytest.approx(table, abs=1e-6)
+    assert read["enc.norm.weight"].tolist() == norm.tolist()
+
+
+def test_graphs_of_another_network_are_one_line(tmp_path):
+    for side in ("encoder", "decoder"):
+        write_graph(tmp_path / f"{side}.onnx", {"enc/q": np.eye(2)}, {}, {})
+    with pytest.raises(StudyError, match="not those of a T5"):
+        read_t5(tmp_path, 0)
+    (tmp_path / "encoder.onnx").write_bytes(b"\xff\xff no graph")
+    with pytest.raises(StudyError, match="encoder.onnx: cannot be read as an ONNX graph"):
+        read_t5(tmp_path, 0)
+    write_graph(tmp_path / "tagger.onnx", {"enc/q": np.eye(2)}, {}, {})
+    with pytest.raises(StudyError, match="not that of a DistilBERT"):
+        read_distilbert(tmp_path, 0)
+
+
+def write_tagger(folder):
+    """Write a tiny DistilBERT tagger as an int8 graph with its tags and a tokenizer that cuts; return its weights."""
+    torch.manual_seed(3)
+    tokenizer = train_tokenizer(["some words to learn, and more words"] * 3, 60)
+    tokenizer.backend_tokenizer.enable_truncation(4)
+    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    shape = {"dim": 64, "n_heads": 1, "n_layers": 2, "hidden_dim": 96, "max_position_embeddings": 32}
+    tags = ["$KEEP", "$DELETE", "$CASE_LOWER"]
+    (folder / "tag_vocab.json").write_text(json.dumps({"tags": tags}))
+    config = DistilBertConfig(vocab_size=len(tokenizer), num_labels=len(tags), **shape)
+    model = DistilBertForTokenClassification(config)
+    weights = {n: v.detach().numpy() for n, v in model.state_dict().items()}
+    ends = ("_lin.weight", "lin1.weight", "lin2.weight", "classifier.weight")
+    inner = [n for n in weights if n.endswith(ends)]
+    tables = [n for n in weights if n.endswith("_embeddings.weight")]
+    rest = {n: v for n, v in weights.items() if n not in inner and n not in tables}
+    modules = {
+        n.removesuffix(".weight").replace(".", "/").replace("layer/", "layer."): weights[n] for n in inner
+    }
+    write_graph(folder / "tagger.onnx", modules, {n: weights[n] for n in tables}, rest, "MatMul")
+    return weights
+
+
+def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
+    weights = {n: v for n, v in write_tagger(tmp_path).items() if n.startswith("distilbert.")}
+    model, tokenizer, note = start_from_checkpoint(tmp_path, "masked", 0)
+    read = model.state_dict()
+    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
+    assert (
+        note.has_new_head
+        and model.vocab_projector.weight is model.distilbert.embeddings.word_embeddings.weight
+    )
+    assert torch.equal(
+        start_from_checkpoint(tmp_path, "masked", 0)[0].vocab_transform.weight, read["vocab_transform.weight"]
+    )
+    assert (
+        len(tokenizer("some words to learn, and more words").input_ids) > 4
+        and tokenizer.mask_token_id is not None
+    )
+    with pytest.raises(StudyError, match="causal"):
+        start_from_checkpoint(tmp_path, "causal", 0)
+
+
+def test_a_tagger_comes_back_with_its_tags_and_its_layer(tmp_path):
+    weights = write_tagger(tmp_path)
+    model, tokenizer = read_tagger(tmp_path)
+    read = model.state_dict()
+    assert read.keys() == weights.keys() and model.config.id2label[1] == "$DELETE"
+    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
+    assert len(tokenizer("some words to learn, and more words").input_ids) > 4
+    (tmp_path / "tag_vocab.json").unlink()
+    with pytest.raises(StudyError, match="its tags are not those of a DistilBERT tagger"):
+        read_tagger(tmp_path)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dropout_is_off_whatever_a_checkpoint_came_with(name, folders, texts, tmp_path):
+    """A pass in training mode says what one in evaluation mode says."""
+    kind = NETWORKS[name][2]
+    model = load_start(make(folders[name], kind, tmp_path), kind, load_tokenizer(folders[name]))
+    batch = {"input_ids": torch.arange(5, 25)[None]}
+    batch |= {"decoder_input_ids": batch["input_ids"]} if kind == "seq2seq" else {}
+    with torch.no_grad():
+        assert torch.equal(model.eval()(**batch).logits, model.train()(**batch).logits)
+
+
+def test_random_weights_take_shape_and_tokenizer_of_an_encoder_and_only_those(folders, tmp_path):
+    made = {}
+    for name, start in (("new", "scratch"), ("again", "scratch"), ("pretrained", "encoder")):
+        folder = tmp_path / name
+        make_start({"start": start, "encoder": str(folders["bert"]), "seed": 1}, {}, folder, Runtime())
+        made[name] = load_model(folder, "masked").state_dict()
+    layer = "bert.encoder.layer.0.output.dense.weight"
+    assert {key: one.shape for key, one in made["new"].items()} == {
+        key: one.shape for key, one in made["pretrained"].items()
+    }
+    assert torch.equal(made["new"][layer], made["again"][layer])
+    assert not torch.equal(made["new"][layer], made["pretrained"][layer])
+    assert load_tokenizer(tmp_path / "new").get_vocab() == load_tokenizer(folders["bert"]).get_vocab()
