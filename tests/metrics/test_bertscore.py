@@ -65,7 +65,7 @@ def test_bertscore_names_its_weights_and_no_path(encoder_folder):
 def test_a_missing_encoder_or_layer_is_one_clear_line(encoder_folder, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     absent, unweighted = make_encoder(tmp_path / "nothing" / "here"), make_encoder(tmp_path)
-    assert_refused("neither a folder nor", make_bertscore(absent).statistics, ["a"], ["a"])
+    assert_refused("does not exist", make_bertscore(absent).statistics, ["a"], ["a"])
     shallow = make_bertscore(make_encoder(encoder_folder, layers=9))
     assert_refused("choose 1 to 3", shallow.statistics, ["a"], ["a"])
     assert_refused("safetensors", make_bertscore(unweighted).signature)
