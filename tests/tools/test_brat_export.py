@@ -4,6 +4,7 @@ import json
 
 import pytest
 from aspirin import DOCUMENT, WORDS, fill
+from forged_store import sign
 
 from mlm_vs_clm.corpora import Corpus, save
 from mlm_vs_clm.documents import Document, Entity
@@ -63,6 +64,10 @@ def make_store(folder):
     save_filled(generation / "fills.jsonl", [fill(["", "mild", "fevers"])])
     inputs = {"corpus": "corpus/c", "corruption": "corrupt/k"}
     (generation / "artifact.json").write_text(json.dumps({"inputs": inputs}))
+    sign(generation)
+    for name in inputs.values():
+        (folder / name / "artifact.json").write_text("{}")
+        sign(folder / name)
     return generation
 
 

@@ -178,13 +178,24 @@ def damaged_files(folder: Path) -> list[str]:
     return [name for name, path in paths.items() if not path.is_file() or hash_file(path) != files[name]]
 
 
-def explain_damage(folder: Path) -> str:
-    """Return why an artifact, or one that it was made from, cannot be believed; nothing where all are whole."""
-    if not folder.is_dir():
-        return f"{name_of(folder)} is not stored: run the command that made it again"
-    if damaged := damaged_files(folder):
-        return f"{name_of(folder)}/{damaged[0]} is missing or was changed: run the command that made it again"
-    return next(filter(None, map(explain_damage, inputs_of(folder).values())), "")
+def explain_damage(folder: Path, known: dict[Path, str] | None = None) -> str:
+    """Return why an artifact, or one that it was made from, cannot be believed; nothing where all are whole.
+
+    What was removed from the store is no damage. `known` keeps what was found, so that each artifact is read once.
+    """
+    known = {} if known is None else known
+    if folder not in known:
+        known[folder] = _find_damage(folder)
+        if not known[folder]:
+            stored = [path for path in inputs_of(folder).values() if path.is_dir()]
+            known[folder] = next(filter(None, (explain_damage(path, known) for path in stored)), "")
+    return known[folder]
+
+
+def _find_damage(folder: Path) -> str:
+    damaged = damaged_files(folder)
+    reason = f"{name_of(folder)}/{damaged[0]} is missing or was changed" if damaged else ""
+    return reason and f"{reason}: run the command that made it again"
 
 
 def refuse_damaged(folder: Path) -> None:

@@ -7,7 +7,6 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
     """
     if stage not in STAGES:
         raise StudyError(f"stage={stage} has no table: choose one of {', '.join(STAGES)}")
-    table = _order([describe(folder) for folder in keep_whole(sorted(Path(store, stage).glob("[!.]*")))])
+    table = _order(describe_whole(sorted(Path(store, stage).glob("[!.]*"))))
     for name, values in chosen.items() if len(table) else ():
         column = ALIASES.get(name, name)
         if column not in table:
@@ -58,17 +57,21 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
     return table.sort_values([name for name in CELL if name in table], ignore_index=True)
 
 
-def keep_whole(folders: Iterable[Path]) -> list[Path]:
-    """Return the artifacts that are as they were written; say on stderr which others are left out, and why."""
-    explain, kept = cache(explain_damage), []
+def describe_whole(folders: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return the rows of the artifacts that are as they were written; say on stderr which others are left out, and why."""
+    known: dict[Path, str] = {}
+    rows = []
     for folder in folders:
         if not (folder / RECORD).exists():
             continue
-        if reason := explain(folder):
+        reason = explain_damage(folder, known)
+        try:
+            rows += [] if reason else [describe(folder)]
+        except OSError as error:  # a result that it was made from was removed
+            reason = f"{error.filename} is not stored: run the command that made it again"
+        if reason:
             print(f"left out {name_of(folder)}: {reason}", file=sys.stderr)
-        else:
-            kept.append(folder)
-    return kept
+    return rows
 
 
 def describe(folder: Path) -> dict[str, Any]:
