@@ -34,6 +34,7 @@ from .text import (
 )
 
 FillTexts = Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]
+HALF = "\ufffd"  # what a decoder writes for bytes that are no character
 FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "masked": fill_masked,
     "causal": fill_causal,
@@ -54,7 +55,8 @@ class Filled:
     fills: what each blank of each text was filled with. spans: the characters of each fill in its new text (None for
     an empty one). ledger: what it cost. skipped: the ids of documents that could not be filled, with the reason; their
     blanks are left out, or kept as they were where the blanks themselves were wrong. n_unanswered: the blanks of the
-    other documents for which the model gave no answer (an empty fill).
+    other documents for which the model gave no answer (an empty fill) or one with half of a character in it, as tokens
+    of bytes can make one in a blank of several.
     """
 
     texts: list[str]
@@ -280,6 +282,6 @@ def _gather(
 ) -> Filled:
     filled = [made.get(text.id) or leave_unfilled(text) for text in blanked]
     spans = [[one.spans[w] for w in text.blanks] for text, one in zip(blanked, filled, strict=True)]
-    n_unanswered = sum(fill == "" for one in made.values() for fill in one.fills)
+    n_unanswered = sum(not fill or HALF in fill for one in made.values() for fill in one.fills)
     texts, fills = [one.text for one in filled], [one.fills for one in filled]
     return Filled(texts, fills, spans, ledger, skipped, n_unanswered)

@@ -55,7 +55,7 @@ def test_every_blank_is_filled_and_the_rest_is_kept_byte_for_byte(name, networks
         assert [made[slice(*place)] if place else "" for place in places] == fills
         assert made == rebuild(text, blanks, fills)
         assert not any(mark in " ".join(fills) for mark in tokenizer.all_special_tokens)
-    assert filled.n_unanswered == sum(one == "" for fills in filled.fills for one in fills)
+    assert filled.n_unanswered == sum(not one or "\ufffd" in one for fills in filled.fills for one in fills)
 
 
 def rebuild(text, blanks, fills):

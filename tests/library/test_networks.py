@@ -289,3 +289,12 @@ def favour(model, token):
     bias = torch.zeros(model.config.vocab_size)
     bias[token] = 500.0
     head.register_forward_hook(lambda module, read, logits: logits + bias)
+
+
+def test_a_blank_of_several_tokens_with_half_a_character_is_counted(texts):
+    """H12: each of its tokens may be a part of a character, and together they are none."""
+    tokenizer = roberta_like(texts)
+    model = build("masked", "roberta", tokenizer)
+    favour(model, tokenizer.convert_tokens_to_ids("â"))
+    made = fill(["He said,(___)"], "___", model, tokenizer, counts=[[2]])
+    assert "\ufffd" in made.texts[0] and made.n_unanswered == 1
