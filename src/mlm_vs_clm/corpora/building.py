@@ -16,7 +16,7 @@ from .readers.given_problems import RULE as PROBLEMS_RULE
 from .readers.given_problems import list_complete
 from .readers.hub import HUB
 from .readers.official import RULE as OFFICIAL_RULE
-from .readers.official import feeds_of, split_by_part, tell_apart
+from .readers.official import feeds_of, separate_ids, split_by_part
 from .sources import LICENSED, SOURCES, CorpusSource
 from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
@@ -161,7 +161,7 @@ def gather(
         paths = ", ".join(map(str, files.values()))
         raise StudyError(f"{paths}: no document with text could be read: give a path that holds some")
     if len(results) > 1:
-        tell_apart(results)
+        separate_ids(results)
     problems = [problem for result in results.values() for problem in result.problems]
     counted = sum((result.counted for result in results.values()), Counter())
     windows_rule = f"{WINDOWS_RULE}; {min_words} to {max_words} words"

@@ -66,7 +66,7 @@ def split_by_part(result: ReaderResult) -> dict[str, ReaderResult]:
     return parts
 
 
-def tell_apart(results: dict[str, ReaderResult]) -> None:
+def separate_ids(results: dict[str, ReaderResult]) -> None:
     """Give a document whose id a file of another official split has too the split before its id."""
     known = ReaderResult()
     for part, result in results.items():
