@@ -33,7 +33,7 @@ def test_a_number_that_is_none_is_refused_by_whoever_takes_it(name, start, causa
 @pytest.mark.parametrize("counts", [*BROKEN, 0, 1.5, 10**12])
 def test_a_number_of_tokens_is_a_whole_number(counts, start, tokenizer):
     with pytest.raises(
-        BlankfillError, match="document 0: 1 blanks need as many token counts, each 1 or more"
+        BlankfillError, match="0: (1 blanks need as many token counts, each|each is a whole number)"
     ):
         fill(["Take ___ now"], "___", start, tokenizer, counts=[[counts]])
 
@@ -61,5 +61,5 @@ def test_a_likelihood_that_is_not_finite_names_its_document(start, tokenizer):
     model = deepcopy(start)
     with torch.no_grad():
         model.get_output_embeddings().bias.fill_(float("nan"))
-    with pytest.raises(BlankfillError, match="document 0: .* not finite"):
+    with pytest.raises(BlankfillError, match="no finite numbers in document 0"):
         score(["Take it now"], [[(5, 7)]], model, tokenizer)

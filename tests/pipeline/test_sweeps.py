@@ -320,6 +320,8 @@ def test_the_commands_for_a_cluster_name_every_cell_of_the_scale():
     named = set()
     for line in re.findall(r"^python experiments/score.py -m (.*)$", page, re.MULTILINE):
         given = {key: value.split(",") for key, value in (word.split("=", 1) for word in line.split())}
+        if not {"corpus", "masking", "arm", "seed"} <= given.keys():  # an example of a small sweep
+            continue
         for corpus, masking, arm, seed in itertools.product(
             *(given[k] for k in ("corpus", "masking", "arm", "seed"))
         ):
