@@ -97,11 +97,11 @@ def _copy(source: Path, target: Path) -> None:
 
 def write_pages(blocks: Blocks, optional: Collection[str] = ()) -> None:
     """Write each block between its markers, in each of PAGES that has them; only blocks of `optional` may have none."""
-    before = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    before = {page: page.read_text(encoding="utf-8") for page in PAGES if page.is_file()}
     after = dict(before)
     for name, text in blocks.items():
-        marked = [page for page in PAGES if f"<!-- begin: {name} -->" in before[page]]
-        for page in marked or PAGES[: name not in optional]:
+        marked = [page for page, content in before.items() if f"<!-- begin: {name} -->" in content]
+        for page in marked or list(before)[: name not in optional]:
             after[page] = write_between_markers(after[page], name, text)
     for page, text in after.items():
         if text != before[page]:
