@@ -9,7 +9,7 @@ from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks
-from mlm_vs_clm.report.blocks import BLOCKS, draw_answer, make_blocks
+from mlm_vs_clm.report.blocks import BLOCKS, tell_all, make_blocks
 from mlm_vs_clm.report.rendering import write_between_markers
 
 read_once = cache(read_tables)
@@ -30,12 +30,12 @@ def test_the_pages_say_what_the_committed_results_say(name):
         assert marked and all(write_between_markers(page, marker, text) == page for page in marked)
 
 
-def test_the_figure_of_readme_is_drawn_from_the_committed_results(tmp_path):
+def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path):
     for name in STUDIES:
         (tmp_path / name).symlink_to(ROOT / "results" / name)
-    draw_answer(tmp_path)
-    made = tmp_path / "figures" / "answer.svg"
-    assert made.read_bytes() == (ROOT / "results" / "figures" / "answer.svg").read_bytes(), "run `make page`"
+    tell_all(tmp_path)
+    for name in ("figures/answer.svg", "evidence.csv"):
+        assert (tmp_path / name).read_bytes() == (ROOT / "results" / name).read_bytes(), "run `make page`"
 
 
 def test_readme_is_written_from_the_tables_alone(tmp_path, monkeypatch):

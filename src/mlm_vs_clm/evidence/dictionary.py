@@ -19,6 +19,7 @@ TABLES = {
     "sanity": "whether a metric ranks original, competent arms, floors and unfilled text as it should",
     "headroom": "utility as a share of the way from unfilled to real text",
     "gap": "paired differences between arms in the scores of text, at the main cell",
+    "comparisons": "paired differences between arms in the scores of text, at every masking",
     "utility_gap": "paired differences between arms in utility, at the main cell",
     "runs": "the differences of `gap` and `utility_gap`, seed by seed",
     "learning": "scores of an arm at every token budget at which its training kept a model",

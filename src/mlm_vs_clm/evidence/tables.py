@@ -42,6 +42,7 @@ COLUMNS = {
     ).split(),
     "gap": f"corpus comparison first second scope metric value low high p n {VERDICT}".split(),
     "utility_gap": f"corpus comparison first second task metric value low high p n {VERDICT}".split(),
+    "comparisons": f"corpus comparison first second strategy ratio scope metric value low high p n runs {VERDICT}".split(),
     "runs": f"corpus comparison first second scope metric seed value low high n {VERDICT}".split(),
     "learning": (
         "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n excluded_because"
@@ -76,6 +77,7 @@ KEYS = {  # the columns that name a row
     "headroom": ["corpus", "strategy", "ratio", "trained_on"],
     "gap": ["corpus", "comparison", "scope", "metric"],
     "utility_gap": ["corpus", "comparison", "metric"],
+    "comparisons": ["corpus", "comparison", "strategy", "ratio", "scope", "metric"],
     "runs": ["corpus", "comparison", "scope", "metric", "seed"],
     "learning": ["corpus", "arm", "seed", "scope", "metric", "budget"],
     "curve": ["corpus", "comparison", "scope", "metric", "matching", "budget"],
@@ -98,7 +100,7 @@ NUMBERS = (
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false
-RARE = ("variants", "findings")  # tables without a file where they have no rows
+RARE = ("variants", "findings", "comparisons")  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 
 

@@ -15,6 +15,7 @@ from ..corpora import load_split
 from ..errors import StudyError
 from ..evidence.answers import answer
 from ..evidence.claims import hash_rules, list_comparisons
+from ..evidence.comparisons import compare_maskings
 from ..evidence.competence import exclude, judge_competence
 from ..evidence.correlation import compare_at_same_masking, correlate_tables
 from ..evidence.curve import compare_along, exclude_along, list_learning
@@ -51,7 +52,7 @@ from .cells import (
 from .config import ObjectiveConfig, TrainingConfig
 from .scoring import MetricStatistics, summarise
 
-JUDGED = ("gap", "utility_gap", "runs", "curve", "equal_compute")  # tables of differences
+JUDGED = ("gap", "comparisons", "utility_gap", "runs", "curve", "equal_compute")  # tables of differences
 Tables = dict[str, pd.DataFrame]
 SHOWN = 4  # documents per corpus on the page, the first ones
 
@@ -118,7 +119,8 @@ def gather_tables(settings: dict, inputs: dict[str, Path]) -> dict[str, pd.DataF
     slopes = compare_at_same_masking(*sources, resamples)
     tables["correlation"] = pd.concat([tables["correlation"], slopes], ignore_index=True)
     cells = [read_trained(path) for path in of_stage(inputs, "downstream")]
-    answers = answer(rules, Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples))
+    study = Study(map(read_scored, of_stage(inputs, "score")), cells, tables, resamples)
+    answers, tables["comparisons"] = answer(rules, study), compare_maskings(comparisons, study)
     tables["documents"] = list_documents(map(read_scored, of_stage(inputs, "score")), along)
     tables |= {"answers": answers, "sentences": write_sentences(answers, rules)}
     return tables | judge_tables(tables, rules, to_main(settings))

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from ..errors import StudyError
 from ..evidence.tables import read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, write_atomically
-from ..report.blocks import BLOCKS, Blocks, draw_answer, make_blocks, name_first
+from ..report.blocks import BLOCKS, Blocks, tell_all, make_blocks, name_first
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -75,7 +75,7 @@ def write_blocks(study: Path) -> None:
     if study.parent == ROOT / "results":
         write_pages(make_blocks(study), {study.name, name_first(study.name)})
         if study.name in BLOCKS:
-            draw_answer(study.parent)
+            tell_all(study.parent)
 
 
 def print_answers(tables: Tables) -> None:

@@ -14,6 +14,7 @@ from ..evidence.verdicts import NOT_RUN
 from . import style
 from .build import read_study, show_tables
 from .drawing import save, style_context
+from .evidence_table import write_evidence
 from .frames import load_frames
 from .ladder import draw_ladder, list_likelihoods, list_steps
 from .outcomes import decided_first, grid_table, keep_trained
@@ -64,9 +65,10 @@ def make_shared_blocks(results: Path) -> Blocks:
     return evidence | write_short_blocks(studies, results)
 
 
-def draw_answer(results: Path) -> None:
-    """Write `figures/answer.svg`, the differences of claim C1 step by step; same tables, same bytes."""
+def tell_all(results: Path) -> None:
+    """Write what rests on all studies: `evidence.csv` and `figures/answer.svg`, claim C1 step by step; same tables, same bytes."""
     studies, folder = read_studies(results), results / "figures"
+    write_evidence(studies, results)
     steps = list_steps(studies)
     if len(steps):
         folder.mkdir(exist_ok=True)

@@ -1,0 +1,59 @@
+"""The table `comparisons`: what claim C1 compares, at every masking of a study and by every measure that both arms have."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from .cells import Comparison
+from .competence import Place, mark
+from .gap import to_values
+from .measuring import Study
+from .tables import COLUMNS
+
+
+def compare_maskings(comparisons: Sequence[Comparison], study: Study) -> pd.DataFrame:
+    """Return one row per comparison, corpus, masking and measure; p is two-sided and not corrected.
+
+    Only what was run has a row. A difference is the first arm minus the second, over all seeds at which both filled the
+    same blanks. `excluded_because` says which arm is not competent at that masking.
+    """
+    rows, reasons = [], []
+    for comparison in comparisons:
+        for first, second in _pair_places(comparison, study):
+            for measure in _share_measures(first, second, study):
+                rows.append(_to_row(comparison, first, second, measure, study))
+                reasons.append([study.competence.explain(place) for place in (first, second)])
+    table = pd.DataFrame(rows, columns=[name for name in COLUMNS["comparisons"] if name not in ADDED])
+    return mark(table, list(zip(*reasons, strict=True)))
+
+
+ADDED = ("status", "direction", "size", "margin", "p_holm", "excluded_because")  # by `mark` and `judge_table`
+
+
+def _pair_places(comparison: Comparison, study: Study) -> Iterator[tuple[Place, Place]]:
+    """Yield the places of both arms at every corpus and masking where both were run."""
+    for first in study.scored:
+        second = (first[0], comparison.second, *first[2:])
+        if first[1] == comparison.first and second in study.scored:
+            yield first, second
+
+
+def _share_measures(first: Place, second: Place, study: Study) -> list[tuple[str, str]]:
+    """Return the measures (scope, metric) that a cell of either arm has."""
+    sides = [
+        {name for cell in study.scored[place].values() for name in cell.statistics}
+        for place in (first, second)
+    ]
+    return sorted(set.intersection(*sides))
+
+
+def _to_row(
+    comparison: Comparison, first: Place, second: Place, measure: tuple[str, str], study: Study
+) -> dict:
+    made = study.compare(first, second, measure)
+    return {
+        **{"corpus": first[0], "comparison": comparison.name, "first": first[1], "second": second[1]},
+        **{"strategy": first[2], "ratio": first[3], "scope": measure[0], "metric": measure[1]},
+        **to_values(made),
+        "runs": made.runs,
+    }
