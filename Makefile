@@ -1,6 +1,10 @@
 # `make help` lists the commands. `make reproduce` and `make test` work as the first command after a clone.
-SCALE ?= laptop
-TRACK ?= $(if $(filter paper,$(SCALE)),bert_t5,matched)
+ifeq ($(SCALE),paper)
+TRACK ?= bert_t5
+endif
+TRACK ?= matched
+# The smaller studies were designed for the longer trainings of `evening`.
+SCALE ?= $(if $(filter matched runs,$(TRACK)),laptop,evening)
 PYTHON ?= python3
 ARGS ?=
 VENV := .venv
@@ -16,7 +20,7 @@ export TOKENIZERS_PARALLELISM := false
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
-	@echo "  SCALE=smoke|laptop|desk|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
+	@echo "  SCALE=smoke|laptop|evening|desk|gpu|paper (default laptop), TRACK=matched|pretrained|... (conf/track), ARGS='any Hydra override'"
 
 install: $(READY) ## make the virtual environment with the exact versions of constraints.txt
 
@@ -72,7 +76,7 @@ verify: data ## compare a fresh report with the committed results, number by num
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings
 	@[ ! -d results/ratings ] || cp -r results/ratings outputs/verify  # the page shows them too
 	@$(PY) experiments/report.py $(CHOSEN) results=outputs/verify $(ARGS)
-	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed $(firstword $(wildcard results/$(RESULTS) results/records/$(RESULTS)) results/$(RESULTS))
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256

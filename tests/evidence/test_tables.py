@@ -45,9 +45,9 @@ def test_the_results_folder_of_a_notebook(tmp_path):
         tidy.find_results({}, tmp_path)
     for scale in ("laptop", "smoke"):
         (tmp_path / scale).mkdir()
-    (tmp_path / "smoke" / "scores.csv").touch()
+    (tmp_path / "smoke" / "study.yaml").touch()
     told = "No results at the scale laptop: reading smoke instead."
     assert tidy.find_results({}, tmp_path) == (tmp_path / "smoke", told)
-    (tmp_path / "laptop" / "scores.csv").touch()
+    (tmp_path / "laptop" / "study.yaml").touch()
     assert tidy.find_results({}, tmp_path)[0].name == "laptop"
     assert tidy.find_results({"MLM_VS_CLM_RESULTS": "elsewhere"}, tmp_path)[0].name == "elsewhere"

@@ -11,7 +11,7 @@ SIDES = {  # condition -> first, second, effect, direction, size
 STUDIES = {  # folder of results -> tokens, trainings by condition, what the effects are multiplied by
     "desk": (3_072_000, {"as reported": 1, "no leak": 1, "known length": 5, "both contexts": 1}, 1),
     "desk-short_runs": (768_000, {"known length": 5, "both contexts": 5}, 0.5),
-    "laptop-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
+    "evening-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
 }
 NATS = {"mlm": {0: 1.30, 1: 1.32}, "clm": {0: 1.34, 1: 1.38}, "infill": {0: 1.20}}  # arm -> seed -> value
 BLEU = {"bigram_both": 28.0, "bigram_left": 24.0}

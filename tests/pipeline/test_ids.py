@@ -5,10 +5,12 @@ from functools import cache
 import pandas as pd
 import pytest
 
+from mlm_vs_clm.files import list_studies
 from mlm_vs_clm.pipeline import command, study
 
 RESULTS = command.CONF.parent / "results"
-STUDIES = {path.parent.name: path.parent for path in RESULTS.glob("*/study.csv")}
+STUDIES = list_studies(RESULTS)
+CHANGED = {"evening-runs"}  # a record: its track compares more arms today
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
 pytestmark = pytest.mark.usefixtures("choose")
 
@@ -27,9 +29,9 @@ def cells_of(study_name, like=""):
 
 
 @pytest.mark.parametrize("table", STAGES)
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", sorted(STUDIES.keys() - CHANGED))
 def test_the_committed_rows_name_the_artifacts_that_the_settings_name(name, table):
-    named = set(pd.read_csv(RESULTS / name / f"{table}.csv")["artifact"])
+    named = set(pd.read_csv(STUDIES[name] / f"{table}.csv")["artifact"])
     stage = STAGES[table]
     cells = cells_of(name).items()
     assert named == {f"{stage}/{recipe.id}" for cell, recipe in cells if cell.startswith(f"{stage}/")}
@@ -40,7 +42,7 @@ def test_the_default_study_is_committed():
 
 
 def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_matched_study():
-    cells, matched = cells_of("laptop-runs"), cells_of("laptop", "laptop-runs")
+    cells, matched = cells_of("laptop-runs", "desk"), cells_of("laptop", "desk")
     trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
     assert sorted(name.split("/")[3] for name in trained) == ["0", "1", "2", "3", "4"]
     assert len({recipe.id for recipe in trained.values()}) == 5

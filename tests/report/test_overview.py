@@ -46,7 +46,7 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
         "laptop": make_study({}, no_leak, not_run, {"scope": "fills", "metric": "exact_match"}),
         "desk-short_runs": make_study({"runs": 5.0, "effect": 2.5}),
         "desk": make_study({"corpus": "abstracts", "excluded": "clm"} | SILENT, tokens=96_000),
-        "laptop-domains": make_study({}),
+        "evening-domains": make_study({}),
     }
     assert tabulate_evidence(studies).splitlines() == [
         "| condition | first - second | starts from | tokens per arm | trainings | abstracts | plots |",
@@ -105,7 +105,7 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     studies = {
         "laptop": make_study(once, at_entities, at_punctuation, floors, hidden),
         "desk-short_runs": make_study({"effect": 2.5}),
-        "laptop-orders": make_study(once, floors | {"effect": 1.0}),
+        "evening-orders": make_study(once, floors | {"effect": 1.0}),
     }
     studies["laptop"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
@@ -113,5 +113,5 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
         "| C1 One. | desk-short_runs | 1 | 0 | 0 |",
         "| C3 Two. | laptop: worst for masked | 1 | 0 | 0 |",
         "| C6 Three. | laptop: usable | 1 | 0 | 0 |",
-        "|  | laptop-orders: usable | 1 | 0 | 0 |",
+        "|  | evening-orders: usable | 1 | 0 | 0 |",
     ]

@@ -7,7 +7,7 @@ from fake_studies import make_studies
 
 from mlm_vs_clm.report.short_answer import describe_speed, shorten_tokens, span, write_short_blocks
 
-ALL = ("desk", "desk-short_runs", "laptop-causal_start")
+ALL = ("desk", "desk-short_runs", "evening-causal_start")
 BETTER_INFORMED = "Better text? No: better informed."
 NO_BETTER_DATA = "Better training data? No."
 
@@ -89,7 +89,7 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
 
 
 def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(studies, tmp_path):
-    rows = studies["laptop-causal_start"]["answers"]
+    rows = studies["evening-causal_start"]["answers"]
     rows.loc[rows["corpus"] == "plots", ["direction", "effect"]] = ["first", 2.0]
     told = write_short_blocks(studies, tmp_path)["short-answer"]
     assert "as good or better" not in told and "causal better on abstracts; masked better on plots" in told
@@ -157,7 +157,7 @@ def test_the_likelihood_says_as_much_as_the_trainings_agree_on(studies, tmp_path
 
 def test_a_study_of_another_start_or_no_study_says_nothing(tmp_path):
     assert write_short_blocks({}, tmp_path) == {}
-    assert write_short_blocks({"laptop-pretrained": make_studies(names=["desk"])["desk"]}, tmp_path) == {}
+    assert write_short_blocks({"evening-pretrained": make_studies(names=["desk"])["desk"]}, tmp_path) == {}
 
 
 def test_the_speed_is_that_of_the_benchmark(tmp_path):

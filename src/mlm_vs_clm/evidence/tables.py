@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StudyError
-from ..files import hash_lines, list_hashes
+from ..files import hash_lines, list_hashes, list_studies
 from ..tasks import TASKS
 
 OVERALL = "overall"  # all corpora together
@@ -176,12 +176,13 @@ def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, s
     if named := environment.get("MLM_VS_CLM_RESULTS"):
         return Path(named), f"Reading {Path(named).name}, as MLM_VS_CLM_RESULTS says."
     scale = environment.get("MLM_VS_CLM_SCALE", "laptop")
-    present = sorted(path.parent for path in Path(results).glob("*/scores.csv"))
+    present = list_studies(results)
     if not present:
         raise StudyError(f"no results in {results}: run `make reproduce` first")
-    if Path(results) / scale in present:
-        return Path(results) / scale, f"Reading the scale {scale}."
-    return present[0], f"No results at the scale {scale}: reading {present[0].name} instead."
+    if scale in present:
+        return present[scale], f"Reading the scale {scale}."
+    other = min(present)
+    return present[other], f"No results at the scale {scale}: reading {other} instead."
 
 
 def hash_tables(folder: Path) -> str:

@@ -99,7 +99,7 @@ class TrainingConfig:
 
 # Of what a model changes of `scale.training`, and of the shape of a new one.
 CHANGED = {each.name: each.metadata[RANGE] for each in fields(TrainingConfig)} | {
-    "budget_share": Range(0, 1, above=True)
+    "budget_share": Range(0, 100, above=True)
 }
 SHAPE = {
     "layers": Range(1, 200, whole=True),
@@ -116,7 +116,7 @@ class ModelConfig:
     `source` is a hub id (at `revision`), a folder, or `package:<name>`; random weights take its shape and its
     tokenizer. `opening` is the token that opens a text where the tokenizer has none for that. `bidirectional` makes
     a masked model of a causal checkpoint. `training` holds what this model changes of `scale.training`, with
-    `budget_share` for its share of the token budget.
+    `budget_share` for its share of the token budget (2: twice as many).
     """
 
     name: str = MISSING

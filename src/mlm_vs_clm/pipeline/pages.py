@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 
 from ..errors import StudyError
-from ..files import ROOT
+from ..files import ROOT, list_studies
 from ..report import make_page
-from ..report.frames import STUDY
 from .publish import write_blocks
 
 
@@ -19,9 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Make the pages; raises StudyError for a folder that holds no study."""
-    studies = [Path(name) for name in chosen.studies] or [
-        path.parent for path in sorted((ROOT / "results").glob(f"*/{STUDY}"))
-    ]
+    studies = [Path(name) for name in chosen.studies] or list_studies(ROOT / "results").values()
     for study in studies:
         if not study.is_dir():
             raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")

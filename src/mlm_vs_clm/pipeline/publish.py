@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 
 from ..errors import StudyError
 from ..evidence.tables import read_tables
-from ..files import MANIFEST, ROOT, explain_os_error, write_atomically
+from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
 from ..report.blocks import BLOCKS, Blocks, tell_all, make_blocks, name_first
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
@@ -72,10 +72,10 @@ def publish(report: Path, results: str, name: str) -> None:
 def write_blocks(study: Path) -> None:
     """Write the blocks of README and docs that tell a study of `results`, and README's figure; another folder has none."""
     study = study.absolute()
-    if study.parent == ROOT / "results":
+    if locate_results(study) == ROOT / "results":
         write_pages(make_blocks(study), {study.name, name_first(study.name)})
         if study.name in BLOCKS:
-            tell_all(study.parent)
+            tell_all(locate_results(study))
 
 
 def print_answers(tables: Tables) -> None:

@@ -11,6 +11,7 @@ from ..corpora.card import card_markdown
 from ..evidence.cells import group_by
 from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
+from ..files import locate_results, list_studies
 from . import style
 from .build import read_study, show_tables
 from .drawing import save, style_context
@@ -51,10 +52,13 @@ def make_blocks(results: Path) -> Blocks:
     """
     tables = read_tables(results)
     blocks = BLOCKS.get(results.name, describe_panels)(tables)
+    root = locate_results(results)
+    links = f"results/{results.name}/", f"{results.relative_to(root.parent).as_posix()}/"
+    blocks = {name: text.replace(*links) for name, text in blocks.items()}
     if results.name == "laptop":
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if results.name in BLOCKS:
-        blocks |= make_shared_blocks(results.parent)
+        blocks |= make_shared_blocks(root)
     return blocks
 
 
@@ -78,7 +82,8 @@ def tell_all(results: Path) -> None:
 
 def read_studies(results: Path) -> dict[str, Tables]:
     """Return the tables of the studies on the claims in `results`, by folder, in the order of BLOCKS."""
-    return {name: read_tables(results / name) for name in BLOCKS if (results / name / "study.csv").is_file()}
+    folders = list_studies(results)
+    return {name: read_tables(folders[name]) for name in BLOCKS if name in folders}
 
 
 def describe_matched(tables: Tables) -> Blocks:
@@ -294,15 +299,16 @@ def describe_findings(tables: Tables) -> str:
 # By folder of results, in the order of the tables on all studies.
 BLOCKS: dict[str, Callable[[Tables], Blocks]] = {
     "laptop": describe_matched,
-    "laptop-runs": describe_seeds,
+    "evening": partial(describe_one, "evening", "The same comparison with three times the training, from another encoder"),
+    "evening-runs": describe_seeds,
     "desk": partial(describe_one, "desk", "The same comparison with four times the training"),
     "desk-short_runs": partial(
         describe_one, "short", "The same comparison, each arm trained 5 times on as many tokens"
     ),
-    "laptop-causal_start": partial(describe_one, "start", "The same comparison from a causal checkpoint"),
-    "laptop-pretrained": describe_pretrained,
-    "laptop-domains": partial(
+    "evening-causal_start": partial(describe_one, "start", "The same comparison from a causal checkpoint"),
+    "evening-pretrained": describe_pretrained,
+    "evening-domains": partial(
         describe_one, "domains", "Trained on the domain, or on the other two", claim="C4"
     ),
-    "laptop-orders": describe_panels,
+    "evening-orders": describe_panels,
 }

@@ -10,9 +10,9 @@ import yaml
 from ..errors import StudyError
 from ..evidence import documents
 from ..evidence import tables as tidy
-from ..files import read_lines, write_csv, write_lines
+from ..files import STUDY, read_lines, write_csv, write_lines
 
-STUDY, EXAMPLES = "study.yaml", "examples.jsonl"
+EXAMPLES = "examples.jsonl"
 DERIVED = ("findings",)  # tables that follow from the others
 Rows = dict[str, pd.DataFrame]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-STUDIES = ("laptop", "desk-short_runs", "desk", "laptop-causal_start")
-ENCODER, CAUSAL = STARTS["desk"], STARTS["laptop-causal_start"]
+STUDIES = ("laptop", "desk-short_runs", "desk", "evening-causal_start")
+ENCODER, CAUSAL = STARTS["desk"], STARTS["evening-causal_start"]
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 STEPS: dict[Step, str] = {  # from top to bottom
     (ENCODER, "as reported"): "as the paper compares them: originals in sight",

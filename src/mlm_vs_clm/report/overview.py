@@ -13,15 +13,16 @@ from .tables import DASH, markdown_row
 from .wording import at_first_measure
 
 STARTS = {  # the weights that the arms of a study on claim C1 start from, by folder of results, shortest training first
-    "laptop-runs": "one encoder",
     "laptop": "one encoder",
+    "evening-runs": "one encoder",
+    "evening": "one encoder",
     "desk-short_runs": "one encoder",
     "desk": "one encoder",
-    "laptop-causal_start": "one causal checkpoint",
-    "laptop-pretrained": "a checkpoint per arm",
+    "evening-causal_start": "one causal checkpoint",
+    "evening-pretrained": "a checkpoint per arm",
 }
 # A study, and the one that repeats some of its comparisons over several trainings on as many tokens.
-REPEATED = {"laptop": "desk-short_runs", "laptop-orders": "laptop-runs"}
+REPEATED = {"evening": "desk-short_runs", "evening-orders": "evening-runs"}
 AS_STATED = {  # by claim, or claim and condition: the side that is ahead by more than the margin, or INSIDE it, as the claim says
     "C1": (FIRST,),
     "C2": (FIRST,),

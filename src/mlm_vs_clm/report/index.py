@@ -1,0 +1,80 @@
+"""`index.html`: one row per study, with its question, its size, what it found, and its page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from ..evidence.tables import read_tables
+from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
+from ..files import STUDY
+from . import style
+from .ladder import count_tokens
+from .overview import STARTS
+from .page import make_environment
+from .sentences import Tables
+from .wording import at_first_measure
+
+FILE = "index.html"
+QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
+CONDITIONS = {  # of claim C1 -> the causal model in a column
+    "as reported": "causal as in the paper",
+    "known length": "causal, text before the gap",
+    "both contexts": "causal, both sides",
+}
+AHEAD = {FIRST: "masked", SECOND: "causal"}
+
+
+def write_index(studies: Mapping[str, Path], results: Path) -> None:
+    """Write the page that lists the studies of a folder of results; same tables, same bytes."""
+    rows = [describe_study(name, folder, results) for name, folder in studies.items()]
+    template = make_environment().get_template("index.html")
+    html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
+    (results / FILE).write_text(html, encoding="utf-8", newline="\n")
+
+
+def describe_study(name: str, folder: Path, results: Path) -> dict:
+    """Return the row of a study: name, question, start, tokens, trainings, a cell per condition, and links."""
+    about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
+    tables = read_tables(folder)
+    answers = tables["answers"]
+    return {
+        "name": name,
+        "question": about.get("question") or QUESTION,
+        "start": STARTS.get(name, ""),
+        "tokens": count_tokens(tables),
+        "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
+        "cells": [tell_condition(answers, condition) for condition in CONDITIONS],
+        "finding": find_first(tables),
+        "page": f"{folder.relative_to(results).as_posix()}/report.html",
+        "command": about["command"],
+    }
+
+
+def tell_condition(answers: pd.DataFrame, condition: str) -> str:
+    """Return who is ahead in BLEU, by corpus where the corpora differ: "masked +3.8 to +4.2"; "" where it was not run."""
+    rows = at_first_measure(answers[(answers["claim"] == "C1") & (answers["condition"] == condition)])
+    rows = rows[rows["effect"].notna()]
+    words = {row.corpus: name_ahead(row) for row in rows.itertuples(index=False)}
+    if len(set(words.values())) == 1:
+        return f"{next(iter(words.values()))} {span(rows['effect'])}"
+    return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words))
+
+
+def name_ahead(row) -> str:
+    """Return the side that a verdict has ahead, or why it has none."""
+    if row.status != MADE:
+        return "undecided"
+    return AHEAD.get(row.direction, "equal" if row.size == INSIDE else "not settled")
+
+
+def span(effects: Sequence[float]) -> str:
+    """Return the lowest and the highest of several differences, with their signs."""
+    return f"{min(effects):+.1f} to {max(effects):+.1f}"
+
+
+def find_first(tables: Tables) -> str:
+    """Return the sentence of a study's first figure; "" for a study without a question of its own."""
+    findings = tables["findings"]
+    return str(findings["sentence"].iloc[0]) if len(findings) else ""
