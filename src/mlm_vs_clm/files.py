@@ -65,7 +65,12 @@ def explain_os_error(error: Exception, place: Path, advice: str = "choose anothe
 def list_studies(results: Path) -> dict[str, Path]:
     """Return the folder of each study in `results`, by name; one of `results/records` only where it was not run again."""
     places = (Path(results) / RECORDS, Path(results))
-    return {folder.name: folder for place in places for folder in sorted(place.glob("*")) if (folder / STUDY).is_file()}
+    return {
+        folder.name: folder
+        for place in places
+        for folder in sorted(place.glob("*"))
+        if (folder / STUDY).is_file()
+    }
 
 
 def locate_results(study: Path) -> Path:

@@ -9,7 +9,7 @@ from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks
-from mlm_vs_clm.report.blocks import BLOCKS, tell_all, make_blocks
+from mlm_vs_clm.report.blocks import BLOCKS, make_blocks, tell_all
 from mlm_vs_clm.report.rendering import write_between_markers
 
 read_once = cache(read_tables)

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from ..errors import StudyError
 from ..evidence.tables import read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
-from ..report.blocks import BLOCKS, Blocks, tell_all, make_blocks, name_first
+from ..report.blocks import BLOCKS, Blocks, make_blocks, name_first, tell_all
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables

@@ -11,12 +11,13 @@ from ..corpora.card import card_markdown
 from ..evidence.cells import group_by
 from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
-from ..files import locate_results, list_studies
+from ..files import list_studies, locate_results
 from . import style
 from .build import read_study, show_tables
 from .drawing import save, style_context
 from .evidence_table import write_evidence
 from .frames import load_frames
+from .index import write_index
 from .ladder import draw_ladder, list_likelihoods, list_steps
 from .outcomes import decided_first, grid_table, keep_trained
 from .overview import count_claims, tabulate_evidence
@@ -70,9 +71,13 @@ def make_shared_blocks(results: Path) -> Blocks:
 
 
 def tell_all(results: Path) -> None:
-    """Write what rests on all studies: `evidence.csv` and `figures/answer.svg`, claim C1 step by step; same tables, same bytes."""
+    """Write what rests on all studies, as the same bytes from the same tables.
+
+    `evidence.csv` has every comparison, `index.html` a row per study, `figures/answer.svg` claim C1 step by step.
+    """
     studies, folder = read_studies(results), results / "figures"
     write_evidence(studies, results)
+    write_index(list_studies(results), results)
     steps = list_steps(studies)
     if len(steps):
         folder.mkdir(exist_ok=True)
@@ -299,7 +304,9 @@ def describe_findings(tables: Tables) -> str:
 # By folder of results, in the order of the tables on all studies.
 BLOCKS: dict[str, Callable[[Tables], Blocks]] = {
     "laptop": describe_matched,
-    "evening": partial(describe_one, "evening", "The same comparison with three times the training, from another encoder"),
+    "evening": partial(
+        describe_one, "evening", "The same comparison with three times the training, from another encoder"
+    ),
     "evening-runs": describe_seeds,
     "desk": partial(describe_one, "desk", "The same comparison with four times the training"),
     "desk-short_runs": partial(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -28,7 +29,8 @@ AHEAD = {FIRST: "masked", SECOND: "causal"}
 
 def write_index(studies: Mapping[str, Path], results: Path) -> None:
     """Write the page that lists the studies of a folder of results; same tables, same bytes."""
-    rows = [describe_study(name, folder, results) for name, folder in studies.items()]
+    ordered = sorted(studies, key=lambda name: (name not in STARTS, name))
+    rows = [describe_study(name, studies[name], results) for name in ordered]
     template = make_environment().get_template("index.html")
     html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
     (results / FILE).write_text(html, encoding="utf-8", newline="\n")
@@ -62,7 +64,7 @@ def tell_condition(answers: pd.DataFrame, condition: str) -> str:
     return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words))
 
 
-def name_ahead(row) -> str:
+def name_ahead(row: Any) -> str:
     """Return the side that a verdict has ahead, or why it has none."""
     if row.status != MADE:
         return "undecided"
@@ -71,7 +73,8 @@ def name_ahead(row) -> str:
 
 def span(effects: Sequence[float]) -> str:
     """Return the lowest and the highest of several differences, with their signs."""
-    return f"{min(effects):+.1f} to {max(effects):+.1f}"
+    ends = [f"{end:+.1f}".replace("-0.0", "0.0") for end in (min(effects), max(effects))]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def find_first(tables: Tables) -> str:
