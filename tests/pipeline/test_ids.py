@@ -4,6 +4,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
+from committed import mark_slow
 
 from mlm_vs_clm.files import list_studies
 from mlm_vs_clm.pipeline import command, study
@@ -29,7 +30,7 @@ def cells_of(study_name, like=""):
 
 
 @pytest.mark.parametrize("table", STAGES)
-@pytest.mark.parametrize("name", sorted(STUDIES.keys() - CHANGED))
+@pytest.mark.parametrize("name", mark_slow(STUDIES.keys() - CHANGED, "laptop", "evening-dial"))
 def test_the_committed_rows_name_the_artifacts_that_the_settings_name(name, table):
     named = set(pd.read_csv(STUDIES[name] / f"{table}.csv")["artifact"])
     stage = STAGES[table]

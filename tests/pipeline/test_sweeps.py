@@ -59,7 +59,7 @@ LAUNCHERS = {
     "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
     "submitit_local": ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"),
 }
-SLOW = pytest.param("submitit_local", marks=pytest.mark.slow)
+JOBLIB, SUBMITIT = (pytest.param(name, marks=pytest.mark.slow) for name in ("joblib", "submitit_local"))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def swept(texts, tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("launcher", ["basic", "joblib", SLOW])
+@pytest.mark.parametrize("launcher", ["basic", JOBLIB, SUBMITIT])
 def test_failing_jobs_are_listed_at_the_end_and_stop_no_other(swept, launcher):
     done, folder = swept(launcher)
     end = done.stderr[done.stderr.rindex("error: ") :].strip().split("\n")
@@ -120,7 +120,7 @@ def test_a_job_that_was_stopped_is_a_row_too(swept):
     assert list(table["seed"]) == [0, 1] and table["reason"][1].startswith("stopped before its end")
 
 
-@pytest.mark.parametrize("launcher", ["joblib", SLOW])
+@pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT])
 def test_every_launcher_leaves_the_bytes_of_the_sequential_sweep(swept, launcher):
     expected, found = (
         {name: content for name, content in stored(folder).items() if "tables/generate" not in name}
