@@ -41,6 +41,8 @@ VERSIONS = {
     "correlate": 9,
     "report": 45,
 }
+# Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
+LAYOUTS = {"infill": 2}
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
 UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
@@ -174,7 +176,11 @@ def pretrain(config: Config) -> Recipe:
     inputs = {"start": start(config)} | _training_corpora(config)
     training["precision"] = _precision(config)  # last, as it loads torch
     settings = {"objective": objective, "training": training, "seed": config.model.seed}
-    return _recipe("pretrain", settings, inputs)
+    return _recipe("pretrain", settings | _layout_of(objective["name"]), inputs)
+
+
+def _layout_of(name: str) -> dict:
+    return {"layout": LAYOUTS[name]} if name in LAYOUTS else {}
 
 
 def _precision(config: Config) -> str:
@@ -254,7 +260,7 @@ def generate(config: Config) -> Recipe:
         )
     settings = arm.to_settings()
     check_arm(settings)
-    settings |= {"seed": config.seed}
+    settings |= {"seed": config.seed} | _layout_of(arm.writer)
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
         inputs |= dict(zip(("model", "second"), models(config), strict=False))
