@@ -86,7 +86,9 @@ def fill_by_layout(model, tokenizer, text):
     sources, is_mask = (numbers.tolist() for numbers in lay_out_answers(row.slots))
     for number, place in enumerate(row.slots):
         end = 2 * number + 1
-        read = [mask if hidden else row.ids[s] for s, hidden in zip(sources[:end], is_mask[:end], strict=True)]
+        read = [
+            mask if hidden else row.ids[s] for s, hidden in zip(sources[:end], is_mask[:end], strict=True)
+        ]
         ids = torch.tensor([marked + read])
         where = torch.tensor([[*range(len(marked)), *sources[:end]]])
         with torch.no_grad():

@@ -145,6 +145,11 @@ def start(config: Config) -> Recipe:
             raise StudyError(
                 f"model.{key} has no effect beside model.source={model.source}: remove one of them"
             )
+    if model.layers and (is_new or model.start == "checkpoint"):
+        raise StudyError(
+            "model.layers takes the lower layers of an encoder: give its model.source with model.start=encoder or scratch, or "
+            "remove it"
+        )
     if model.start == "checkpoint":
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
@@ -156,6 +161,7 @@ def start(config: Config) -> Recipe:
         check_shape(model)
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
+    settings |= {"layers": model.layers} if model.layers else {}
     return _recipe("start", settings, _training_corpora(config) if is_new else {})
 
 
