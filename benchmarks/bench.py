@@ -26,7 +26,6 @@ from transformers.utils import logging
 from blankfill import BlankedText, fill_causal, fill_lookahead, fill_masked
 from blankfill.axes import AXIS
 from blankfill.memory import reuse_freed_memory
-from blankfill.networks.checkpoints import load_tokenizer
 from blankfill.networks.linear import prepacked_products
 from blankfill.networks.sizes import count_parameters
 from blankfill.slots.vocabulary import slot_bias
@@ -280,7 +279,8 @@ def run(chosen: argparse.Namespace) -> None:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     encoder = packages.locate("package:minilm", chosen.data_dir)
-    tokenizer, start = load_tokenizer(encoder), start_from_encoder(encoder, 0).eval()
+    start, tokenizer = start_from_encoder(encoder, 0)
+    start.eval()
     texts = write_documents(tokenizer, chosen.documents)
     print(
         f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} tokens, {SHARE:.0%} blank"

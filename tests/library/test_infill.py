@@ -16,7 +16,7 @@ from blankfill.decoding.walking import make_cache
 from blankfill.draws import keyed_rng
 from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import load_model, load_tokenizer
-from blankfill.networks.layouts import OPENING, lay_out_answers
+from blankfill.networks.layouts import lay_out_answers
 from blankfill.slots.rows import to_rows
 from blankfill.slots.sampling import Sampling
 from blankfill.slots.vocabulary import Speller, slot_bias
@@ -30,34 +30,36 @@ TOKENS = Noise(0.5, "token", 0.8, 0.1)
 
 
 def test_layout_by_hand():
-    sources, positions = lay_out_answers([2, 3, 6], [True, False, True])
-    assert sources.tolist() == [OPENING, 2, 3, OPENING, 6]
-    assert positions.tolist() == [1, 2, 3, 5, 6]
+    sources, is_mask = lay_out_answers([2, 3, 6])
+    assert sources.tolist() == [2, 2, 3, 3, 6, 6]
+    assert is_mask.tolist() == [True, False] * 3
 
 
 def test_objective_by_hand(monkeypatch):
-    """[CLS] un ##able to go [SEP] with `##able` and `go` and `to` hidden: three words, so three answers."""
+    """[CLS] un ##able to go [SEP] with `##able`, `to` and `go` hidden: each at a mask, then itself."""
     from mlm_vs_clm.training import objectives
 
     document = TokenizedDocument(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
     hidden = np.array([False, False, True, True, True, False])
     monkeypatch.setattr(objectives, "_choose_masked", lambda *_: hidden)
     made = OBJECTIVES["infill"].make_example(document, TOKENS, TargetTokens(MASK, 100), None)
-    assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, RIGHT, 11, RIGHT, 12, RIGHT, 13]
-    assert made["position_ids"].tolist() == [0, 1, 2, 3, 4, 5, 1, 2, 2, 3, 3, 4]
+    answers = [MASK, 11, MASK, 12, MASK, 13]
+    assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, *answers]
+    assert made["position_ids"].tolist() == [0, 1, 2, 3, 4, 5, 2, 2, 3, 3, 4, 4]
     assert made["labels"].tolist() == [*[IGNORE] * 6, 11, IGNORE, 12, IGNORE, 13, IGNORE]
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_every_hidden_subword_is_predicted_once_from_the_position_before_it(unit, texts, tokenizer):
+def test_every_hidden_token_is_predicted_once_at_a_mask_in_its_place(unit, texts, tokenizer):
     for number, document in enumerate(tokenize(texts, tokenizer, 64)):
         noise = Noise(0.5, unit, 0.8, 0.1)
         made = OBJECTIVES["infill"].make_example(document, noise, TargetTokens(MASK, 400), keyed_rng(number))
         n, predicted = len(document.ids), made["labels"] != IGNORE
         hidden = np.flatnonzero(made["input_ids"][:n] == MASK)
-        assert (made["position_ids"][predicted] + 1).tolist() == hidden.tolist()
+        assert made["position_ids"][predicted].tolist() == hidden.tolist()
+        assert (made["input_ids"][predicted] == MASK).all()
         assert made["labels"][predicted].tolist() == document.ids[hidden].tolist()
-        assert len(made["input_ids"]) <= 2 * n + len(hidden) and made["position_ids"].max() < n
+        assert len(made["input_ids"]) == n + 2 * len(hidden) and made["position_ids"].max() < n
 
 
 def test_it_hides_what_the_masked_objective_hides(texts, tokenizer):
@@ -76,18 +78,19 @@ def test_nothing_to_hide_leaves_nothing_to_predict():
     assert made["input_ids"].tolist() == [LEFT, RIGHT] and (made["labels"] == IGNORE).all()
 
 
-def fill_by_layout(model, tokenizer, text, closing):
+def fill_by_layout(model, tokenizer, text):
     """Return the fills that each step of a plain loop chooses, laid out as in training, without a cache."""
     bias, row = slot_bias(tokenizer, model.config.vocab_size), to_rows([text], tokenizer, 128)[0]
-    marked = list(row.ids)
-    for place in row.slots:
-        marked[place] = tokenizer.mask_token_id
-    sources, positions = lay_out_answers(row.slots, [not inside for inside in row.inside])
+    mask = tokenizer.mask_token_id
+    marked = [mask if place in row.slots else token for place, token in enumerate(row.ids)]
+    sources, is_mask = (numbers.tolist() for numbers in lay_out_answers(row.slots))
     for number, place in enumerate(row.slots):
-        end = sources.tolist().index(place)
-        read = [closing if s == OPENING else row.ids[s] for s in sources[:end]]
+        end = 2 * number + 1
+        read = [
+            mask if hidden else row.ids[s] for s, hidden in zip(sources[:end], is_mask[:end], strict=True)
+        ]
         ids = torch.tensor([marked + read])
-        where = torch.tensor([[*range(len(marked)), *positions[:end]]])
+        where = torch.tensor([[*range(len(marked)), *sources[:end]]])
         with torch.no_grad():
             logits = model(input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids)).logits
         row.ids[place] = int((logits[0, -1] + bias[row.kinds[number]]).argmax())
@@ -98,12 +101,12 @@ def test_filling_equals_a_loop_over_the_training_layout_without_a_cache(causal_m
     filled, ledger = fill_infill(causal_model, tokenizer, blanked)
     assert ledger.tokens_filled == sum(len(row.slots) for row in to_rows(blanked, tokenizer, 128))
     for text, made in zip(blanked, filled, strict=True):
-        assert made.fills == fill_by_layout(causal_model, tokenizer, text, tokenizer.sep_token_id)
+        assert made.fills == fill_by_layout(causal_model, tokenizer, text)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_causal_checkpoint_without_a_mask_token_learns_to_infill(name, texts, tokenizer, tmp_path):
-    """Training adds the token and stores it; an answer is opened by the token that ends a text."""
+    """Training adds the token and stores it."""
     model, tokens = make_networks(make_tokenizers(texts, tokenizer))[name]
     assert tokens.mask_token is None and tokens.sep_token is None
     tokens = with_padding(tokens)
@@ -115,7 +118,7 @@ def test_causal_checkpoint_without_a_mask_token_learns_to_infill(name, texts, to
     assert len(trained.get_input_embeddings().weight) == n_before + 1
     text = blank(texts[0], [1, 2, 5])
     made, _ = fill_infill(trained, tokens, [text])
-    assert made[0].fills == fill_by_layout(trained, tokens, text, tokens.eos_token_id)
+    assert made[0].fills == fill_by_layout(trained, tokens, text)
     read = [
         score([t], [[text.words[2]]], trained, tokens, context="both") for t in (texts[0], texts[0] + " so")
     ]
@@ -130,11 +133,11 @@ def test_the_original_is_never_seen(causal_model, tokenizer):
 
 
 def test_cost_by_hand(causal_model, tokenizer):
-    """[CLS] the [MASK] s ##a ##w the [MASK] [SEP], then [SEP] x [SEP]: the last sub-word is never read."""
+    """[CLS] the [MASK] s ##a ##w the [MASK] [SEP], then [MASK] x [MASK]: the last token is never read."""
     text = blank("the captain saw the people", [1, 4])
     assert to_rows([text], tokenizer, 128)[0].slots == [2, 7]
     ledger = fill_infill(causal_model, tokenizer, [text])[1]
-    assert (ledger.token_forwards, ledger.passes, ledger.tokens_filled) == (9 + 3, 1 + 3, 2)
+    assert (ledger.token_forwards, ledger.passes, ledger.tokens_filled) == (9 + 3, 2, 2)
 
 
 def test_tokenizer_without_marks_is_refused(causal_model, tokenizer, texts):

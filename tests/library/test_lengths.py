@@ -87,9 +87,33 @@ def test_free_length_equals_a_loop_without_a_cache(wordy, tokenizer, blanked, at
     assert lengths == {1, 2, 3}
 
 
-def _likeliest(model, read, bias):
+def test_free_infilling_equals_a_loop_without_a_cache(wordy, tokenizer, blanked):
+    """The same rule at masks behind the text; the mask at which a blank ended stays."""
+    bias, mask = slot_bias(tokenizer, wordy.config.vocab_size), tokenizer.mask_token_id
+    going, lengths = continues_word(tokenizer, bias), set()
+    filled, _ = fill_infill(wordy, tokenizer, blanked, length="free", max_length=3)
+    for text, made in zip(blanked, filled, strict=True):
+        row = to_rows([text], tokenizer, 128, [[1] * len(text.blanks)])[0]
+        row.mask(mask)
+        read, places, answers = [*row.ids], [*range(len(row.ids))], []
+        for slot, place in enumerate(row.slots):
+            answer, kind = [], bias[row.kinds[slot]]
+            while len(answer) < 3:
+                read, places = [*read, mask], [*places, place + len(answer)]
+                token = _likeliest(wordy, read, bias.amax(0) if answer else kind, places)
+                if answer and not going[token]:
+                    break
+                answer, read, places = [*answer, token], [*read, token], [*places, places[-1]]
+            answers.append(answer)
+        lengths |= set(map(len, answers))
+        assert made.fills == [Speller(tokenizer)(answer) for answer in answers]
+    assert lengths == {1, 2, 3}
+
+
+def _likeliest(model, read, bias, places=None):
+    about = {} if places is None else {"position_ids": torch.tensor([places])}
     with torch.no_grad():
-        return int((model(input_ids=torch.tensor([read])).logits[0, -1] + bias).argmax())
+        return int((model(input_ids=torch.tensor([read]), **about).logits[0, -1] + bias).argmax())
 
 
 @pytest.mark.parametrize("filler", FILLERS)

@@ -301,10 +301,19 @@ def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
     scored = [recipes.score(choose(*asked)) for asked in ((), ("arm=clm",), ("track=pretrained",))]
     ours, other, pretrained = (recipe.inputs["encoder"].id for recipe in scored)
     assert ours == other != pretrained
-    for asked in (["scoring.encoder=package:minilm"], ["model=distilbert"]):
+    for asked in (["scoring.encoder=package:minilm"], ["model=distilbert"], ["model=distilbert_lower"]):
         with pytest.raises(StudyError, match="is also what arm mlm starts from"):
             recipes.score(choose(*asked))
         assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"
+
+
+def test_layers_are_of_an_encoder_and_name_its_start_where_they_are_set(choose):
+    made = {n: recipes.start(choose("model=distilbert_lower", f"model.layers={n}")) for n in (0, 4)}
+    assert made[4].settings == made[0].settings | {"layers": 4} and made[0].id != made[4].id
+    for asked in ("model=distilbert", "model=scratch"):
+        assert_refused("model.layers takes the lower layers", recipes.start, choose(asked, "model.layers=2"))
+    scored = choose("model=distilbert_lower", "scoring.encoder=package:minilm", "scoring.layer=5")
+    assert recipes.score(scored).inputs["generation"].inputs["model"].inputs["start"].settings["layers"] == 4
 
 
 def test_an_unknown_metric_is_refused(choose):

@@ -19,7 +19,13 @@ from mlm_vs_clm.pipeline.stages import make_start
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.onnx import read_distilbert, read_t5, read_tagger, read_weights
-from mlm_vs_clm.training.sources import load_start, read_start_info, refuse_new_head, start_from_checkpoint
+from mlm_vs_clm.training.sources import (
+    load_start,
+    read_start_info,
+    refuse_new_head,
+    start_from_checkpoint,
+    start_from_encoder,
+)
 from mlm_vs_clm.training.starts import train_tokenizer
 
 OBJECTIVE = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
@@ -250,6 +256,41 @@ def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
     )
     with pytest.raises(StudyError, match="causal"):
         start_from_checkpoint(tmp_path, "causal", 0)
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_the_lower_layers_of_a_distilbert_as_a_bert_are_its_own(layers, tmp_path):
+    """Hidden states are equal to the last bit; the head is drawn from the seed, whatever was drawn before."""
+    write_tagger(tmp_path)
+    distilled, tokenizer, _ = read_distilbert(tmp_path, 0)
+    model, tokens = start_from_encoder(tmp_path, 0, layers=layers)
+    assert len(model.bert.encoder.layer) == model.config.num_hidden_layers == (layers or 2)
+    asked = tokenizer(["some words to learn", "more"], padding=True, return_tensors="pt")
+    assert tokens("some words").input_ids == tokenizer("some words").input_ids
+    with torch.no_grad():
+        theirs = distilled.eval()(**asked, output_hidden_states=True).hidden_states
+        ours = model.eval()(**asked, output_hidden_states=True).hidden_states
+    assert all(torch.equal(*pair) for pair in zip(theirs[: len(ours)], ours, strict=True))
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+    again, _ = start_from_encoder(tmp_path, 0, layers=layers)
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in model.state_dict().items())
+
+
+def test_lower_layers_become_every_kind_and_a_new_network(tmp_path):
+    write_tagger(tmp_path)
+    settings = {"start": "encoder", "encoder": str(tmp_path), "seed": 0, "layers": 1}
+    (folder := tmp_path / "start").mkdir()
+    make_start(settings, {}, folder, Runtime(show_progress=False))
+    tokenizer = load_tokenizer(folder)
+    sizes = [load_start(folder, kind, tokenizer).num_parameters() for kind in OBJECTIVE]
+    assert sizes[0] == sizes[1] < sizes[2]
+    new, _ = start_from_encoder(tmp_path, 0, is_new=True, layers=1)
+    old = load_start(folder, "masked", tokenizer).state_dict()
+    assert {name: value.shape for name, value in new.state_dict().items()} == {
+        n: v.shape for n, v in old.items()
+    }
+    with pytest.raises(StudyError, match="model.layers=3: the encoder has 2"):
+        start_from_encoder(tmp_path, 0, layers=3)
 
 
 def test_a_tagger_comes_back_with_its_tags_and_its_layer(tmp_path):

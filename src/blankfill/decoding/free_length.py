@@ -17,13 +17,17 @@ from .walking import Walk, Write
 class OpenWalk(Walk):
     """A document whose blanks have one slot each to begin with; `answers` has the tokens written into each blank.
 
-    A blank gets at most `max_length` tokens, and all together `spare` more than one each (None: no limit).
+    A blank gets at most `max_length` tokens, and all together `spare` more than one each (None: no limit). What follows a
+    token is predicted at `mask_id`, at the next position (None: at the token itself); the open blank is decided when
+    `until` tokens are read.
     """
 
     max_length: int = 4
     spare: int | None = None
+    mask_id: int | None = None
     answers: list[list[int]] = field(default_factory=list)
     is_open: bool = False
+    until: int = 0
 
     @property
     def n_scored(self) -> int:
@@ -37,12 +41,13 @@ class OpenWalk(Walk):
 
     def most(self) -> int:
         """Return how many tokens are read at most."""
-        return len(self.ids) + (self.max_length - 1) * len(self.writes)
+        each = 1 if self.mask_id is None else 2
+        return len(self.ids) + each * (self.max_length - 1) * len(self.writes)
 
     def n_ahead(self) -> int:
         """Return how many tokens are read before something is written or decided; 0 when finished."""
         if self.is_open:
-            return self.writes[self.n_written - 1] + len(self.answers[-1]) - self.n_read
+            return self.until - self.n_read
         return super().n_ahead()
 
     def is_at_slot(self) -> bool:
@@ -58,22 +63,34 @@ class OpenWalk(Walk):
     def extend(self, token: int) -> None:
         """Write one more token of a blank; what follows moves by one place."""
         self.answers[-1].append(token)
-        self.ids.insert(self.n_read, token)
-        if self.positions:
-            self.positions.insert(self.n_read, self.positions[self.n_read - 1] + 1)
-        self.writes[self.n_written :] = [place + 1 for place in self.writes[self.n_written :]]
+        self._insert(self.n_read, token, 1 if self.mask_id is None else 0)
         self.spare = None if self.spare is None else self.spare - 1
         self._open()
 
+    def _insert(self, place: int, token: int, further: int) -> None:
+        """Insert a token to read, `further` positions after the token before it."""
+        self.ids.insert(place, token)
+        if self.positions:
+            self.positions.insert(place, self.positions[place - 1] + further)
+        self.writes[self.n_written :] = [write + 1 for write in self.writes[self.n_written :]]
+
     def _open(self) -> None:
         self.is_open = len(self.answers[-1]) < self.max_length and (self.spare is None or self.spare > 0)
+        self.until = self.n_read + 1
+        if self.is_open and self.mask_id is not None:
+            self._insert(self.until, self.mask_id, 1)
+            self.until += 1
 
 
 def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
-    """Return a walk over one slot per blank that may write more; the last token is read too, to see if it goes on."""
-    positions = [*walk.positions, walk.positions[-1] + 1] if walk.positions else None
+    """Return a walk over one slot per blank that may write more; the last token is read too, to see if it goes on.
+
+    With positions of its own it reads a mask before each slot, at the same position (see `read_answers`).
+    """
+    positions = [*walk.positions, walk.positions[-1]] if walk.positions else None
+    mask_id = walk.ids[-1] if walk.positions else None
     ids, writes = [*walk.ids, 0], [*walk.writes]
-    return OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare)
+    return OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id)
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:

@@ -1,13 +1,13 @@
-"""How a causal model fills with both sides visible: it reads the text with masks, then generates the answers."""
+"""How a causal model fills with both sides visible: it reads the text with masks, then answers at masks behind it."""
 
 from functools import partial
 
+import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import BlankfillError
-from ..networks.checkpoints import edge_tokens
 from ..networks.evaluation import in_evaluation_mode
-from ..networks.layouts import OPENING, lay_out_answers
+from ..networks.layouts import lay_out_answers
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
@@ -29,9 +29,10 @@ def fill_infill(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks with a causal model trained with objective `infill`, which sees both sides of each blank.
 
-    A blank is marked by as many masks as its original has tokens, and filled with as many; answers are generated from
-    left to right, each seeing those before. length `one` and `free` are those of `fill_causal`, with one mask per
-    blank; a longer answer then uses the positions of the text that follows. Raises BlankfillError for a model or tokenizer
+    A blank is marked by as many masks as its original has tokens, and filled with as many; each token is predicted
+    at one more mask behind the text, at its own position, and then read there; it sees the answers before. length `one`
+    and `free` are those of `fill_causal`, with one mask per blank; a longer answer is asked for at more masks, at the
+    positions of the text that follows, and the one at which a blank ended stays. Raises BlankfillError for a model or tokenizer
     that cannot do this, and for a text that does not fit the model.
     """
     plan = plan_infill(model, tokenizer)
@@ -40,22 +41,18 @@ def fill_infill(
 
 def plan_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Plan:
     """Return how to read a row as laid out by objective `infill`; BlankfillError for a model or tokenizer that cannot."""
-    closing = edge_tokens(tokenizer)[1]
-    if tokenizer.mask_token_id is None or not closing:
+    if tokenizer.mask_token_id is None:
         raise BlankfillError(
-            "infilling needs a tokenizer with a mask and a token that ends a text: train a model with objective=infill, "
-            "or fill from the left context"
+            "infilling needs a tokenizer with a mask: train a model with objective=infill, or fill from the left context"
         )
     check_positions(model, "infilling")
-    return partial(read_answers, mask_id=tokenizer.mask_token_id, opening_id=closing[0])
+    return partial(read_answers, mask_id=tokenizer.mask_token_id)
 
 
-def read_answers(row: TokenRow, mask_id: int, opening_id: int) -> Walk:
-    """Plan to read a masked text and then its answers (see `lay_out_answers`); the last token is never read."""
+def read_answers(row: TokenRow, mask_id: int) -> Walk:
+    """Plan to read a masked text, and then each slot as a mask and as what was written (see `lay_out_answers`)."""
     row.mask(mask_id)
-    laid_out = lay_out_answers(row.slots, [not inside for inside in row.inside])
-    sources, positions = (numbers.tolist() for numbers in laid_out)
-    n_text, n_steps = len(row.ids), len(sources) - 1
-    answers = [opening_id if source == OPENING else row.ids[source] for source in sources[:-1]]
-    writes = [n_text + step for step, source in enumerate(sources) if source != OPENING]
-    return Walk(row, row.ids + answers, [*range(n_text), *positions[:-1]], writes, 1 + n_steps)
+    sources, is_mask = (numbers[:-1] for numbers in lay_out_answers(row.slots))
+    writes = [len(row.ids) + place + 1 for place in np.flatnonzero(is_mask).tolist()]
+    positions = [*range(len(row.ids)), *sources.tolist()]
+    return Walk(row, row.ids + [mask_id] * len(sources), positions, writes, len(row.slots))

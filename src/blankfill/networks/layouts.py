@@ -16,18 +16,10 @@ def lay_out_masks(is_masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sources, np.append(sources[1:] == sources[:-1], False)[: len(sources)]
 
 
-OPENING = -1
+def lay_out_answers(places: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each token that an infilling model reads after the text comes from, and whether a mask stands for it.
 
-
-def lay_out_answers(places: list[int], opens: list[bool]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what an infilling model reads after the text: the place each token comes from, and its position.
-
-    `places` are masked tokens in order, `opens` is true for those that begin an answer. Each answer is opened by the
-    token that ends a text (its source is OPENING). Every token keeps its place in the text as its position and the
-    opening token has the one before, so that position i predicts i + 1, as in a causal model.
+    Each of `places` (masked tokens, in order) is read twice at its own position: as a mask, which predicts the token,
+    and then as the token.
     """
-    steps: list[tuple[int, int]] = []
-    for place, is_first in zip(places, opens, strict=True):
-        steps += [(OPENING, place - 1)] * is_first + [(place, place)]
-    sources, positions = np.array(steps, dtype=int).reshape(-1, 2).T
-    return sources, positions
+    return np.repeat(places, 2).astype(int), np.tile([True, False], len(places))

@@ -311,7 +311,8 @@ def _flatten_training(settings: dict) -> dict[str, Any]:
 def _describe_start(folder: Path) -> str:
     model = read_record(folder)["settings"]
     if model["start"] == "encoder":
-        return f"bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
+        part = f"lower {model['layers']} layers of " if model.get("layers") else ""
+        return f"{part}bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
     if model["start"] == "checkpoint":
         head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
         kind = (

@@ -115,8 +115,13 @@ class ModelConfig:
 
     `source` is a hub id (at `revision`), a folder, or `package:<name>`; random weights take its shape and its
     tokenizer. `opening` is the token that opens a text where the tokenizer has none for that. `bidirectional` makes
+<<<<<<< HEAD
     a masked model of a causal checkpoint. `training` holds what this model changes of `scale.training`, with
     `budget_share` for its share of the token budget (2: twice as many).
+=======
+    a masked model of a causal checkpoint. Of an encoder the lower `layers` are taken, 0: all. `training` holds what this model changes of `scale.training`, with
+    `budget_share` for its share of the token budget.
+>>>>>>> start
     """
 
     name: str = MISSING
@@ -125,6 +130,7 @@ class ModelConfig:
     revision: str | None = None
     opening: str | None = None
     bidirectional: bool = False
+    layers: int = count(0, 0, 200)
     training: dict[str, Any] = field(default_factory=dict, metadata={RANGE: CHANGED})
     shape: dict[str, int] = field(default_factory=dict, metadata={RANGE: SHAPE})
     vocabulary: int | None = count(None, 6, 1_000_000)  # five special tokens, and one to write with

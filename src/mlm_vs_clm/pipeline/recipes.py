@@ -41,6 +41,8 @@ VERSIONS = {
     "correlate": 9,
     "report": 45,
 }
+# Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
+LAYOUTS = {"infill": 2}
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
 UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
@@ -143,6 +145,11 @@ def start(config: Config) -> Recipe:
             raise StudyError(
                 f"model.{key} has no effect beside model.source={model.source}: remove one of them"
             )
+    if model.layers and (is_new or model.start == "checkpoint"):
+        raise StudyError(
+            "model.layers takes the lower layers of an encoder: give its model.source with model.start=encoder or scratch, or "
+            "remove it"
+        )
     if model.start == "checkpoint":
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
@@ -154,6 +161,7 @@ def start(config: Config) -> Recipe:
         check_shape(model)
     settings = {"encoder": named.pop("source", None)} | named
     settings |= {key: getattr(model, key) for key in MATCHED_START}
+    settings |= {"layers": model.layers} if model.layers else {}
     return _recipe("start", settings, _training_corpora(config) if is_new else {})
 
 
@@ -174,7 +182,11 @@ def pretrain(config: Config) -> Recipe:
     inputs = {"start": start(config)} | _training_corpora(config)
     training["precision"] = _precision(config)  # last, as it loads torch
     settings = {"objective": objective, "training": training, "seed": config.model.seed}
-    return _recipe("pretrain", settings, inputs)
+    return _recipe("pretrain", settings | _layout_of(objective["name"]), inputs)
+
+
+def _layout_of(name: str) -> dict:
+    return {"layout": LAYOUTS[name]} if name in LAYOUTS else {}
 
 
 def _precision(config: Config) -> str:
@@ -254,7 +266,7 @@ def generate(config: Config) -> Recipe:
         )
     settings = arm.to_settings()
     check_arm(settings)
-    settings |= {"seed": config.seed}
+    settings |= {"seed": config.seed} | _layout_of(arm.writer)
     inputs = {"corpus": corpus(config), "corruption": corrupt(config)}
     if arm.objective:
         inputs |= dict(zip(("model", "second"), models(config), strict=False))

@@ -53,8 +53,6 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Store the tokenizer and the initial parameters that all objectives share."""
-    from blankfill.networks.checkpoints import load_tokenizer
-
     from ..training.sources import start_from_encoder
     from ..training.starts import start_from_scratch, train_tokenizer
 
@@ -63,8 +61,8 @@ def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: R
         return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
     if settings["encoder"]:
         encoder = locate(settings["encoder"], Path(runtime.data_dir))
-        tokenizer = load_tokenizer(encoder)
-        model = start_from_encoder(encoder, settings["seed"], settings["start"] == "scratch")
+        is_new, layers = settings["start"] == "scratch", settings.get("layers", 0)
+        model, tokenizer = start_from_encoder(encoder, settings["seed"], is_new, layers)
     else:
         texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
         tokenizer = train_tokenizer(texts, settings["vocabulary"])

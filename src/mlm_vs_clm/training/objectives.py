@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from blankfill.networks.layouts import OPENING, RUNWAY, lay_out_answers, lay_out_masks
+from blankfill.networks.layouts import RUNWAY, lay_out_answers, lay_out_masks
 
 from ..errors import StudyError
 from ..masking import check_ratio
@@ -269,22 +269,18 @@ def _inside(document: TokenizedDocument) -> tuple[int, int]:
 
 
 def infill(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
-    """Read the text with a mask for each masked token, then predict the answers from left to right.
+    """Read the text with its masks, then predict each masked token at a mask in its place, and read it there.
 
-    An answer is the masked part of one word; `lay_out_answers` has what is read and at which position.
+    Attention is causal over all of it: a mask behind the text is seen by what follows, as any token is, and the text
+    sees no answer (see `lay_out_answers`).
     """
     chosen = _choose_masked(document, noise, rng)
-    places = np.flatnonzero(chosen)
-    opens = (np.diff(places, prepend=-1) != 1) | (document.word_of[places] != document.word_of[places - 1])
-    sources, positions = lay_out_answers(places.tolist(), opens.tolist())
-    is_opening = sources == OPENING
+    sources, is_mask = lay_out_answers(np.flatnonzero(chosen).tolist())
     text, answers = np.where(chosen, tokens.mask, document.ids), document.ids[sources]
-    predicted = np.append(~is_opening[1:], False)[: len(sources)]
-    labels = np.where(predicted, np.roll(answers, -1), IGNORE)
     return {
-        "input_ids": np.concatenate([text, np.where(is_opening, document.ids[-1], answers)]),
-        "position_ids": np.concatenate([np.arange(len(text)), positions]),
-        "labels": np.concatenate([np.full(len(text), IGNORE), labels]),
+        "input_ids": np.concatenate([text, np.where(is_mask, tokens.mask, answers)]),
+        "position_ids": np.concatenate([np.arange(len(text)), sources]),
+        "labels": np.concatenate([np.full(len(text), IGNORE), np.where(is_mask, answers, IGNORE)]),
     }
 
 

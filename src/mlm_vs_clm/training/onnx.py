@@ -19,6 +19,7 @@ from blankfill.networks.folders import VOCABULARY, read_settings, refuse_unfetch
 
 from ..errors import StudyError
 
+TAGGER_GRAPH = "tagger.onnx"
 QUANTISED = "_quantized"
 # How the two kinds of int8 graphs (activations too, or weights alone) name the matrix of a product.
 MATRIX_OF = {
@@ -40,7 +41,7 @@ def read_distilbert(
     A tagger has no language-modelling layer: that is drawn from `seed` and tied to the embeddings. Raises StudyError
     for the graph of another network.
     """
-    weights = read_weights(folder / "tagger.onnx")
+    weights = read_weights(folder / TAGGER_GRAPH)
     body = {name: value for name, value in weights.items() if name.startswith("distilbert.")}
     try:
         config = describe_distilbert(body)
@@ -61,7 +62,7 @@ def read_tagger(folder: Path) -> tuple[DistilBertForTokenClassification, PreTrai
 
     Raises StudyError for the graph of another network, and where the tags are missing.
     """
-    weights = read_weights(folder / "tagger.onnx")
+    weights = read_weights(folder / TAGGER_GRAPH)
     try:
         tags = json.loads((folder / "tag_vocab.json").read_text(encoding="utf-8"))["tags"]
         config = describe_distilbert(weights)

@@ -21,6 +21,7 @@ from blankfill.networks.checkpoints import (
     check_kind,
     find_reason,
     load_model,
+    load_tokenizer,
     read_config,
     read_network,
     read_tokenizer,
@@ -31,8 +32,8 @@ from blankfill.networks.sizes import HEADS
 
 from ..errors import StudyError
 from ..files import write_atomically
-from .onnx import read_distilbert, read_t5
-from .starts import as_kind, see_both_sides
+from .onnx import TAGGER_GRAPH, read_distilbert, read_t5
+from .starts import as_bert, as_kind, keep_lower_layers, see_both_sides
 
 START_INFO = "start.json"
 Read = tuple[PreTrainedModel, PreTrainedTokenizerBase, list[str]]  # and the names of weights that are new
@@ -86,12 +87,34 @@ def start_from_checkpoint(
     return model.eval(), tokenizer, StartInfo(kind, bool(new), getattr(model.config, "_commit_hash", None))
 
 
-def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> BertForMaskedLM:
-    """Return a BERT-class encoder with a new language-modelling head tied to its embeddings.
+def start_from_encoder(
+    folder: Path | str, seed: int, is_new: bool = False, layers: int = 0
+) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+    """Return the lower `layers` (0: all) of a BERT-class encoder with a new head tied to its embeddings, and its tokenizer.
 
     The head is drawn from `seed`, and where `is_new` all weights, in the shape of the encoder; dropout is off, as every
-    example is seen about once.
+    example is seen about once. The int8 graph of a DistilBERT (tagger.onnx) is read as the BERT that it is.
     """
+    is_graph = (Path(folder) / TAGGER_GRAPH).is_file()
+    model, tokenizer = (_read_graph if is_graph else _read_encoder)(folder, seed, is_new)
+    keep_lower_layers(model, layers)
+    return model, tokenizer
+
+
+def _read_graph(
+    folder: Path | str, seed: int, is_new: bool
+) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+    distilled, tokenizer, _ = read_distilbert(Path(folder), seed)
+    model = as_bert(distilled, seed)
+    _turn_off_dropout(model.config)
+    torch.manual_seed(seed)
+    return BertForMaskedLM(model.config) if is_new else model, tokenizer
+
+
+def _read_encoder(
+    folder: Path | str, seed: int, is_new: bool
+) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+    tokenizer = load_tokenizer(folder)
     config: Any = read_config(folder, "masked")
     if config.model_type != "bert":
         raise StudyError(
@@ -100,12 +123,12 @@ def start_from_encoder(folder: Path | str, seed: int, is_new: bool = False) -> B
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
     torch.manual_seed(seed)
     if is_new:
-        return BertForMaskedLM(config)
+        return BertForMaskedLM(config), tokenizer
     read, report = read_network(BertForMaskedLM, folder, "masked", config=config, dtype=torch.float32)
     model: Any = read
     check_fit(model, report, folder)
     _new_head(model, list_missing(model, report), "masked", folder)
-    return model
+    return model, tokenizer
 
 
 def _count_rows(model: PreTrainedModel) -> int:
@@ -222,5 +245,5 @@ def _read_gguf(path: Path, seed: int) -> Read:
 CHECKPOINT_READERS = [
     (lambda source: source.suffix == ".gguf", _read_gguf),
     (lambda source: (source / "encoder.onnx").is_file(), read_t5),
-    (lambda source: (source / "tagger.onnx").is_file(), read_distilbert),
+    (lambda source: (source / TAGGER_GRAPH).is_file(), read_distilbert),
 ]

@@ -10,6 +10,7 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertLMHeadModel,
+    DistilBertForMaskedLM,
     EncoderDecoderConfig,
     EncoderDecoderModel,
     PreTrainedModel,
@@ -19,6 +20,7 @@ from transformers import (
 
 from blankfill.networks.checkpoints import set_attention
 
+from ..errors import StudyError
 from .objectives import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -105,6 +107,61 @@ def see_both_sides(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
     add_mask_token(model, tokenizer)
     model.config.is_causal = model.config.use_cache = False
     set_attention(model, is_causal=False)
+
+
+# The modules of a DistilBERT, and those of a BERT that do the same.
+BERT_MODULES = {
+    "distilbert.": "bert.",
+    "transformer.layer.": "encoder.layer.",
+    "attention.q_lin.": "attention.self.query.",
+    "attention.k_lin.": "attention.self.key.",
+    "attention.v_lin.": "attention.self.value.",
+    "attention.out_lin.": "attention.output.dense.",
+    "sa_layer_norm.": "attention.output.LayerNorm.",
+    "ffn.lin1.": "intermediate.dense.",
+    "ffn.lin2.": "output.dense.",
+    "output_layer_norm.": "output.LayerNorm.",
+}
+
+
+def as_bert(distilled: DistilBertForMaskedLM, seed: int) -> BertForMaskedLM:
+    """Return a DistilBERT as a BERT with the same hidden states, as its token types add zero; its head is drawn from `seed`."""
+    shape = distilled.config
+    torch.manual_seed(seed)
+    model = BertForMaskedLM(
+        BertConfig(
+            vocab_size=shape.vocab_size,
+            num_hidden_layers=shape.n_layers,
+            hidden_size=shape.dim,
+            num_attention_heads=shape.n_heads,
+            intermediate_size=shape.hidden_dim,
+            max_position_embeddings=shape.max_position_embeddings,
+            hidden_act=shape.activation,
+            pad_token_id=shape.pad_token_id,
+        )
+    )
+    weights = {}
+    for name, value in distilled.distilbert.state_dict(prefix="distilbert.").items():
+        for theirs, ours in BERT_MODULES.items():
+            name = name.replace(theirs, ours)
+        weights[name] = value
+    types: Any = model.bert.embeddings.token_type_embeddings.weight
+    weights["bert.embeddings.token_type_embeddings.weight"] = torch.zeros_like(types)
+    model.bert.load_state_dict({name.removeprefix("bert."): value for name, value in weights.items()})
+    model.tie_weights()
+    return model
+
+
+def keep_lower_layers(model: BertForMaskedLM, layers: int) -> None:
+    """Take the upper layers off a BERT, in place; 0 keeps all. Raises StudyError where it has fewer."""
+    stack: Any = model.bert.encoder
+    if layers > len(stack.layer):
+        raise StudyError(
+            f"model.layers={layers}: the encoder has {len(stack.layer)}; give fewer, or 0 for all"
+        )
+    if layers:
+        stack.layer = stack.layer[:layers]
+        model.config.num_hidden_layers = layers
 
 
 def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
