@@ -1,11 +1,14 @@
 """Every arm fills every blank, leaves the rest alone, and does not care how its work is batched."""
 
+import math
+
 import pytest
 import torch
 from tiny_models import blank, ids_shown
 
 from blankfill import ORDERS, Sampling, fill_causal, fill_infill, fill_masked, fill_masked_left, fill_seq2seq
 from blankfill.decoding.alignment import align
+from blankfill.draws import keyed_uniform
 from blankfill.errors import BlankfillError
 from blankfill.slots import sampling
 from blankfill.slots.orders import PLANS
@@ -171,6 +174,32 @@ def test_a_draw_is_the_same_however_many_tokens_are_ranked(n_ranked, ways, monke
     whole = Sampling(1.0, seed=2, **ways)(logits, keys)
     monkeypatch.setattr(sampling, "RANKED", n_ranked)
     assert Sampling(1.0, seed=2, **ways)(logits, keys) == whole
+
+
+def draw_plainly(logits, draw, top_k, top_p, temperature):
+    """Draw a token from all of a row, sorted as float64."""
+    logits = logits.double() / temperature
+    order = logits.sort(descending=True, stable=True).indices
+    shares = logits.softmax(-1)[order]
+    shares[top_k or len(shares) :] = 0
+    shares = shares / shares.sum()
+    kept = shares.masked_fill(shares.cumsum(-1) - shares >= top_p, 0.0).cumsum(-1)
+    return order[(kept <= draw * kept[-1]).sum()].item()
+
+
+@pytest.mark.parametrize("ways", [{}, {"top_p": 0.9}, {"top_k": 4}, {"top_k": 30, "top_p": 0.5}])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_a_draw_is_that_of_a_sort_of_all_tokens(dtype, ways, monkeypatch):
+    monkeypatch.setattr(sampling, "RANKED", 20)
+    logits = 3 * torch.randn(200, 60, generator=torch.Generator().manual_seed(1))
+    logits[:100] = logits[:100].round()  # equally likely tokens, 0.0 and -0.0 among them
+    logits[::3, 5:30] = -math.inf
+    logits, keys = logits.to(dtype), [("d", i) for i in range(200)]
+    before, draws = logits.clone(), [keyed_uniform(2, "sample", *key) for key in keys]
+    settings = {"top_k": 0, "top_p": 1.0, "temperature": 0.7} | ways
+    expected = [draw_plainly(row, draw, **settings) for row, draw in zip(logits, draws, strict=True)]
+    assert Sampling(**settings, seed=2)(logits, keys) == expected
+    assert torch.equal(logits, before)
 
 
 def test_alignment_by_hand():
