@@ -9,6 +9,7 @@ import numpy as np
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.drawing import Drawing, add_legend, panels, save, style_context
 from mlm_vs_clm.training.batches import Batch, Batches
+from mlm_vs_clm.training.neighbours import Neighbours
 from mlm_vs_clm.training.objectives import (
     IGNORE,
     OBJECTIVES,
@@ -25,7 +26,8 @@ TEXT = TokenizedDocument(
     np.array([1, *range(4, 4 + WORDS), 2]), np.array([-1, *range(WORDS), -1]), sentences=(1 + WORDS // 2,)
 )
 NOISE = Noise(ratio=0.5, unit="token", mask_share=1.0, random_share=0.0)
-TOKENS = TargetTokens(mask=3, n_vocabulary=len(NAMES), start=1)
+NEIGHBOURS = Neighbours([(TEXT.ids, TEXT.word_of)])
+TOKENS = TargetTokens(mask=3, n_vocabulary=len(NAMES), start=1, neighbours=NEIGHBOURS)
 SEED = 94  # a draw in which every objective has something masked and fim moves its span
 COLUMNS = 5
 LOOKS = {True: ("predicts a token", "#0072B2"), False: ("predicts none", "#B8D8EC")}

@@ -45,7 +45,13 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "seq2seq": fill_seq2seq,
     "product": fill_product,
 }
-CAUSAL_CONTEXTS = {"left": "causal", "both": "infill", "masked_left": "masked_left", "kept": "kept"}
+CAUSAL_CONTEXTS = {
+    "left": "causal",
+    "true_left": "causal",
+    "both": "infill",
+    "masked_left": "masked_left",
+    "kept": "kept",
+}
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,7 @@ def choose_writer(
         raise BlankfillError(
             f"{unknown[0]} is no axis of context={context} here, which has {', '.join(known)}"
         )
-    return writer, axes
+    return writer, axes | ({"context": context} if context in AXIS["context"].values[writer] else {})
 
 
 def fill_with(

@@ -45,7 +45,7 @@ MASKED_LEFT, LOOKAHEAD, PRODUCT = ("masked_left",), ("lookahead",), ("product",)
 BY_TOKEN = (*BY_SLOT, *MASKED_LEFT, *PRODUCT)
 AXIS: dict[str, Axis] = {
     "context": Axis(
-        {"masked": ("both", "leaky", "left"), "causal": ("left",), "infill": ("both",)}
+        {"masked": ("both", "leaky", "left"), "causal": ("left", "true_left"), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product"), ("both",))
         | {"masked_left": ("left",), "kept": ("kept",)}
     ),
@@ -105,6 +105,14 @@ def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Ax
     for name in ("max_length", "candidates", "lookahead", "weight", "max_new_tokens"):
         if name in settings and writer in AXIS[name].values:
             check_number(f"arm.{name}", settings[name], RANGES[name])
+
+
+def check_causal(context: str, length: str) -> None:
+    """Raise BlankfillError for settings of a causal model that do not go together."""
+    if context == "true_left" and length != "known":
+        raise BlankfillError(
+            "arm.context=true_left reads the originals to the left: it needs arm.length=known"
+        )
 
 
 def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:

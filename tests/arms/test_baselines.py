@@ -66,6 +66,13 @@ def test_bigrams_read_a_filled_neighbour_and_the_right_one_where_it_is_kept(coun
     assert fills("bigram_both", "unseen x pills", [1], counts) == ["two"]
 
 
+def test_with_the_true_left_side_the_original_is_the_neighbour(counts):
+    """After the original `two`, `pills`; bigram_left reads its own `one`, and goes on with `dose`."""
+    assert fills("bigram_true_left", "take two x", [1, 2], counts) == ["one", "pills"]
+    assert fills("bigram_left", "take two x", [1, 2], counts) == ["one", "dose"]
+    assert fills("bigram_true_left", "take x pills", [1], counts) == ["one"]
+
+
 def test_the_leaky_bigram_reads_the_originals_that_are_still_to_be_replaced(counts):
     text = BlankedText("d", "take two pills", find_words("take two pills"), [0, 1, 2])
     at_once, one_by_one = (
@@ -90,7 +97,7 @@ def test_sampled_bigrams_follow_their_probabilities(counts):
 
 
 def test_every_context_of_an_arm_has_floors():
-    assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "both", "leaky"}
+    assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "true_left", "both", "leaky"}
     assert set(sum(FLOORS.values(), ())) <= set(BASELINES)
     for arms in (*FLOORS.values(), *SAMPLED_FLOORS.values()):
         assert all((ROOT / "conf" / "arm" / f"{arm}.yaml").is_file() for arm in arms)

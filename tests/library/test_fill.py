@@ -1,6 +1,7 @@
 """Every arm fills every blank, leaves the rest alone, and does not care how its work is batched."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -48,7 +49,7 @@ MASKED = {
 for axes in MASKED.values():
     if axes.get("order") == "mask_predict":
         axes["passes"] = 2 + axes.pop("per_pass")
-WAYS = [*MASKED, "causal", "infill", "masked_left"]
+WAYS = [*MASKED, "causal", "true_left", "infill", "masked_left"]
 
 
 def ways(start, causal_model, tokenizer):
@@ -67,6 +68,7 @@ def ways(start, causal_model, tokenizer):
     made = {way: masked(axes) for way, axes in MASKED.items()}
     return made | {
         "causal": causal(fill_causal),
+        "true_left": causal(partial(fill_causal, context="true_left")),
         "infill": causal(fill_infill),
         "masked_left": causal(fill_masked_left),
     }

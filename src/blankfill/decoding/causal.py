@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..axes import check_values
+from ..axes import check_causal, check_values
 from ..errors import BlankfillError
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.sizes import count_parameters, forward_flops, position_limit, vocabulary_size
@@ -29,6 +29,7 @@ def fill_causal(
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
     *,
+    context: str = "left",
     length: str = "known",
     max_length: int = 4,
     sampling: Sampling = GREEDY,
@@ -39,16 +40,35 @@ def fill_causal(
     The text to the right of a blank is never seen. length `known`: a blank gets as many tokens as its original;
     `one`: one; `free`: after each token, if the most likely of all tokens (or the one drawn) continues the word (`##`;
     a letter or digit without a space before it), it is written, else the blank ends, at the latest after `max_length`
-    tokens. Raises BlankfillError for another length, and DocumentError for a text that does not fit or that starts with a
+    tokens. context `true_left`: what is read of a blank is its original, not its fill, so the original to the left of each
+    later blank leaks; it needs length `known`. Raises BlankfillError for another length, and DocumentError for a text that does not fit or that starts with a
     blank where the tokenizer has no token to open a text.
     """
-    return fill_by_walking(model, tokenizer, blanked, read_kept, length, max_length, sampling, batch_tokens)
+    check_values("causal", {"context": context})
+    check_causal(context, length)
+    is_hidden = context == "left"
+    plan, rest = read_kept if is_hidden else read_originals, (length, max_length, sampling, batch_tokens)
+    return fill_by_walking(model, tokenizer, blanked, plan, *rest, is_hidden=is_hidden)
 
 
 def read_kept(row: TokenRow) -> Walk:
     """Plan to read a row up to its last slot, writing the next token at each slot; see `check_opening`."""
     check_opening(row)
     return Walk(row, row.ids[: row.slots[-1]], None, row.slots, len(row.slots))
+
+
+class OriginalWalk(Walk):
+    """A document whose originals are read where they stood, whatever is written there."""
+
+    def write(self, token: int) -> None:
+        """Put a token into the next slot; what is read stays."""
+        self.row.ids[self.row.slots[self.n_written]] = token
+        self.n_written += 1
+
+
+def read_originals(row: TokenRow) -> Walk:
+    """Plan to read a row as `read_kept` does, with the originals that stand in its slots."""
+    return OriginalWalk(**vars(read_kept(row)))
 
 
 def fill_by_walking(
@@ -61,13 +81,18 @@ def fill_by_walking(
     sampling: Sampling,
     batch_tokens: int,
     mix: Mix | None = None,
+    is_hidden: bool = True,
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks of every document while reading what `plan` returns for it.
 
-    `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are.
+    `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are. `plan`
+    finds the originals in the slots of a row unless that `is_hidden`.
     """
     check_values("causal", {"length": length, "max_length": max_length})
-    rows, limit = to_open_rows(model, tokenizer, blanked, length), position_limit(model)
+    limit = position_limit(model)
+    rows = (
+        to_open_rows(model, tokenizer, blanked, length) if is_hidden else to_rows(blanked, tokenizer, limit)
+    )
     walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
     bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     write = _write_slots(bias, sampling, mix)

@@ -101,12 +101,14 @@ def bigram(
     Neighbours are looked up in lower case, and so are the texts that are counted: exact match compares words so. Blanks
     are filled from left to right, so the left neighbour may be a filled one. context `both`: times P(right neighbour | w),
     where that one is kept. `leaky`: the same for `per_pass` words at a time, spread over the text, while the originals
-    still to be replaced are read as neighbours, as by the arm `mlm_leaky`.
+    still to be replaced are read as neighbours, as by the arm `mlm_leaky`. `true_left`: by the left neighbour alone, always
+    the original, as by the arm `clm_true_left`.
     """
     bigrams, words = counts.bigrams, [text.text[slice(*span)].lower() for span in text.words]
     is_leaky, n = context == "leaky", len(text.blanks)
     plan = PLANS["spread"](n, Pace(per_pass), keyed_rng()) if is_leaky else [[blank] for blank in range(n)]
-    hidden = set() if is_leaky else {*text.blanks}
+    hidden = {*text.blanks} if context in ("left", "both") else set()
+    fills: dict[int, str] = {}
 
     def number(at: int) -> int | None:
         inside = 0 <= at < len(words)
@@ -118,14 +120,15 @@ def bigram(
         for blank in blanks:
             at = text.blanks[blank]
             weights = bigrams.after(number(at - 1))
-            if context != "left" and at + 1 not in hidden:
+            if context in ("both", "leaky") and at + 1 not in hidden:
                 weights *= bigrams.before(number(at + 1))
             weights[0] = 0
             chosen[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
-        for at, word in chosen.items():
-            words[at] = word
+        fills |= chosen
+        for at in () if context == "true_left" else chosen:
+            words[at] = chosen[at]
         hidden -= chosen.keys()
-    return assemble_text(text, [words[at] for at in text.blanks])
+    return assemble_text(text, [fills[at] for at in text.blanks])
 
 
 def unigram(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
@@ -148,6 +151,7 @@ BASELINES: dict[str, Callable[..., FilledText]] = {
     "unfilled": unfilled,
     "constant": constant,
     "bigram_left": partial(bigram, context="left"),
+    "bigram_true_left": partial(bigram, context="true_left"),
     "bigram_both": partial(bigram, context="both"),
     "bigram_leaky": partial(bigram, context="leaky"),
     "unigram": unigram,
@@ -155,10 +159,10 @@ BASELINES: dict[str, Callable[..., FilledText]] = {
     "oracle": oracle,
 }
 # Those that count the text which the arms were trained on.
-COUNTING = ("constant", "bigram_left", "bigram_both", "bigram_leaky")
+COUNTING = ("constant", "bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
-FLOORS = {context: (f"bigram_{context}", "constant") for context in ("left", "both", "leaky")}
+FLOORS = {context: (f"bigram_{context}", "constant") for context in ("left", "true_left", "both", "leaky")}
 SAMPLED_FLOORS = {context: (f"{bigram}_sampled", "unigram") for context, (bigram, _) in FLOORS.items()}
 
 

@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from blankfill.axes import ALL, AXIS, MODEL_KINDS, PACE, SAMPLING, Axis, check_masked, check_values
+from blankfill.axes import (
+    ALL,
+    AXIS,
+    MODEL_KINDS,
+    PACE,
+    SAMPLING,
+    Axis,
+    check_causal,
+    check_masked,
+    check_values,
+)
 from blankfill.slots.orders import Pace
 from blankfill.slots.sampling import Sampling
 
@@ -15,12 +25,12 @@ from ..errors import StudyError
 from .baselines import BASELINES, COUNTING
 
 # What the study adds: the values of its baselines, and which model fills.
-BIGRAMS = ("bigram_left", "bigram_both", "bigram_leaky")
+BIGRAMS = ("bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
 LEAKY = ("bigram_leaky",)
 TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents
 OF_BASELINES: dict[str, dict[str, tuple]] = {
-    "context": {"bigram_left": ("left",), "bigram_both": ("both",), "bigram_leaky": ("leaky",)},
+    "context": {name: (name.removeprefix("bigram_"),) for name in BIGRAMS},
     "order": dict.fromkeys(BIGRAMS, ("left_to_right",)) | dict.fromkeys(LEAKY, ("spread",)),
     "per_pass": dict.fromkeys(LEAKY, ()),
     "temperature": dict.fromkeys(BIGRAMS, ()),
@@ -49,6 +59,8 @@ def check_arm(arm: Mapping[str, Any]) -> None:
     check_values(writer, arm if is_given else {**arm, "weight": 0.5}, ARM_AXIS)
     _check_effects(writer, arm)
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
+    if writer == "causal":
+        check_causal(arm["context"], arm.get("length", "known"))
     if writer == "masked":
         pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
         check_masked(

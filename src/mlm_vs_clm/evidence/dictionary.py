@@ -43,7 +43,10 @@ MEANINGS = {
     "training.corpus": ("", "corpus whose dev loss the row has"),
     "arm": ("", "what filled the blanks (conf/arm)"),
     "objective": ("", "training objective of the arm's model; `none` for a baseline"),
-    "context": ("", "what the arm sees: left, both, leaky, kept or none"),
+    "context": (
+        "",
+        "what the arm sees: left, both, kept or none; leaky and true_left: originals of other blanks too",
+    ),
     "length": ("", "what it knows of the length of a fill: known, one, free or none"),
     "order": ("", "order in which it fills blanks"),
     "strategy": ("", "which words may be hidden (conf/masking); empty for a control"),

@@ -65,7 +65,17 @@ def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
 
-LATER_OBJECTIVE = ("spread", "left_share", "mean_span", "permute_sentences", "masked_share", "prefix_share")
+LATER_OBJECTIVE = (
+    *(
+        "spread",
+        "left_share",
+        "mean_span",
+        "permute_sentences",
+        "masked_share",
+        "prefix_share",
+        "noise_ratio",
+    ),
+)
 LATER_TRAINING = ("patience", "unique_tokens", "dropout")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
@@ -153,6 +163,7 @@ class ObjectiveConfig:
     permute_sentences: bool = False
     masked_share: float = number(0.5, 0, 1)
     prefix_share: float = number(0.5, 0, 1)
+    noise_ratio: float = number(0.5, 0, 1)
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""

@@ -19,6 +19,8 @@ LOOKS: dict[
     "mlm_left": ("#117733", "<", "--"),
     "infill": ("#CC79A7", "P", "-."),
     "clm": ("#D55E00", "^", "-"),
+    "clm_noised": ("#882255", "d", "-"),
+    "clm_true_left": ("#332288", ">", "--"),
     "clm_lookahead": ("#AA4499", "X", "-."),
     "clm_general": ("#999933", "p", "--"),
     "seq2seq_kept": ("#E69F00", "D", "-."),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from .batches import Batch, Batches, check_room, count_read, find_target_tokens,
 from .budgets import list_budgets
 from .checkpoint import load_checkpoint, save_checkpoint, trained_weights
 from .loss import PredictedLoss, count_pairs, count_predicted, weigh
+from .neighbours import Neighbours
 from .objectives import (
     OBJECTIVES,
     Noise,
@@ -123,6 +124,9 @@ def prepare(
     corpora = [name for name, of_corpus in texts.learned.items() for _ in of_corpus]
     lengths, seed = [len(one.ids) for one in documents], training.seed
     order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
+    if "noise_ratio" in objective.settings:
+        read = [documents[i] for i in sorted({i for batch in order for i in batch})]
+        tokens = replace(tokens, neighbours=Neighbours([(one.ids, one.word_of) for one in read]))
     about = (noise, tokens, tokenizer.pad_token_id or 0)
     dev = {
         name: {
