@@ -72,6 +72,30 @@ def output_layer(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tenso
     return modules[0] if len(modules) == 1 else lambda hidden: reduce(lambda x, f: f(x), modules, hidden)
 
 
+def split_output_layer(
+    model: PreTrainedModel,
+) -> tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, torch.Tensor | None] | None:
+    """Return `output_layer` as the function before its last product, and the weight and bias (or None) of that product.
+
+    None for a type that is not in HEADS, and for a last module that is no plain linear layer.
+    """
+    carrier = _with_head(model)
+    linear, whole = carrier.get_output_embeddings(), output_layer(model)
+    if carrier.config.model_type not in HEADS or type(linear) is not torch.nn.Linear:
+        return None
+    if hasattr(carrier, "final_logits_bias"):
+        return torch.nn.Identity(), linear.weight, carrier.final_logits_bias[0]
+
+    def before(hidden: torch.Tensor) -> torch.Tensor:
+        vars(linear)["forward"] = torch.nn.Identity()
+        try:
+            return whole(hidden)
+        finally:
+            del vars(linear)["forward"]
+
+    return before, linear.weight, linear.bias
+
+
 def _embeddings(model: PreTrainedModel) -> set[int]:
     """Return the ids of the embedding matrices and of the norms that belong to them."""
     tables = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]

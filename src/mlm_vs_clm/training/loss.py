@@ -4,9 +4,10 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer
+from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
 
 from .objectives import IGNORE
+from .softmax import OutputProduct, SoftmaxTokens
 
 
 class PredictedLoss(nn.Module):
@@ -24,20 +25,23 @@ class PredictedLoss(nn.Module):
             nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if judges_pairs else None
         )
 
-    def learn(self, labels: torch.Tensor, share: float, n_pairs: int = 1, **inputs: torch.Tensor) -> float:
+    def learn(
+        self,
+        labels: torch.Tensor,
+        share: float,
+        n_pairs: int = 1,
+        tokens: SoftmaxTokens | None = None,
+        **inputs: torch.Tensor,
+    ) -> float:
         """Add the gradients of `share` times the loss, and return that; logits exist for HEAD_ROWS positions at a time.
 
         `n_pairs` is the number of pairs in the whole batch, of which these are a part; their loss is not in what is returned.
+        With `tokens` the loss is estimated from these (None: all).
         """
         is_next = inputs.pop("is_next", None)
         hidden, states, wanted, weights = self._select(labels, inputs)
-        cut, loss = states.detach().requires_grad_(), 0.0
-        rows = (cut.split(HEAD_ROWS), wanted.split(HEAD_ROWS), (weights * share).split(HEAD_ROWS))
-        for part, labels_of_part, weights_of_part in zip(*rows, strict=True):
-            logits = output_layer(self.model)(part)
-            losses, gradient = differentiate(logits.detach(), labels_of_part)
-            logits.backward(gradient.mul_(weights_of_part.float()[:, None]).to(logits.dtype))
-            loss += (losses.double() * weights_of_part).sum().item()  # a product of vectors would be in bf16
+        cut = states.detach().requires_grad_()
+        loss = self._learn_output(cut, wanted, weights * share, tokens)
         ends, gradients = [states], [cut.grad]
         if self.judge is not None and is_next is not None:
             verdicts = self.judge(hidden[:, 0]).float()
@@ -46,6 +50,44 @@ class PredictedLoss(nn.Module):
             )
             ends, gradients = [states, missed / n_pairs], [cut.grad, None]
         torch.autograd.backward(ends, gradients)
+        return loss
+
+    def _learn_output(
+        self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor, tokens: SoftmaxTokens | None
+    ) -> float:
+        """Add the gradients of the output layer, and of the states (n, width) that it reads; return the weighted loss.
+
+        The gradients of the last product, which are as large as the vocabulary, are summed in place, without autograd.
+        """
+        split = split_output_layer(self.model)
+        if split is None:
+            return self._learn_whole_output(states, labels, weights)
+        before, weight, bias = split
+        rows = before(states)
+        product = OutputProduct(weight, bias, tokens, _precision(rows))
+        gradients, loss = torch.empty_like(rows), 0.0
+        labels = labels if tokens is None else tokens.places[labels]
+        parts = (
+            some.split(HEAD_ROWS)
+            for some in (rows.detach().to(product.table.dtype), gradients, labels, weights)
+        )
+        for some, gradient, labels_of_some, weights_of_some in zip(*parts, strict=True):
+            losses, slopes = differentiate(product(some), labels_of_some)
+            slopes.mul_(weights_of_some.float()[:, None])
+            gradient.copy_(product.learn(some, slopes))
+            loss += (losses.double() * weights_of_some).sum().item()  # a product of vectors would be in bf16
+        product.add_gradients()
+        rows.backward(gradients)
+        return loss
+
+    def _learn_whole_output(self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> float:
+        loss = 0.0
+        parts = (some.split(HEAD_ROWS) for some in (states, labels, weights))
+        for some, labels_of_some, weights_of_some in zip(*parts, strict=True):
+            logits = output_layer(self.model)(some)
+            losses, slopes = differentiate(logits.detach(), labels_of_some)
+            logits.backward(slopes.mul_(weights_of_some.float()[:, None]).to(logits.dtype))
+            loss += (losses.double() * weights_of_some).sum().item()
         return loss
 
     def forward(self, labels: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
@@ -66,6 +108,11 @@ class PredictedLoss(nn.Module):
         weights = inputs.pop("weights", predicted)[predicted].double()
         hidden = hidden_states(self.model, inputs)
         return hidden, hidden[predicted], labels[predicted], weights / weights.sum()
+
+
+def _precision(rows: torch.Tensor) -> torch.dtype:
+    kind = rows.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else rows.dtype
 
 
 def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
