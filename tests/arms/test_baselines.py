@@ -6,6 +6,7 @@ import pytest
 from blankfill import Sampling
 from blankfill.text import BlankedText, find_words
 from mlm_vs_clm.arms.baselines import BASELINES, EDGE, FLOORS, SAMPLED_FLOORS, WordCounts
+from mlm_vs_clm.arms.ngrams import NGrams
 from mlm_vs_clm.files import ROOT
 
 LINES = [
@@ -40,11 +41,49 @@ def test_bounds_draws_and_the_constant(counts):
 
 
 def test_probabilities_of_neighbours_sum_to_one_and_agree_with_each_other(counts):
-    bigrams, numbers = counts.bigrams, range(len(counts.words))
-    after = np.array([bigrams.after(number) for number in numbers])
+    ngrams, numbers = counts.ngrams, range(len(counts.words))
+    after = np.array([ngrams.after([number]) for number in numbers])
     np.testing.assert_allclose(after.sum(1), 1)
-    np.testing.assert_allclose(after.T, [bigrams.before(number) for number in numbers])
-    np.testing.assert_allclose(bigrams.after(None).sum(), 1)
+    np.testing.assert_allclose(after.T, [ngrams.before(number) for number in numbers])
+    np.testing.assert_allclose(ngrams.after([None]).sum(), 1)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_probabilities_after_a_history_sum_to_one_and_are_those_of_single_words(counts, order):
+    for words in (["take", "one"], ["", "take", "two"], ["unseen", "take"], ["pills", "pills"]):
+        history = [counts.number.get(word) for word in words]
+        after = counts.ngrams.after(history, order)
+        assert after.sum() == pytest.approx(1)
+        singles = [counts.ngrams.probability(history, word, order) for word in range(len(counts.words))]
+        np.testing.assert_allclose(after, singles)
+
+
+def test_rows_of_three_words_by_hand():
+    """`a b` is followed by c twice and by d once, each row but `a b c` seen once: the discount is 6 / 8."""
+    ngrams = NGrams(np.array([0, 1, 2, 3, 1, 2, 3, 1, 2, 4]), 5)
+    level = ngrams.level(3)
+    seen = {(1, 2, 3): 2, (0, 1, 2): 1, (2, 3, 1): 2, (3, 1, 2): 2, (1, 2, 4): 1}
+    assert len(level.keys) == len(seen)
+    discount = 2 / (2 + 2 * 3)
+    pair = ngrams.probability([2], 3, 2)
+    assert ngrams.probability([1, 2], 3, 3) == pytest.approx((2 - discount) / 3 + discount * 2 / 3 * pair)
+
+
+@pytest.mark.parametrize("context", ["left", "both"])
+@pytest.mark.parametrize("text", ["x y z", "take x pills", "take x y", "unseen x pills", "take two x daily"])
+def test_a_table_of_two_words_is_the_bigram(counts, context, text):
+    hidden = BlankedText("d", text, find_words(text), [1, 2][: len(text.split()) - 1])
+    made = BASELINES[f"ngram_{context}"](hidden, counts, Sampling(), order=2)
+    assert made == BASELINES[f"bigram_{context}"](hidden, counts, Sampling())
+
+
+def test_more_words_decide_where_two_do_not():
+    counts = WordCounts(
+        ["go up now", "go up now", "sit up late", "sit up late", "look up then", "look up then then"]
+    )
+    for context, text in (("left", "sit up x"), ("both", "sit up x")):
+        hidden = BlankedText("d", text, find_words(text), [2])
+        assert BASELINES[f"ngram_{context}"](hidden, counts, Sampling(), order=3).fills == ["late"]
 
 
 def test_absolute_discounting_by_hand(counts):
@@ -54,7 +93,7 @@ def test_absolute_discounting_by_hand(counts):
     take, one = counts.number["take"], counts.number["one"]
     frequency = counts.counts[one] / counts.counts.sum()
     expected = (2 - discount) / 3 + discount * 2 / 3 * frequency
-    assert counts.bigrams.after(take)[one] == pytest.approx(expected)
+    assert counts.ngrams.after([take])[one] == pytest.approx(expected)
 
 
 def test_bigrams_read_a_filled_neighbour_and_the_right_one_where_it_is_kept(counts):
@@ -81,16 +120,16 @@ def test_the_leaky_bigram_reads_the_originals_that_are_still_to_be_replaced(coun
     assert one_by_one == ["take", "two", "pills"]
     both, left = (BASELINES[name](text, counts, Sampling()).fills for name in ("bigram_both", "bigram_left"))
     assert both == left == ["take", "one", "dose"]
-    assert at_once[1] == counts.words[1 + int(counts.bigrams.frequency[1:].argmax())]
+    assert at_once[1] == counts.words[1 + int(counts.ngrams.frequency[1:].argmax())]
 
 
 def test_sampled_bigrams_follow_their_probabilities(counts):
     for baseline in ("bigram_left", "bigram_both"):
         drawn = [fills(baseline, "take x", [1], counts, 1.0, id=str(n))[0] for n in range(2000)]
-        weights = counts.bigrams.after(counts.number["take"])
+        weights = counts.ngrams.after([counts.number["take"]])
         weights[0] = 0
         if baseline == "bigram_both":
-            weights = weights * counts.bigrams.before(0)
+            weights = weights * counts.ngrams.before(0)
         shares = [drawn.count(word) / len(drawn) for word in counts.words]
         np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.04)
         assert fills(baseline, "take x", [1], counts, 1.0) == fills(baseline, "take x", [1], counts, 1.0)

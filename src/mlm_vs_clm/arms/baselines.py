@@ -10,6 +10,8 @@ from blankfill.slots.orders import PLANS, Pace
 from blankfill.slots.sampling import Sampling
 from blankfill.text import BlankedText, FilledText, assemble_text, leave_unfilled, split_words
 
+from .ngrams import SHORTLIST, NGrams
+
 EDGE = ""  # the neighbour of a text's first and last word
 
 
@@ -34,53 +36,9 @@ class WordCounts:
         return np.cumsum(self.counts) - self.counts[0]
 
     @cached_property
-    def bigrams(self) -> "Bigrams":
-        """Return the probabilities of neighbours."""
-        return Bigrams(self._sequence, len(self.words))
-
-
-class Bigrams:
-    """Probabilities of neighbours, from a sequence of word numbers: interpolated absolute discounting.
-
-    P(w | v) = max(c(v w) - D, 0) / c(v) + D n(v) / c(v) P(w), where n(v) is the number of distinct words after v, P(w)
-    the relative frequency, and D = n1 / (n1 + 2 n2) of the pairs seen once and twice (Ney, Essen and Kneser 1994).
-    """
-
-    def __init__(self, sequence: np.ndarray, n_words: int):
-        pairs, counts = np.unique(sequence[:-1] * n_words + sequence[1:], return_counts=True)
-        left, right = np.divmod(pairs, n_words)
-        once, twice = (counts == 1).sum(), (counts == 2).sum()
-        discount = once / max(once + 2 * twice, 1)
-        followed = np.maximum(np.bincount(sequence[:-1], minlength=n_words), 1)
-        kept = (counts - discount) / followed[left]
-        self.frequency = np.bincount(sequence, minlength=n_words) / len(sequence)
-        self.backoff = discount * np.bincount(left, minlength=n_words) / followed
-        by_right = np.argsort(right, kind="stable")
-        self._after = right, kept, np.searchsorted(left, np.arange(n_words + 1))
-        self._before = (
-            left[by_right],
-            kept[by_right],
-            np.searchsorted(right[by_right], np.arange(n_words + 1)),
-        )
-
-    def after(self, word: int | None) -> np.ndarray:
-        """Return P(w | word) of every w (V,); of an unknown word (None), P(w)."""
-        if word is None:
-            return self.frequency.copy()
-        return self._add(self.backoff[word] * self.frequency, self._after, word)
-
-    def before(self, word: int | None) -> np.ndarray:
-        """Return P(word | w) given every w (V,); of an unknown word (None), a multiple of it."""
-        if word is None:
-            return self.backoff
-        return self._add(self.backoff * self.frequency[word], self._before, word)
-
-    @staticmethod
-    def _add(smooth: np.ndarray, seen: tuple[np.ndarray, np.ndarray, np.ndarray], word: int) -> np.ndarray:
-        words, kept, starts = seen
-        part = slice(starts[word], starts[word + 1])
-        smooth[words[part]] += kept[part]
-        return smooth
+    def ngrams(self) -> NGrams:
+        """Return the probabilities of words given their neighbours."""
+        return NGrams(self._sequence, len(self.words))
 
 
 def unfilled(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
@@ -104,7 +62,7 @@ def bigram(
     still to be replaced are read as neighbours, as by the arm `mlm_leaky`. `true_left`: by the left neighbour alone, always
     the original, as by the arm `clm_true_left`.
     """
-    bigrams, words = counts.bigrams, [text.text[slice(*span)].lower() for span in text.words]
+    ngrams, words = counts.ngrams, [text.text[slice(*span)].lower() for span in text.words]
     is_leaky, n = context == "leaky", len(text.blanks)
     plan = PLANS["spread"](n, Pace(per_pass), keyed_rng()) if is_leaky else [[blank] for blank in range(n)]
     hidden = {*text.blanks} if context in ("left", "both") else set()
@@ -119,9 +77,9 @@ def bigram(
         chosen = {}
         for blank in blanks:
             at = text.blanks[blank]
-            weights = bigrams.after(number(at - 1))
+            weights = ngrams.after([number(at - 1)])
             if context in ("both", "leaky") and at + 1 not in hidden:
-                weights *= bigrams.before(number(at + 1))
+                weights *= ngrams.before(number(at + 1))
             weights[0] = 0
             chosen[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
         fills |= chosen
@@ -129,6 +87,64 @@ def bigram(
             words[at] = chosen[at]
         hidden -= chosen.keys()
     return assemble_text(text, [fills[at] for at in text.blanks])
+
+
+def ngram(text: BlankedText, counts: WordCounts, sampling: Sampling, context: str, order: int) -> FilledText:
+    """Fill each blank with the likeliest word by tables of at most `order` words, from left to right.
+
+    As `bigram`, with `order` - 1 words on the left and, with context `both`, as many of the kept words that follow. These
+    are looked up for the SHORTLIST words that are likeliest by the left side and the next word alone.
+    """
+    ngrams, words = counts.ngrams, [text.text[slice(*span)].lower() for span in text.words]
+    numbers: list[int | None] = [counts.number.get(word) for word in words]
+    hidden = {*text.blanks}
+    for at in text.blanks:
+        left = [0, *numbers[:at]][-(order - 1) :] if order > 1 else []
+        weights = ngrams.after(left, order)
+        if context == "both" and order > 1:
+            right = _kept_after(at, numbers, hidden, order - 1)
+            weights = _weigh_right(ngrams, weights, left, right, order)
+        weights[0] = 0
+        numbers[at] = int(weights.argmax())
+        hidden.discard(at)
+    return assemble_text(
+        text, [counts.words[number] for at in text.blanks if (number := numbers[at]) is not None]
+    )
+
+
+def _kept_after(at: int, numbers: list[int | None], hidden: set[int], n_words: int) -> list[int | None]:
+    """Return the words after a place (numbers, None: unknown) up to the next blank, the edge of the text among them."""
+    following = [*numbers, 0]
+    kept = []
+    for place in range(at + 1, min(at + 1 + n_words, len(following))):
+        if place in hidden:
+            break
+        kept.append(following[place])
+    return kept
+
+
+def _weigh_right(
+    ngrams: NGrams, weights: np.ndarray, left: list[int | None], right: list[int | None], order: int
+) -> np.ndarray:
+    """Return weights (V,) times the probability of the words on the right, given each word and those before it."""
+    if not right:
+        return weights
+    pairs = weights * ngrams.before(right[0])
+    if order < 3:
+        return pairs
+    best = (
+        np.argpartition(pairs, -SHORTLIST)[-SHORTLIST:] if len(pairs) > SHORTLIST else np.arange(len(pairs))
+    )
+    found = np.zeros_like(weights)
+    for word in best.tolist():
+        found[word] = weights[word]
+        history = [*left, word]
+        for following in right:
+            if following is None:
+                break
+            found[word] *= ngrams.probability(history[-(order - 1) :], following, order)
+            history.append(following)
+    return found
 
 
 def unigram(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
@@ -146,7 +162,7 @@ def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledT
     return assemble_text(text, text.originals())
 
 
-# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`.
+# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`, those of ORDERED of `order`.
 BASELINES: dict[str, Callable[..., FilledText]] = {
     "unfilled": unfilled,
     "constant": constant,
@@ -154,16 +170,32 @@ BASELINES: dict[str, Callable[..., FilledText]] = {
     "bigram_true_left": partial(bigram, context="true_left"),
     "bigram_both": partial(bigram, context="both"),
     "bigram_leaky": partial(bigram, context="leaky"),
+    "ngram_left": partial(ngram, context="left"),
+    "ngram_both": partial(ngram, context="both"),
     "unigram": unigram,
     "uniform": uniform,
     "oracle": oracle,
 }
 # Those that count the text which the arms were trained on.
-COUNTING = ("constant", "bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
+COUNTING = (
+    "constant",
+    "bigram_left",
+    "bigram_true_left",
+    "bigram_both",
+    "bigram_leaky",
+    "ngram_left",
+    "ngram_both",
+)
+ORDERED = ("ngram_left", "ngram_both")  # those whose order is chosen on dev documents
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
-FLOORS = {context: (f"bigram_{context}", "constant") for context in ("left", "true_left", "both", "leaky")}
-SAMPLED_FLOORS = {context: (f"{bigram}_sampled", "unigram") for context, (bigram, _) in FLOORS.items()}
+FLOORS = {
+    "left": ("bigram_left", "ngram_left", "constant"),
+    "both": ("bigram_both", "ngram_both", "constant"),
+    "leaky": ("bigram_leaky", "constant"),
+    "true_left": ("bigram_true_left", "constant"),
+}
+SAMPLED_FLOORS = {context: (f"{floors[0]}_sampled", "unigram") for context, floors in FLOORS.items()}
 
 
 def _choose(weights: np.ndarray, sampling: Sampling, key: tuple) -> int:

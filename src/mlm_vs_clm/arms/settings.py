@@ -22,7 +22,7 @@ from blankfill.slots.orders import Pace
 from blankfill.slots.sampling import Sampling
 
 from ..errors import StudyError
-from .baselines import BASELINES, COUNTING
+from .baselines import BASELINES, COUNTING, ORDERED
 
 # What the study adds: the values of its baselines, and which model fills.
 BIGRAMS = ("bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
@@ -30,8 +30,8 @@ LEAKY = ("bigram_leaky",)
 TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents
 OF_BASELINES: dict[str, dict[str, tuple]] = {
-    "context": {name: (name.removeprefix("bigram_"),) for name in BIGRAMS},
-    "order": dict.fromkeys(BIGRAMS, ("left_to_right",)) | dict.fromkeys(LEAKY, ("spread",)),
+    "context": {name: (name.partition("_")[2],) for name in (*BIGRAMS, *ORDERED)},
+    "order": dict.fromkeys((*BIGRAMS, *ORDERED), ("left_to_right",)) | dict.fromkeys(LEAKY, ("spread",)),
     "per_pass": dict.fromkeys(LEAKY, ()),
     "temperature": dict.fromkeys(BIGRAMS, ()),
 }

@@ -7,17 +7,22 @@ from typing import Any
 
 from blankfill.api import fill_skipping_failures, fill_with
 from blankfill.axes import MODEL_KINDS, SAMPLING, arguments_of
+from blankfill.draws import keyed_rng
 from blankfill.likelihood import Likelihood, measure_likelihood, measure_weights
 from blankfill.slots.ledger import Ledger
 from blankfill.slots.sampling import Sampling
 from blankfill.text import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
 
 from ..corpora import load_split
+from ..documents import Document
 from ..hardware import torch_dtype
-from .baselines import BASELINES, BOUNDS, COUNTING, WordCounts
+from ..masking import mask_words
+from .baselines import BASELINES, BOUNDS, COUNTING, ORDERED, WordCounts
+from .ngrams import ORDERS
 from .recasing import Recaser, fills_of, is_cased
 from .settings import LEAKY
 
+DEV_RATIO = 0.5  # of the words of a dev document that are hidden to choose the order of a table
 WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
 
 
@@ -84,13 +89,38 @@ def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path
     elif arm["writer"] not in BOUNDS:
         counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    pace = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
-    filled = [BASELINES[arm["writer"]](text, counts, sampling, **pace) for text in blanked]
+    more = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
+    if arm["writer"] in ORDERED:
+        more = {"order": choose_order(arm["writer"], counts, inputs["corpus"])}
+    filled = [BASELINES[arm["writer"]](text, counts, sampling, **more) for text in blanked]
     if arm["writer"] in COUNTING:
         recase = _recaser(inputs["corpus"])
         filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]
     filled = [insert_missing_spaces(*pair) for pair in zip(blanked, filled, strict=True)]
     return filled, Ledger.of(blanked), {}
+
+
+@lru_cache(maxsize=8)
+def choose_order(writer: str, counts: WordCounts, corpus: Path) -> int:
+    """Return the order at which a table restores most words of the dev documents, half of them hidden; the lowest of equals."""
+    texts = [hide_at_random(document, DEV_RATIO) for document in load_split(corpus, "dev")]
+    fill_with_order = BASELINES[writer]
+
+    def count_restored(order: int) -> int:
+        filled = [fill_with_order(text, counts, Sampling(), order=order) for text in texts]
+        return sum(
+            fill == original.lower()
+            for text, made in zip(texts, filled, strict=True)
+            for fill, original in zip(made.fills, text.originals(), strict=True)
+        )
+
+    return max(ORDERS, key=count_restored)
+
+
+def hide_at_random(document: Document, ratio: float) -> BlankedText:
+    """Return a document with a share of its words hidden, the same ones whatever else is run."""
+    made = mask_words(document, "random", ratio, keyed_rng("order of a table", document.id))
+    return BlankedText(document.id, document.text, made.words, made.blanks)
 
 
 @lru_cache(maxsize=3)
