@@ -131,3 +131,20 @@ def test_a_difference_with_an_arm_that_may_not_speak_is_pale():
     rows = pd.DataFrame({"corpus": "plots", "first": ["mlm", "clm"], "second": ["clm", "constant"]})
     pale = exclude(rows, judge_competence([*arms, *floors()], 100), MAIN)["excluded_because"]
     assert "mlm is not above" in pale[0] and pale[1] == ""
+
+
+def test_a_lead_of_less_than_a_tenth_of_the_floor_is_not_enough():
+    """Ten blanks a document: 5.4 against 5 of a floor is above it in every document, and too little."""
+    few, enough = (
+        judge([cell("mlm", share, context="both"), cell("bigram_both", 0.5), cell("constant", 0.1)])["mlm", "all"]
+        for share in (0.54, 0.56)
+    )
+    assert few["low"] > 0 and few["outcome"] == "not competent" and enough["outcome"] == "competent"
+
+
+def test_the_hardest_floor_counts_and_a_table_of_more_words_is_one_where_it_was_run():
+    pair = [cell("bigram_both", 0.4), cell("constant", 0.1)]
+    row = judge([cell("mlm", 0.6, context="both"), *pair, cell("ngram_both", 0.58)])["mlm", "all"]
+    assert (row["floor"], row["outcome"]) == ("ngram_both", "not competent")
+    row = judge([cell("mlm", 0.6, context="both"), *pair])["mlm", "all"]
+    assert (row["floor"], row["outcome"]) == ("bigram_both", "competent")

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from ..arms.baselines import BASELINES, FLOORS, SAMPLED_FLOORS
+from ..arms.baselines import BASELINES, FLOORS, ORDERED, SAMPLED_FLOORS
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
 from .paired import BySeed, by_seed, compare_cells, group_seeds, score_cells, with_measure
@@ -15,6 +15,8 @@ from .verdicts import FIRST, MADE, NOT_COMPETENT, NOT_RUN, find_direction
 
 WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
 COMPETENT = "competent"
+OUTCOMES = (NOT_RUN, NOT_COMPETENT, COMPETENT)  # from what is known least of to what may speak
+LEAD = 0.1  # of a floor's exact match: what an arm must restore more, so that a lead of any size is not enough
 FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
 TEXT = {"all": ("document", "bleu")}
 # Times as many resamples for a gate: with 2,000 the draws alone would decide what lies near the bound.
@@ -36,9 +38,10 @@ def index_cells(cells: Iterable[ScoredCell]) -> dict[Place, BySeed]:
 def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
     """Return the table `competence`: one row per corpus, arm, masking and class of blanks.
 
-    An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of what it sees:
-    in exact match of its fills, or, where it writes the text anew, in document BLEU against the unfilled text. The row
-    has the floor that it clears least, and both scores over the seeds that arm and floor share.
+    An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of what it sees, and
+    where it restores at least LEAD more words than the floor does: in exact match of its fills. One that writes the text anew
+    is compared in document BLEU with the unfilled text, of which any lead counts. Of the floors a study
+    made before they were there has no table of more than two words. The row has the floor that it clears least, and both scores over the seeds that arm and floor share.
     """
     found = index_cells(cells)
     rows = []
@@ -69,19 +72,22 @@ def _judge(
 ) -> dict:
     corpus, arm, strategy, ratio = place
     sides = {floor: _find_floor(place, floor, found) for floor in floors}
+    sides = {floor: side for floor, side in sides.items() if side or floor not in ORDERED}
     made = {
         floor: compare_cells(found[place], side, measure, MORE * resamples, (arm, floor))
         for floor, side in sides.items()
     }
-    hardest = min(floors, key=lambda floor: (not made[floor].reason, made[floor].low))
+    least_share = LEAD if measure[0] == "fills" else 0.0
+    values = {floor: _score_both(found[place], side, measure) for floor, side in sides.items()}
+    outcomes = {floor: _decide(made[floor], values[floor][1] * least_share) for floor in sides}
+    hardest = min(sides, key=lambda floor: (OUTCOMES.index(outcomes[floor]), made[floor].low))
     least = made[hardest]
-    runs = group_seeds(*(with_measure(side, measure) for side in (found[place], sides[hardest])))
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
-        **{"scope": measure[0], "metric": measure[1], "value": score_cells(found[place], measure, runs)},
-        **{"floor": hardest, "floor_value": score_cells(sides[hardest], measure, runs)},
+        **{"scope": measure[0], "metric": measure[1], "value": values[hardest][0]},
+        **{"floor": hardest, "floor_value": values[hardest][1]},
         **{"difference": least.difference, "low": least.low, "high": least.high},
-        **{"n": least.n, "runs": least.runs, "outcome": _decide(least), "reason": least.reason},
+        **{"n": least.n, "runs": least.runs, "outcome": outcomes[hardest], "reason": least.reason},
     }
 
 
@@ -96,10 +102,18 @@ def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
     return next((found[one] for one in places if one in found), {})
 
 
-def _decide(least: PairedDifference) -> str:
+def _score_both(arm: BySeed, floor: BySeed, measure: tuple[str, str]) -> tuple[float, float]:
+    """Return the scores of an arm and a floor over the seeds that they share."""
+    runs = group_seeds(*(with_measure(side, measure) for side in (arm, floor)))
+    return score_cells(arm, measure, runs), score_cells(floor, measure, runs)
+
+
+def _decide(least: PairedDifference, lead: float) -> str:
+    """Return the outcome of one floor; `lead`: by how much it must be cleared beside the interval."""
     if least.reason or math.isnan(least.low):
         return NOT_RUN
-    return COMPETENT if find_direction(least.low, least.high) == FIRST else NOT_COMPETENT
+    is_above = find_direction(least.low, least.high) == FIRST
+    return COMPETENT if is_above and least.difference >= lead else NOT_COMPETENT
 
 
 class Competence:
@@ -132,8 +146,10 @@ class Competence:
             return f"{row['arm']} has no floor to be judged by ({row['reason']})"
         unit = "BLEU" if row["metric"] == "bleu" else "exact match"
         form = ".1f" if row["metric"] == "bleu" else ".3f"
+        is_above = find_direction(row["low"], row["high"]) == FIRST
+        how = "less than a tenth above" if is_above else "not above"
         return (
-            f"{row['arm']} is not above {row['floor']} on {row['corpus']} at {row['strategy']} {row['ratio']:g} "
+            f"{row['arm']} is {how} {row['floor']} on {row['corpus']} at {row['strategy']} {row['ratio']:g} "
             f"({unit} {row['value']:{form}} and {row['floor_value']:{form}})"
         )
 
