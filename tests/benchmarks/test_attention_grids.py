@@ -1,6 +1,7 @@
 """The figure of what each objective sees is what the network's attention is given in training, and is committed."""
 
 from argparse import Namespace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.training import recomputed_attention
 from mlm_vs_clm.training.batches import Batches, find_target_tokens, tokenize
 from mlm_vs_clm.training.loss import PredictedLoss
+from mlm_vs_clm.training.neighbours import Neighbours
 from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 
@@ -42,7 +44,14 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
     document = tokenize(texts, tokenizer, 64)[3]
     n_kinds, about = (
         len(split_batches(name, attention_grids.NOISE)),
-        (find_target_tokens(tokenizer, model), 0, 0),
+        (
+            replace(
+                find_target_tokens(tokenizer, model),
+                neighbours=Neighbours([(document.ids, document.word_of)]),
+            ),
+            0,
+            0,
+        ),
     )
     batches = Batches([document], [[0]] * n_kinds, name, attention_grids.NOISE, *about)
     for number in range(n_kinds):
