@@ -6,7 +6,7 @@ from pathlib import Path
 from ..errors import StudyError
 from ..files import ROOT
 from ..report import make_page
-from ..report.frames import STUDY
+from ..report.frames import STUDY, refresh_tables
 from .publish import write_blocks
 
 
@@ -25,6 +25,7 @@ def run(chosen: argparse.Namespace) -> None:
     for study in studies:
         if not study.is_dir():
             raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
+        refresh_tables(study)
         make_page(study)
         write_blocks(study)
         print(study / "report.html")

@@ -76,7 +76,7 @@ def draw_answer(results: Path) -> None:
 
 def read_studies(results: Path) -> dict[str, Tables]:
     """Return the tables of the studies on the claims in `results`, by folder, in the order of BLOCKS."""
-    return {name: read_tables(results / name) for name in BLOCKS if (results / name / "study.csv").is_file()}
+    return {name: read_tables(results / name) for name in BLOCKS if (results / name / "study.yaml").is_file()}
 
 
 def describe_matched(tables: Tables) -> Blocks:
