@@ -30,7 +30,7 @@ TABLES = {
     "training": "losses and cost along each training",
     "documents": "what the scores of text are made of, per document of a cell and per document along the curve",
 }
-FILES = {"documents": documents.FILE}  # the tables that are packed
+FILES = {"study": "study.yaml, under `study`", "documents": documents.FILE}  # what is no CSV file
 LOW_HIGH = "end of the 95 % interval of the value beside it"
 # By column, or by table.column where a table differs: unit ("" for words) and meaning.
 MEANINGS = {
@@ -132,7 +132,25 @@ MEANINGS = {
     "documents.blanks": ("count", "blanks of the document"),
     "tokens": ("tokens of BLEU", "length of the written text"),
     "original_tokens": ("tokens of BLEU", "length of the original"),
-    "bertscore": ("of the metric", "BERTScore of the document"),
+    **{name: ("of the metric", "score of the document") for name in documents.MEANS},
+    "mmd": ("of the metric", "pseudo-value of the document, whose mean is the discrepancy"),
+    "longest_repeat": ("words", "longest run that occurs twice in the document"),
+    "nats": ("nats", "minus the log-likelihood of the hidden words under the arm"),
+    "characters": ("count", "characters of the hidden words"),
+    "nonwords": ("count", "words of the fills that are in no word list"),
+    "filled_words": ("count", "words of the fills that have a letter"),
+    "agreed": ("count", "blanks filled as the arm of reference fills them"),
+    "characters_off": ("count", "characters by which fills are longer or shorter than the words"),
+    "distinct1_of_fills": ("share", "different words among those of the fills"),
+    "repeated_of_fills": ("count", "4-grams of the joined fills that occur before"),
+    "fourgrams_of_fills": ("count", "4-grams of the joined fills"),
+    "recognised": ("count", "of text and original, how many the classifier tells apart"),
+    "texts": ("count", "two: the text and its original"),
+    "repeated": ("count", "4-grams of the text that occur before"),
+    "fourgrams": ("count", "4-grams of the text"),
+    "unrelated_nats": ("nats", "minus the log-likelihood of the text under a model that no arm starts from"),
+    "mistakes": ("count", "words that the grammar tagger would change"),
+    "words": ("count", "words of the text"),
     "blanks": ("count", "blanks filled"),
     "tokens_filled": ("tokens", "tokens written"),
     "token_forwards": ("tokens", "tokens read by the network, each time counted"),
@@ -188,6 +206,7 @@ MEANINGS = {
             ("punctuation", "punctuation"),
         )
         for column, meaning in (
+            ("hidden", "blanks that hide {}, 0 where there are other blanks alone"),
             ("exact", "blanks that hide {} and were filled with them"),
             ("blanks", "blanks that hide {}"),
         )

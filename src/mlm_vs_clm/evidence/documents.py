@@ -1,56 +1,129 @@
-"""The table `documents`: what the scores of text are sums and means of, one row per filled document of every cell."""
+"""The frame `documents`: what every score of text is a sum of, one row per document of every cell; and cells made of it.
 
-from collections.abc import Iterable
+A score is a function of sums over documents (`stats`). COUNTS names the columns of these sums for each measure. A measure
+with one column is a mean over documents. A row holds the numbers of its cell; a number that is not defined for a
+document, or was not measured in a cell, is missing. Measures count the same thing under the same name.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from .cells import ScoredCell
-from .curve import keep_reached
+from ..documents import WORD_CLASSES
+from ..errors import StudyError
+from ..metrics import NATS
+from ..metrics.proxies import ERRORS, NONWORDS, PERPLEXITY
+from .cells import Cell, ScoredCell, Statistics
 
 NAME = "documents"
-FILE = f"{NAME}.csv.gz"
+FILE = f"{NAME}.parquet"
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed", "budget")
 ORDERS = range(1, 5)  # of n-grams
-COUNTS = {  # by scope and metric: what the columns of its statistics are called
+Measure = tuple[str, str]  # scope, metric
+MEANS = ("rouge1", "rouge2", "rougeL", "meteor", "bertscore", "mmd", "distinct1", "distinct2", "distinct3")
+COUNTS: dict[Measure, tuple[str, ...]] = {
     ("fills", "exact_match"): ("exact", "blanks"),
-    **{
-        ("fills", f"exact_match_{name}"): (f"exact_{name}", f"blanks_{name}")
-        for name in ("content", "stopword", "punctuation")
-    },
+    **{("fills", f"exact_match_{name}"): (f"exact_{name}", f"blanks_{name}") for name in WORD_CLASSES},
+    **{("fills", f"share_{name}"): (f"hidden_{name}", "blanks") for name in WORD_CLASSES},
+    ("fills", NATS): ("nats", "characters"),
+    ("fills", NONWORDS): ("nonwords", "filled_words"),
+    ("fills", "agreement"): ("agreed", "blanks"),
+    ("fills", "length_error"): ("characters_off", "blanks"),
+    ("fills", "distinct1"): ("distinct1_of_fills",),
+    ("fills", "repetition"): ("repeated_of_fills", "fourgrams_of_fills"),
     ("document", "bleu"): (
         "tokens",
         "original_tokens",
         *(f"matched_{n}" for n in ORDERS),
         *(f"ngrams_{n}" for n in ORDERS),
     ),
-    ("document", "bertscore"): ("bertscore",),
+    **{("document", name): (name,) for name in (*MEANS, "longest_repeat")},
+    ("document", "c2st"): ("recognised", "texts"),
+    ("document", "repetition"): ("repeated", "fourgrams"),
+    ("document", PERPLEXITY): ("unrelated_nats", "words"),
+    ("document", ERRORS): ("mistakes", "words"),
 }
 KEYS = [*NAMES, "document"]
-COLUMNS = [*KEYS, "unit", *(column for columns in COUNTS.values() for column in columns)]
+COLUMNS = [*KEYS, "unit", *dict.fromkeys(column for columns in COUNTS.values() for column in columns)]
 
 
-def list_documents(cells: Iterable[ScoredCell], along: Iterable[ScoredCell]) -> pd.DataFrame:
-    """Return the table: the cells of a study, then those along its training curves, whose `budget` is not empty.
+def list_documents(cells: Iterable[ScoredCell]) -> pd.DataFrame:
+    """Return the frame: the documents of each cell, in the order of their corpus, and named by nothing but numbers.
 
-    Documents are numbered in the order of their corpus, and named by nothing else. A score that is not defined for a
-    document is NaN, and so is one that was not measured.
+    `budget` is missing for the model that a study uses. Cells that share their names are one, with the statistics of all.
     """
-    tables = [_count(one) for one in [*cells, *keep_reached(along)] if one.statistics]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    merged: dict[Cell, ScoredCell] = {}
+    for one in cells:
+        known = merged.setdefault(one.cell, one)
+        merged[one.cell] = replace(known, statistics=one.statistics | known.statistics)
+    tables = [_count(one) for one in merged.values() if one.statistics]
+    rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=KEYS)
+    return rows[[column for column in COLUMNS if column in rows]]
 
 
 def _count(one: ScoredCell) -> pd.DataFrame:
-    """Return one row per document of a cell, in the order of the documents."""
-    units, _ = pd.factorize(np.asarray(one.units))
-    named = {name: getattr(one.cell, name) for name in NAMES} | {"budget": one.cell.budget or np.nan}
+    """Return one row per document of a cell."""
+    names = {name: getattr(one.cell, name) for name in NAMES} | {"budget": one.cell.budget or np.nan}
+    units = number_units(one.units)
     counted = {
         column: values
-        for measure, columns in COUNTS.items()
-        if measure in one.statistics
-        for column, values in zip(
-            columns, one.statistics[measure].T, strict=False
-        )  # a mean's rows end in a 1
+        for measure, rows in one.statistics.items()
+        for column, values in zip(_columns_of(measure), rows.T, strict=False)  # a mean's rows end in a 1
     }
-    rows = pd.DataFrame({"document": np.arange(1, len(units) + 1), "unit": units + 1} | counted)
-    return rows.assign(**named).reindex(columns=COLUMNS)
+    return pd.DataFrame({"document": np.arange(1, len(units) + 1), "unit": units} | counted).assign(**names)
+
+
+def _columns_of(measure: Measure) -> tuple[str, ...]:
+    if measure not in COUNTS:
+        raise StudyError(f"no column of {FILE} holds {' '.join(measure)}: name its sums in documents.COUNTS")
+    return COUNTS[measure]
+
+
+def number_units(units: Sequence[Hashable]) -> np.ndarray:
+    """Return the number of each unit, from 1, in the order of their names: resamples draw the same units as by name."""
+    return np.unique(np.asarray(units), return_inverse=True)[1] + 1
+
+
+def read_statistics(rows: pd.DataFrame, measures: Iterable[Measure]) -> Statistics:
+    """Return the statistics of measures from the rows of one cell."""
+    return {measure: _stack(rows, _columns_of(measure)) for measure in measures}
+
+
+def _stack(rows: pd.DataFrame, columns: tuple[str, ...]) -> np.ndarray:
+    values = rows.reindex(columns=list(columns)).to_numpy(dtype=float)
+    if len(columns) > 1:
+        return values
+    return np.hstack([values, np.where(np.isnan(values), np.nan, 1.0)])
+
+
+def list_measured(rows: pd.DataFrame) -> list[Measure]:
+    """Return the measures of which some document of a cell has a value."""
+    present = {column for column in rows if rows[column].notna().any()}
+    return [measure for measure, columns in COUNTS.items() if present.issuperset(columns)]
+
+
+def read_clusters(rows: pd.DataFrame) -> list[int] | None:
+    """Return the unit of each document where units repeat, else None."""
+    units = rows["unit"].astype(int).tolist()
+    return units if len(set(units)) < len(units) else None
+
+
+def group_documents(documents: pd.DataFrame) -> Mapping[Cell, pd.DataFrame]:
+    """Return the rows of each cell."""
+    groups = documents.assign(budget=documents["budget"].fillna(0)).groupby(list(NAMES), sort=False)
+    return {to_cell(dict(zip(NAMES, names, strict=True))): rows for names, rows in groups}
+
+
+def to_cell(row: Mapping) -> Cell:
+    """Return the cell that a row of a frame names."""
+    budget = row.get("budget", 0)
+    return Cell(
+        row["corpus"],
+        row["arm"],
+        row["strategy"],
+        float(row["ratio"]),
+        int(row["seed"]),
+        int(budget) if budget == budget else 0,
+    )

@@ -11,10 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..metrics.bleu import score_counts
+from ..metrics.proxies import PERPLEXITY
 from ..stats import Aggregate, PairedDifference, compare_runs, gain_of_sums, point, ratio_of_sums
 from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
+AGGREGATES: dict[str, Aggregate] = {
+    "bleu": score_counts,
+    PERPLEXITY: lambda sums: np.exp(ratio_of_sums(sums)),
+}
 BySeed = Mapping[int, ScoredCell]
 
 
@@ -23,7 +28,7 @@ def find_aggregate(metric: str) -> Aggregate:
     if metric.endswith(GAIN):
         aggregate = find_aggregate(metric.removesuffix(GAIN))
         return lambda sums: gain_of_sums(sums, aggregate)
-    return score_counts if metric == "bleu" else ratio_of_sums
+    return AGGREGATES.get(metric, ratio_of_sums)
 
 
 def by_seed(cells: Sequence[ScoredCell]) -> dict[int, ScoredCell]:

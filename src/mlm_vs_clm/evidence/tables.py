@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from ..errors import StudyError
 from ..files import hash_lines, list_hashes, list_studies
 from ..tasks import TASKS
 
+STUDY = "study"  # a table of one row, in the settings of the study
 OVERALL = "overall"  # all corpora together
 VERDICT = "status direction size margin p_holm excluded_because reason"  # of a comparison
 COLUMNS = {
@@ -155,6 +157,8 @@ def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
 
 def read_table(name: str, folder: Path) -> pd.DataFrame:
     """Return one tidy table of a results folder; raises StudyError where its file is absent, unless it is one of RARE."""
+    if name == STUDY:
+        return read_study(folder)
     path = Path(folder) / f"{name}.csv"
     if name in RARE and not path.is_file():
         return tidy(name, pd.DataFrame())
@@ -165,6 +169,16 @@ def read_table(name: str, folder: Path) -> pd.DataFrame:
         with suppress(ValueError):
             table[column] = pd.to_numeric(table[column])
     return table
+
+
+def read_study(folder: Path) -> pd.DataFrame:
+    """Return the table `study` of a results folder; raises StudyError where `study.yaml` does not have it."""
+    path = Path(folder) / "study.yaml"
+    try:
+        about = yaml.safe_load(path.read_text(encoding="utf-8"))[STUDY]
+        return tidy(STUDY, pd.DataFrame([{name: about[name] for name in COLUMNS[STUDY]}]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        raise StudyError(f"no key `study` in {path}: run `make reproduce` first") from None
 
 
 def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, str]:
@@ -234,7 +248,9 @@ def find_utility(downstream: pd.DataFrame, corpus: str) -> str:
 def main_cell(tables: Mapping[str, pd.DataFrame]) -> tuple[str, float]:
     """Return strategy and ratio of the main cell of a study; raises StudyError where `study` has no row."""
     if tables["study"].empty:
-        raise StudyError("study.csv has no row: run `make reproduce`, which makes it again")
+        raise StudyError(
+            "study.yaml says nothing of its main cell: run `make reproduce`, which makes it again"
+        )
     row = tables["study"].iloc[0]
     return str(row["main_strategy"]), float(row["main_ratio"])
 

@@ -11,15 +11,15 @@ from blankfill.draws import keyed_rng
 from ..corpora import load_problems
 from ..documents import Document
 from ..errors import StudyError
+from ..evidence.scores import TASK_COLUMNS as COLUMNS
+from ..evidence.scores import score_task
 from ..files import write_atomically, write_lines, write_table
-from ..stats import average_runs, bootstrap, ratio_of_sums
+from ..stats import bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
-from ..tasks.outcome import NO_ROOM, UNTRAINED, draw_cluster_weights
+from ..tasks.outcome import UNTRAINED
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import audit_copying, project
 from .cells import load_blanked_texts, load_documents, load_filled
-
-COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
 
 
 def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
@@ -111,20 +111,8 @@ def describe_untrained(outcomes: list[Outcome]) -> str:
 
 
 def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
-    """Return each measure's mean over task seeds, with an interval over them and the test units they share."""
+    """Return the row of each measure over the task seeds."""
     first = outcomes[0]
-    clusters = [unit["cluster"] for unit in first.units]
-    drawn = draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
-    weights = np.vstack([np.ones((1, first.n)), drawn])  # the first draw is the test set as it is
-    answers = [outcome.statistics for outcome in outcomes]
-    untrained = first.no_room or describe_untrained(outcomes)
-    is_default, rows = untrained.startswith((UNTRAINED, NO_ROOM)), []
-    for name, measure in first.measures.items():
-        made = average_runs(np.array([measure(answer, weights) for answer in answers]), len(set(clusters)))
-        value = np.nan if first.no_room else made.difference
-        low, high = (np.nan, np.nan) if is_default else (made.low, made.high)
-        reason = untrained or ("not defined on these answers" if np.isnan(value) else "")
-        rows.append(
-            {"metric": name, "value": value, "low": low, "high": high, "n": first.n, "reason": reason}
-        )
-    return rows
+    reason = first.no_room or describe_untrained(outcomes)
+    answers, clusters = [one.statistics for one in outcomes], [unit["cluster"] for unit in first.units]
+    return score_task(first.measures, answers, clusters, reason, resamples)

@@ -39,7 +39,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 9,
-    "report": 45,
+    "report": 46,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
@@ -412,4 +412,5 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}
     if (ratings := Path(config.results) / "ratings" / "ratings.csv").is_file():
         settings["ratings"] = own_file(str(ratings))
-    return _recipe("report", settings, cells | {"correlation": correlate(config, cells)})
+    settings["correlation"] = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
+    return _recipe("report", settings, cells)

@@ -9,6 +9,7 @@ import numpy as np
 from blankfill.text import BlankedText, FilledText
 
 from ..arms.baselines import BOUNDS
+from ..evidence.scores import COLUMNS, score_gain, score_measure
 from ..files import read_lines, write_lines, write_table
 from ..metrics import (
     DIVERSITY,
@@ -22,11 +23,8 @@ from ..metrics import (
     make_metrics,
     normalise,
 )
-from ..stats import bootstrap, gather_units, normalised_gain, point
 from .artifacts import read_record
 from .cells import cluster_by_author, load_blanked_texts, load_filled, read_statistics
-
-COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
 
 
 @dataclass(frozen=True)
@@ -96,22 +94,14 @@ def _to_line(one: MetricStatistics) -> dict:
 
 def summarise(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
     """Return the row of scores.csv of a metric: its value, interval and documents; why it is missing."""
-    value = point(one.rows, one.metric.aggregate)
-    low, high = bootstrap(one.rows, one.metric.aggregate, resamples, clusters=clusters)
-    n = len(gather_units(one.rows))
-    row = {"scope": one.scope, "metric": one.name, "value": value, "low": low, "high": high, "n": n}
     why = one.reason or "not defined for any document (an empty text, or nothing hidden)"
-    return row | {"signature": one.metric.signature(), "reason": "" if n else why}
+    return score_measure((one.scope, one.name), one.rows, clusters, resamples, one.metric.signature(), why)
 
 
 def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
-    of = {name: statistics.get((one.scope, one.name)) for name, statistics in bounds.items()}
-    gain = normalised_gain(
-        one.rows, of["unfilled"], of["oracle"], one.metric.aggregate, resamples, clusters=clusters
-    )
-    row = {"scope": one.scope, "metric": f"{one.name}_gain", "value": gain.value, "low": gain.low}
-    signature = f"(score - unfilled) / (oracle - unfilled) of {one.metric.signature()}"
-    return row | {"high": gain.high, "n": gain.n, "signature": signature, "reason": gain.reason}
+    measure = one.scope, one.name
+    of = {name: bounds.get(name, {}).get(measure) for name in BOUNDS}
+    return score_gain(measure, one.rows, of, clusters, resamples, one.metric.signature())
 
 
 @lru_cache(maxsize=1)

@@ -113,7 +113,7 @@ def make_page(folder: Path) -> None:
         examples=page.order_examples(frames.examples),
         cards=frames.cards,
         about=about | describe_project(),
-        files=[describe_file(path) for path in sorted(folder.glob("*.csv*"))],
+        files=[describe_file(path) for path in sorted([*folder.glob("*.csv*"), *folder.glob("*.parquet")])],
     )
 
 

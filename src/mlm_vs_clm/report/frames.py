@@ -1,6 +1,6 @@
 """A study on disk: the tables, examples and settings from which its page and figures follow, without store or data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +8,19 @@ import pandas as pd
 import yaml
 
 from ..errors import StudyError
-from ..evidence import documents
 from ..evidence import tables as tidy
-from ..files import STUDY, read_lines, write_csv, write_lines
+from ..evidence.claims import hash_rules, load_rules
+from ..evidence.derivation import derive_tables
+from ..evidence.observations import (
+    Observations,
+    describe_design,
+    has_observations,
+    load_observations,
+)
+from ..files import ROOT, STUDY, read_lines, write_csv, write_lines
+from .wording import write_sentences
 
-EXAMPLES = "examples.jsonl"
+EXAMPLES, CLAIMS = "examples.jsonl", ROOT / "conf" / "claims.yaml"
 DERIVED = ("findings",)  # tables that follow from the others
 Rows = dict[str, pd.DataFrame]
 
@@ -38,15 +46,18 @@ def save_frames(frames: Frames, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in tidy.COLUMNS:
-        if name not in DERIVED:
+        if name not in (*DERIVED, tidy.STUDY):
             save_table(name, frames.tables.get(name, pd.DataFrame()), folder)
-    if documents.NAME in frames.tables:
-        write_csv(frames.tables[documents.NAME], folder / documents.FILE)
     write_lines(folder / EXAMPLES, frames.examples)
-    settings = yaml.safe_dump(
-        frames.about | {"corpora": frames.cards}, sort_keys=False, allow_unicode=True, width=110
-    )
+    about = {tidy.STUDY: _describe(frames)} | frames.about | {"corpora": frames.cards}
+    settings = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110)
     (folder / STUDY).write_text(settings, encoding="utf-8", newline="\n")
+
+
+def _describe(frames: Frames) -> dict:
+    """Return what the table `study` says."""
+    (row,) = tidy.tidy(tidy.STUDY, frames.tables[tidy.STUDY]).to_dict("records")
+    return row
 
 
 def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:
@@ -58,12 +69,54 @@ def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:
 
 def load_frames(folder: Path) -> Frames:
     """Return the study of a folder; raises StudyError where a file is missing or is not what `save_frames` wrote."""
+    known = load_settings(folder)
+    try:
+        return replace(known, tables=tidy.read_tables(folder))
+    except (OSError, ValueError, TypeError) as error:
+        raise _refuse(folder, error) from None
+
+
+def load_settings(folder: Path) -> Frames:
+    """Return the study of a folder without its tables; raises StudyError where a file is missing or not readable."""
     try:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
         cards = about.pop("corpora")
-        return Frames(tidy.read_tables(folder), list(read_lines(folder / EXAMPLES)), cards, about)
+        return Frames({}, list(read_lines(folder / EXAMPLES)), cards, about)
     except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-        raise StudyError(
-            f"{folder} holds no whole study ({type(error).__name__}): it needs {STUDY}, {EXAMPLES} and the tables; "
-            "give a folder of results, or run `make reproduce`"
-        ) from None
+        raise _refuse(folder, error) from None
+
+
+def _refuse(folder: Path, error: Exception) -> StudyError:
+    return StudyError(
+        f"{folder} holds no whole study ({type(error).__name__}): it needs {STUDY}, {EXAMPLES} and the tables; "
+        "give a folder of results, or run `make reproduce`"
+    )
+
+
+def refresh_tables(folder: Path) -> None:
+    """Write the tables of a study again, from its frames and by the rules of today; those made before frames stay.
+
+    Raises StudyError where a frame is missing.
+    """
+    if has_observations(folder):
+        observed = load_observations(folder)
+        rules = load_rules(CLAIMS, observed.design.main)
+        save_frames(derive_all(observed, load_settings(folder), rules), folder)
+
+
+def derive_all(observed: Observations, known: Frames, rules: list[dict]) -> Frames:
+    """Return a study with all tables that follow from its frames, and with the rules by which they do."""
+    tables, used = derive_tables(observed, rules), hash_rules(rules)
+    tables["sentences"] = write_sentences(tables["answers"], rules)
+    about = known.about | {
+        tidy.STUDY: describe_design(observed.design, used),
+        "rules": compare_rules(used, observed.design.scored_under),
+    }
+    return Frames(tables, known.examples, known.cards, about)
+
+
+def compare_rules(used: str, scored_under: list[str]) -> str:
+    """Return a sentence with the hash of the rules that judge, and of those in force when the cells were scored."""
+    if scored_under == [used]:
+        return f"Rules {used}, the same as when the cells were scored."
+    return f"Rules {used}; those when the cells were scored: {', '.join(scored_under)}. Rules judge scores and do not change them."

@@ -14,6 +14,7 @@ UNTRAINED = "no model could be trained"  # first words of a note: the answers ar
 NO_ROOM = (
     "the test cannot tell one model from another"  # first words of a reason: every score would be its bound
 )
+UNDEFINED = "not defined on these answers"
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

@@ -1,0 +1,170 @@
+"""From the frames of a study to its tables: one function, without store, data or network."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..arms.baselines import BOUNDS
+from ..metrics import METRICS
+from ..tasks import TASKS
+from .answers import answer
+from .cells import Cell, Comparison, ScoredCell, TrainedCell, group_by
+from .claims import hash_rules, list_comparisons
+from .comparisons import compare_maskings
+from .competence import exclude, judge_competence
+from .correlation import compare_at_same_masking, correlate_tables
+from .curve import compare_along, exclude_along, list_learning
+from .documents import group_documents, list_measured, read_statistics, to_cell
+from .equal_compute import compare_at_equal_compute
+from .gap import UNIT_NAMES, compare_by_seed, compare_text, compare_utility
+from .headroom import exclude_no_room, share_headroom
+from .measuring import Study
+from .observations import CELL, Design, Observations, list_learned, list_scored
+from .sanity import judge_metrics
+from .scores import round_numbers, score_gain, score_measure, score_task
+from .tables import COLUMNS
+from .units import NAMES as TASK_NAMES
+from .variants import pair_variants
+from .verdicts import judge_table, list_margins
+
+JUDGED = ("gap", "comparisons", "utility_gap", "runs", "curve", "equal_compute")  # tables of differences
+Tables = dict[str, pd.DataFrame]
+
+
+def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
+    """Return every table of a study by name, but for sentences; `rules` are the claims for its main cell."""
+    design, cells, trained = observed.design, list_scored(observed), list_learned(observed)
+    final, along = ([one for one in cells if bool(one.cell.budget) == is_along] for is_along in (False, True))
+    tables = {
+        "study": describe_study(design, rules),
+        "variants": pd.DataFrame(design.variants, columns=COLUMNS["variants"]),
+        "scores": score_documents(observed, final),
+        "downstream": score_task_models(observed, trained),
+        "ledger": list_costs(observed.cells),
+        "training": list_trainings(observed),
+        "competence": judge_competence(final, design.resamples),
+    }
+    tables |= {"ratings": observed.ratings} if len(observed.ratings) else {}
+    tables |= compare_arms(final, trained, along, rules, design)
+    tables["headroom"] = share_headroom(trained, design.resamples)
+    tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], design.main)
+    for name in ("gap", "utility_gap", "runs", "equal_compute"):
+        tables[name] = exclude(tables[name], tables["competence"], design.main)
+    tables["utility_gap"] = exclude_no_room(tables["utility_gap"], tables["headroom"], design.main)
+    tables["correlation"] = correlate(tables, design)
+    study = Study(final, trained, tables, design.resamples)
+    tables["answers"] = answer(list(rules), study)
+    tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study)
+    margins = list_margins(tables["scores"], tables["downstream"], design.main, rules[0]["margin"])
+    return tables | {name: judge_table(name, tables[name], margins, tables["answers"]) for name in JUDGED}
+
+
+def describe_study(design: Design, rules: Sequence[dict]) -> pd.DataFrame:
+    """Return one row: which study this is, its main cell, and the hash of the rules that judge it."""
+    row = {name: getattr(design, name) for name in COLUMNS["study"] if name != "rules"}
+    return pd.DataFrame([row | {"rules": hash_rules(list(rules))}])
+
+
+def compare_arms(
+    final: Sequence[ScoredCell],
+    trained: Sequence[TrainedCell],
+    along: Sequence[ScoredCell],
+    rules: Sequence[dict],
+    design: Design,
+) -> Tables:
+    """Return the tables of differences at the main cell and along the training curve, and what the latter scored."""
+    scored = [one for one in final if one.cell.masking == design.main]
+    learned = [one for one in trained if one.cell.masking == design.main]
+    comparisons, resamples = list_pairs(final, rules, design), design.resamples
+    learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
+    learning, curve = exclude_along(learning, curve, along, scored, resamples)
+    return {
+        "gap": compare_text(scored, comparisons, resamples),
+        "utility_gap": compare_utility(learned, comparisons, resamples),
+        "runs": compare_by_seed(scored, learned, comparisons, resamples),
+        "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
+        "learning": learning,
+        "curve": curve,
+    }
+
+
+def list_pairs(final: Sequence[ScoredCell], rules: Sequence[dict], design: Design) -> tuple[Comparison, ...]:
+    """Return the pairs of arms that are compared, in all their variants; what was not run, `answers` says."""
+    arms = {one.cell.arm for one in final if one.cell.masking == design.main}
+    return pair_variants(list_comparisons(list(rules)), arms)
+
+
+def correlate(tables: Mapping[str, pd.DataFrame], design: Design) -> pd.DataFrame:
+    """Return the table `correlation`: over all cells, and at the same masking."""
+    scores, downstream = tables["scores"], tables["downstream"]
+    rows = correlate_tables(scores, downstream, design.correlation_resamples, design.bound)
+    overall = pd.DataFrame(map(round_numbers, rows), columns=COLUMNS["correlation"])
+    slopes = compare_at_same_masking(scores, downstream, tables["competence"], design.resamples)
+    return pd.concat([overall, slopes], ignore_index=True)
+
+
+def score_documents(observed: Observations, cells: Sequence[ScoredCell]) -> pd.DataFrame:
+    """Return the table `scores`: every measure of every cell and, where its bounds were scored, its gains."""
+    names = {to_cell(row): row for row in observed.cells.to_dict("records")}
+    documents, bounds = group_documents(observed.documents), {}
+    for cell, rows in documents.items():
+        if cell.arm in BOUNDS and not cell.budget:
+            bounds[cell] = read_statistics(rows, list_measured(rows))
+    known = {one.cell: one for one in cells}
+    measures = group_by(observed.measures.to_dict("records"), to_cell)
+    rows = []
+    for cell, one in known.items():
+        about = {name: names[cell][name] for name in COLUMNS["scores"] if name in names[cell]}
+        about |= {"artifact": one.artifact}
+        rows += [about | round_numbers(row) for row in _score_cell(one, measures.get(cell, []), bounds)]
+    return pd.DataFrame(rows)
+
+
+def _score_cell(one: ScoredCell, measures: Sequence[dict], bounds: Mapping[Cell, Mapping]) -> list[dict]:
+    """Return the rows of one cell: its measures, then its gains."""
+    scored, gains = [], []
+    place = (one.cell.corpus, one.cell.strategy, one.cell.ratio, one.cell.seed)
+    of_bounds = {arm: bounds.get(Cell(place[0], arm, *place[1:]), {}) for arm in BOUNDS}
+    for row in measures:
+        measure = row["scope"], row["metric"]
+        rows, resamples, signature = one.statistics[measure], int(row["resamples"]), row["signature"]
+        scored.append(score_measure(measure, rows, one.clusters, resamples, signature, row["reason"]))
+        if row["metric"] in METRICS and one.cell.arm not in BOUNDS and any(of_bounds.values()):
+            ends = {arm: statistics.get(measure) for arm, statistics in of_bounds.items()}
+            gains.append(score_gain(measure, rows, ends, one.clusters, resamples, signature))
+    return [*scored, *gains]
+
+
+def score_task_models(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
+    """Return the table `downstream`: every measure of every training set."""
+    rows = []
+    shown = [*TASK_NAMES, "share", "model", "artifact"]
+    for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True):
+        about = {name: row[name] for name in shown}
+        answers = [
+            np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in units], dtype=float)
+            for units in group_by(one.units, lambda unit: unit["task_seed"]).values()
+        ]
+        clusters = [unit["cluster"] for unit in one.units if unit["task_seed"] == 0]
+        made = score_task(TASKS[one.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
+        rows += [about | round_numbers(each) for each in made]
+    return pd.concat([pd.DataFrame(rows), observed.aggregates], ignore_index=True)
+
+
+def list_costs(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the table `ledger`: what generation cost in each cell."""
+    hidden = {"budget", "objective", "share", "temperature", "training", "score", *CELL} - {
+        *COLUMNS["ledger"]
+    }
+    return cells[cells["budget"].isna()].drop(columns=[column for column in cells if column in hidden])
+
+
+def list_trainings(observed: Observations) -> pd.DataFrame:
+    """Return the table `training`: each training's curve, with a column per varied setting.
+
+    Where settings vary, `nats_per_character` is the dev loss of objectives that bound the likelihood of the whole text.
+    """
+    varied = {one["setting"] for one in observed.design.variants}
+    kept = {*COLUMNS["training"], *varied, *(("nats_per_character",) if varied else ())}
+    return observed.trainings[[column for column in observed.trainings if column in kept]]

@@ -1,0 +1,84 @@
+"""The rows of the tables `scores` and `downstream`: from sums over documents, and from the answers of task models."""
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from blankfill.draws import keyed_rng
+
+from ..stats import average_runs, bootstrap, gather_units, normalised_gain, point
+from ..tasks.outcome import NO_ROOM, UNDEFINED, UNTRAINED, Measure, draw_cluster_weights
+from .paired import GAIN, find_aggregate
+
+COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
+TASK_COLUMNS = ["metric", "value", "low", "high", "n", "reason"]
+DIGITS = ".7g"  # the last bits depend on the machine
+
+
+def score_measure(
+    measure: tuple[str, str],
+    rows: np.ndarray,
+    clusters: Sequence[Hashable] | None,
+    resamples: int,
+    signature: str,
+    reason: str,
+) -> dict:
+    """Return the row of a measure: its value, interval and documents; `reason` where no document has a value."""
+    aggregate, n = find_aggregate(measure[1]), len(gather_units(rows))
+    low, high = bootstrap(rows, aggregate, resamples, clusters=clusters)
+    row = {
+        "scope": measure[0],
+        "metric": measure[1],
+        "value": point(rows, aggregate),
+        "low": low,
+        "high": high,
+    }
+    return row | {"n": n, "signature": signature, "reason": "" if n else reason}
+
+
+def score_gain(
+    measure: tuple[str, str],
+    rows: np.ndarray,
+    bounds: Mapping[str, np.ndarray | None],
+    clusters: Sequence[Hashable] | None,
+    resamples: int,
+    signature: str,
+) -> dict:
+    """Return the row of a gain: how far a score is on the way from unfilled to original text (`bounds`)."""
+    aggregate = find_aggregate(measure[1])
+    gain = normalised_gain(
+        rows, bounds["unfilled"], bounds["oracle"], aggregate, resamples, clusters=clusters
+    )
+    row = {"scope": measure[0], "metric": f"{measure[1]}{GAIN}", "value": gain.value, "low": gain.low}
+    named = f"(score - unfilled) / (oracle - unfilled) of {signature}"
+    return row | {"high": gain.high, "n": gain.n, "signature": named, "reason": gain.reason}
+
+
+def score_task(
+    measures: Mapping[str, Measure],
+    answers: Sequence[np.ndarray],
+    clusters: Sequence[Hashable],
+    reason: str,
+    resamples: int,
+) -> list[dict]:
+    """Return the row of each measure: its mean over task seeds, with an interval over them and the test units they share.
+
+    `answers` has an array (units, columns) for each task seed, `reason` why there is no model, or no room for a
+    difference: answers are then defaults and have no interval.
+    """
+    drawn = draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
+    weights = np.vstack([np.ones((1, len(clusters))), drawn])  # the first draw is the test set as it is
+    rows = []
+    for name, measure in measures.items():
+        made = average_runs(np.array([measure(each, weights) for each in answers]), len(set(clusters)))
+        value = np.nan if reason.startswith(NO_ROOM) else made.difference
+        low, high = (np.nan, np.nan) if reason.startswith((UNTRAINED, NO_ROOM)) else (made.low, made.high)
+        row = {"metric": name, "value": value, "low": low, "high": high, "n": len(clusters)}
+        rows.append(row | {"reason": reason or (UNDEFINED if np.isnan(value) else "")})
+    return rows
+
+
+def round_numbers(row: dict) -> dict:
+    """Return a row whose value and interval have seven digits, as stages store them."""
+    ends = ("value", "low", "high")
+    return row | {name: float(format(row[name], DIGITS)) for name in ends if row.get(name) is not None}

@@ -1,0 +1,80 @@
+"""The frame `units`: what task models answered, one row per test unit, task seed and training set; and cells made of it.
+
+A test unit is a document or a problem. `cluster` is what a resample draws together. The other columns are counts or
+answers, each in the corpora whose task has it: of entities true positives, false positives and false negatives (`tp`,
+`fp`, `fn`; in all and by type); of genres the true labels (`gold`) and two sets of answers; of problems whether both
+texts are by the same author, and the score. No unit is named by more than its number.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import TopologicalSorter
+from itertools import pairwise
+
+import pandas as pd
+
+from ..tasks.outcome import NO_ROOM, UNTRAINED
+from .cells import Cell, TrainedCell
+
+NAME = "units"
+FILE = f"{NAME}.parquet"
+NAMES = ["task", "corpus", "trained_on", "strategy", "ratio", "seed"]
+KEYS = [*NAMES, "task_seed", "unit"]
+
+
+def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
+    """Return the frame: the answers of every task model, in the order of the test set."""
+    tables = [_number(one) for one in cells if one.units]
+    rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
+    named = [*KEYS, "cluster"]
+    answers = order_columns([column for column in table if column not in named] for table in tables)
+    return rows[[*KEYS, "cluster", *answers]]
+
+
+def _number(one: TrainedCell) -> pd.DataFrame:
+    rows = pd.DataFrame(one.units)
+    rows = rows.assign(
+        cluster=pd.factorize(rows["cluster"])[0] + 1, unit=rows.groupby("task_seed").cumcount() + 1
+    )
+    cell = one.cell
+    names = (one.task, cell.corpus, cell.arm, cell.strategy, cell.ratio, cell.seed)
+    return rows.drop(columns="id", errors="ignore").assign(**dict(zip(NAMES, names, strict=True)))
+
+
+def order_columns(lists: Iterable[list[str]]) -> list[str]:
+    """Return the names of all lists in one order that keeps the order of each, since measures read columns by place."""
+    sorter: TopologicalSorter = TopologicalSorter()
+    for names in lists:
+        for name in names:
+            sorter.add(name)
+        for before, after in pairwise(names):
+            sorter.add(after, before)
+    return list(sorter.static_order())
+
+
+def list_trained(units: pd.DataFrame, task_models: pd.DataFrame) -> list[TrainedCell]:
+    """Return a cell for each row of `task_models`, with its answers."""
+    answers = dict(_group_answers(units))
+    return [
+        TrainedCell(
+            Cell(row["corpus"], row["trained_on"], row["strategy"], row["ratio"], int(row["seed"])),
+            row["task"],
+            row["artifact"],
+            answers.get(_name(row), ()),
+            row["reason"] if row["reason"].startswith((UNTRAINED, NO_ROOM)) else "",
+        )
+        for row in task_models.to_dict("records")
+    ]
+
+
+def _group_answers(units: pd.DataFrame) -> Iterator[tuple[tuple, list[dict]]]:
+    """Yield the names of a training set and the answers after it, without the columns of other tasks."""
+    for _, table in units.groupby(["task", "corpus"], sort=False):
+        of_task = table.dropna(axis="columns", how="all").assign(ratio=table["ratio"])
+        for _, rows in of_task.groupby(NAMES, sort=False, dropna=False):
+            answers = rows.drop(columns=[*NAMES, "unit"]).to_dict("records")
+            yield _name(rows.iloc[0]), answers
+
+
+def _name(row: Mapping) -> tuple:
+    """Return the names of a training set, of a control without its missing ratio."""
+    return tuple(row[name] for name in NAMES if name != "ratio" or row["strategy"])

@@ -1,0 +1,251 @@
+"""From finished artifacts to the frames of a study: what was measured of every cell, training and task model."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..arms.baselines import BOUNDS
+from ..corpora import load_split
+from ..errors import StudyError
+from ..evidence.cells import ScoredCell
+from ..evidence.documents import list_documents
+from ..evidence.equal_compute import name_method
+from ..evidence.observations import CELL, MEASURE, Design, Observations, describe_scored
+from ..evidence.paired import GAIN
+from ..evidence.units import list_units
+from ..metrics import EXACT_MATCH, LENGTH_ERROR
+from ..metrics.proxies import NONWORDS, make_nonwords
+from ..tasks import TASKS
+from ..tasks.outcome import UNDEFINED
+from .artifacts import inputs_of, name_of, read_record
+from .cells import (
+    describe_score,
+    describe_task,
+    load_blanked_texts,
+    load_filled,
+    of_curve,
+    of_stage,
+    read_scored,
+    read_trained,
+)
+from .config import ObjectiveConfig, TrainingConfig
+from .scoring import MetricStatistics, summarise
+
+Extra = Mapping[Path, Sequence[MetricStatistics]]  # what the report measures of the cell of a score artifact
+
+
+def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observations:
+    """Return the frames of a study; words are looked up in `wordnet`."""
+    final, along = of_stage(inputs, "score"), of_curve(inputs)
+    design, extra = read_settings(settings, final), count_nonwords(inputs, to_main(settings), wordnet)
+    if "reference" in settings:
+        compared = compare_fills(final, settings["reference"])
+        extra = {path: [*extra.get(path, ()), *compared[path]] for path in final}
+    cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
+    trained = of_stage(inputs, "downstream")
+    ratings = pd.read_csv(settings["ratings"]["path"]) if "ratings" in settings else pd.DataFrame()
+    return Observations(
+        list_documents([*cells.values(), *_read_bounds(final)]),
+        list_measures(cells, extra, design.resamples),
+        list_units(map(read_trained, trained)),
+        list_cells(cells),
+        *list_task_models(trained),
+        gather_training(inputs),
+        design,
+        ratings,
+    )
+
+
+def to_main(settings: dict) -> tuple[str, float]:
+    """Return strategy and ratio of the main cell of a report."""
+    return settings["main"]["strategy"], settings["main"]["ratio"]
+
+
+def read_settings(settings: dict, scored: Iterable[Path]) -> Design:
+    """Return the design of a study from the settings of its report, and from the records of its scores."""
+    return Design(
+        settings["scale"],
+        settings.get("track", "matched"),
+        *to_main(settings),
+        settings["resamples"],
+        settings["correlation"]["resamples"],
+        settings["correlation"]["bound"],
+        settings.get("variants", []),
+        sorted({read_record(path)["measured"].get("rules", "unknown") for path in scored}),
+    )
+
+
+def _with_extra(one: ScoredCell, extra: Sequence[MetricStatistics]) -> ScoredCell:
+    counted = {(each.scope, each.name): each.rows for each in extra if len(each.rows)}
+    return replace(one, statistics=one.statistics | counted)
+
+
+def _read_bounds(scored: Iterable[Path]) -> list[ScoredCell]:
+    """Return the unfilled and original texts that gains are measured against."""
+    read = [inputs_of(path) for path in scored]
+    return [
+        read_scored(path) for path in dict.fromkeys(of[name] for of in read for name in BOUNDS if name in of)
+    ]
+
+
+def list_cells(cells: Mapping[Path, ScoredCell]) -> pd.DataFrame:
+    """Return the frame `cells`: one row per score artifact."""
+    rows = pd.DataFrame(
+        [describe_cell(path, one) for path, one in cells.items()], columns=None if cells else CELL
+    )
+    return rows[[*CELL, *(column for column in rows if column not in CELL)]]
+
+
+def describe_cell(path: Path, one: ScoredCell) -> dict:
+    """Return the row of `cells` of a score artifact."""
+    about, generation = describe_score(path), inputs_of(path)["generation"]
+    record = read_record(generation)
+    own = {"method": shorten_method(record["settings"], about["model"]), "artifact": name_of(generation)}
+    own |= {"precision": record["settings"].get("precision", "none")}
+    return about | describe_scored(one) | record["measured"] | own
+
+
+def shorten_method(settings: dict, model: str) -> str:
+    """Return eight letters that arms share which differ in order and pace alone, and fill with the same model."""
+    return hashlib.sha256(f"{name_method(settings)} {model}".encode()).hexdigest()[:8]
+
+
+def list_measures(cells: Mapping[Path, ScoredCell], extra: Extra, resamples: int) -> pd.DataFrame:
+    """Return the frame `measures`: those of the score artifacts, and `extra` with as many resamples as differences."""
+    rows: list[dict] = []
+    for path, one in cells.items():
+        names = describe_scored(one)
+        scores = pd.read_csv(path / "scores.csv", keep_default_na=False)
+        stored = scores[~scores["metric"].str.endswith(GAIN)].to_dict("records")
+        rows += [names | row | {"resamples": read_record(path)["settings"]["resamples"]} for row in stored]
+        rows += [names | _describe_extra(each) | {"resamples": resamples} for each in extra.get(path, ())]
+    return pd.DataFrame(rows, columns=MEASURE)
+
+
+def _describe_extra(one: MetricStatistics) -> dict:
+    if not len(one.rows):
+        return {"scope": one.scope, "metric": one.name, "signature": "", "reason": one.reason}
+    return summarise(one, None, 1)
+
+
+def count_nonwords(inputs: dict[str, Path], main: tuple[str, float], wordnet: Path) -> dict[Path, list]:
+    """Return the non-words among the fills of every arm at the main cell; no rows, and the reason, without WordNet."""
+    splits = (load_split(path, "pretrain") for path in of_stage(inputs, "corpus"))
+    at_main = [path for path in of_stage(inputs, "score") if _masking(path) == main]
+    try:
+        metric = make_nonwords((document.text for split in splits for document in split), wordnet)
+    except StudyError as error:
+        nothing = MetricStatistics("fills", NONWORDS, EXACT_MATCH, EXACT_MATCH.statistics([], []), str(error))
+        return {path: [nothing] for path in at_main}
+    return {
+        path: [MetricStatistics("fills", NONWORDS, metric, metric.statistics(_list_fills(path)))]
+        for path in at_main
+    }
+
+
+def _masking(path: Path) -> tuple[str, float]:
+    about = describe_score(path)
+    return about["strategy"], about["ratio"]
+
+
+def _list_fills(path: Path) -> list[list[str]]:
+    return [one.fills for one in load_filled(inputs_of(path)["generation"])]
+
+
+def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[MetricStatistics]]:
+    """Return for every cell how often an arm fills a blank as the reference does, and how its lengths err.
+
+    Raises StudyError for a reference that does not fill every cell.
+    """
+    place = itemgetter("corpus", "strategy", "ratio", "seed")
+    known = {place(about): path for path in scored if (about := describe_score(path))["arm"] == reference}
+    measured = {}
+    for path in scored:
+        about = describe_score(path)
+        if place(about) not in known:
+            raise StudyError(
+                f"track.reference={reference} does not fill {place(about)}: name an arm of every cell"
+            )
+        fills, others = _list_fills(path), _list_fills(known[place(about)])
+        originals = [one.originals() for one in load_blanked_texts(inputs_of(path))[1]]
+        measured[path] = [
+            MetricStatistics("fills", "agreement", EXACT_MATCH, EXACT_MATCH.statistics(fills, others)),
+            MetricStatistics(
+                "fills", "length_error", LENGTH_ERROR, LENGTH_ERROR.statistics(fills, originals)
+            ),
+        ]
+    return measured
+
+
+def list_task_models(paths: Iterable[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the frames `task_models` and `aggregates`."""
+    models, aggregates = [], []
+    for path in paths:
+        about = describe_task(path) | {"artifact": name_of(path)}
+        scores = pd.read_csv(
+            path / "scores.csv", keep_default_na=False, na_values={"value": "", "low": "", "high": ""}
+        )
+        task, metrics = TASKS[about["task"]], scores.set_index("metric")
+        reason = metrics.loc[task.main_metric, "reason"]
+        resamples = read_record(path)["settings"]["resamples"]
+        models.append(about | {"resamples": resamples, "reason": "" if reason == UNDEFINED else reason})
+        aggregates += [about | row for row in scores.to_dict("records") if row["metric"] not in task.measures]
+    return pd.DataFrame(models), pd.DataFrame(aggregates)
+
+
+def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return the frame `trainings`: the curve of each language model, its settings by Hydra key."""
+    frames = []
+    for path in dict.fromkeys(of_stage(inputs, "pretrain")):
+        record, read = read_record(path), inputs_of(path)
+        about = {
+            "objective": record["settings"]["objective"]["name"],
+            "model": read_record(read["start"])["settings"]["name"],
+            "initialisation": _describe_start(read["start"]),
+            "corpora": "+".join(key.removeprefix("corpus/") for key in read if key.startswith("corpus/")),
+            "tokens_per_second": record["measured"]["tokens_per_second"],
+            "artifact": name_of(path),
+            "start": name_of(read["start"]),
+        }
+        about |= _flatten_training(record["settings"])
+        curve = pd.read_csv(path / "curves.csv").assign(**about)
+        budgets = json.loads((path / "training.json").read_text())["budgets"]
+        bounds = {
+            (one["budget"], name): bound
+            for one in budgets
+            for name, bound in one.get("nats_per_character", {}).items()
+        }
+        places = zip(curve["budget"], curve["corpus"], strict=True)
+        frames.append(curve.assign(nats_per_character=[bounds.get(place) for place in places]))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _flatten_training(settings: dict) -> dict[str, Any]:
+    """Return the settings of a training by Hydra key, those that its record leaves out at their defaults."""
+    objective = asdict(ObjectiveConfig()) | settings["objective"]
+    training = asdict(TrainingConfig()) | settings["training"]
+    return {f"objective.{key}": value for key, value in objective.items()} | {
+        f"scale.training.{key}": value for key, value in training.items()
+    }
+
+
+def _describe_start(folder: Path) -> str:
+    model = read_record(folder)["settings"]
+    if model["start"] == "encoder":
+        part = f"lower {model['layers']} layers of " if model.get("layers") else ""
+        return f"{part}bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
+    if model["start"] == "checkpoint":
+        head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
+        kind = (
+            "causal model that now sees both sides"
+            if model.get("bidirectional")
+            else f"{model['kind']} model"
+        )
+        return f"{model['name']}, a pretrained {kind}{head}"
+    return "random weights"
