@@ -150,6 +150,12 @@ def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     return (score - unfilled) / headroom
 
 
+def difference_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
+    """Return the score of the first half of sums (..., 2k) minus that of the second."""
+    first, second = (aggregate(part) for part in np.split(sums, 2, axis=-1))
+    return first - second
+
+
 def compare_runs(
     pairs: Sequence[tuple[np.ndarray, np.ndarray]],
     aggregate: Aggregate,

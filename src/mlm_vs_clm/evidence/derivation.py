@@ -56,7 +56,8 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     study = Study(final, trained, tables, design.resamples)
     tables["answers"] = answer(list(rules), study)
     tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study)
-    margins = list_margins(tables["scores"], tables["downstream"], design.main, rules[0]["margin"])
+    of_claims = {rule["id"]: rule["margin"] for rule in rules}
+    margins = list_margins(tables["scores"], tables["downstream"], of_claims["C1"], of_claims["C9"])
     return tables | {name: judge_table(name, tables[name], margins, tables["answers"]) for name in JUDGED}
 
 

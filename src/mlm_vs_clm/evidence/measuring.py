@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from ..arms.baselines import BOUNDS
+from ..arms.baselines import BOUNDS, FLOORS, ORDERED
 from ..stats import PairedDifference, compare_runs, ratio_of_sums
 from ..tasks import TASKS
 from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
-from .paired import GAIN, BySeed, compare_cells, score_cells
+from .paired import GAIN, LEAD, LOWER_IS_BETTER, BySeed, compare_cells, score_cells
 from .verdicts import IN_ERRORS, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
@@ -74,13 +74,17 @@ class Study:
         ]
 
     def read(self, place: Place, measure: tuple[str, str]) -> BySeed:
-        """Return the cells of a place by seed; for a gain with the statistics of the arm, unfilled and oracle."""
+        """Return the cells of a place by seed.
+
+        For a gain they have the statistics of the arm, unfilled and oracle, for a lead those of the arm and its table.
+        """
         cells = self.scored.get(place, {})
         scope, metric = measure
-        if not metric.endswith(GAIN):
+        if not metric.endswith((GAIN, LEAD)):
             return cells
-        base = (scope, metric.removesuffix(GAIN))
-        sides = [cells, *(self.scored.get((place[0], arm, *place[2:]), {}) for arm in BOUNDS)]
+        base = (scope, metric.removesuffix(GAIN).removesuffix(LEAD))
+        beside = BOUNDS if metric.endswith(GAIN) else [self.find_table(place)]
+        sides = [cells, *(self.scored.get((place[0], arm, *place[2:]), {}) for arm in beside)]
         return {
             seed: replace(
                 one, statistics={measure: np.hstack([side[seed].statistics[base] for side in sides])}
@@ -90,11 +94,16 @@ class Study:
         }
 
     def compare(self, first: Place, second: Place, measure: tuple[str, str]) -> PairedDifference:
-        """Return first minus second of two arms' cells."""
-        names = name_place(first), name_place(second)
-        return compare_cells(
-            self.read(first, measure), self.read(second, measure), measure, self.resamples, names
-        )
+        """Return how far the first of two arms is ahead: first minus second, or second minus first where less is better."""
+        ends = (second, first) if measure[1] in LOWER_IS_BETTER else (first, second)
+        sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
+        return compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
+
+    def find_table(self, place: Place) -> str:
+        """Return the word table of the context of a place's arm: that of most words in a row which was run there."""
+        context = next((cell.context for cell in self.scored.get(place, {}).values()), "")
+        known = [arm for arm in FLOORS.get(context, ()) if (place[0], arm, *place[2:]) in self.scored]
+        return next((arm for arm in known if arm in ORDERED), known[0] if known else "")
 
     def count_runs(self, corpus: str) -> int:
         """Return how often the arm of the cell that was trained least often was trained; 1 where none was."""
@@ -153,9 +162,16 @@ def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> I
 
 def _ask_pair(claim: dict, condition: dict, first: Place, second: Place, study: Study) -> Iterator[Asked]:
     for measure in _list_measures(claim, condition):
-        margin = claim["margin"] * study.find_range(first, measure)
+        margin = find_margin(claim["margin"], measure, study.find_range(first, measure))
         made = study.compare(first, second, measure)
         yield Asked(claim, condition, first[0], first, second, measure, made, margin)
+
+
+def find_margin(margin: Mapping[str, float] | float, measure: tuple[str, str], extent: float) -> float:
+    """Return the margin of a measure: in its unit where the claim gives it by metric (NaN for others), else a share of `extent`."""
+    if isinstance(margin, Mapping):
+        return float(margin.get(measure[1].removesuffix(LEAD), math.nan))
+    return margin * extent
 
 
 def _list_measures(claim: dict, condition: dict) -> list[tuple[str, str]]:

@@ -12,10 +12,22 @@ import numpy as np
 
 from ..metrics.bleu import score_counts
 from ..metrics.proxies import PERPLEXITY
-from ..stats import Aggregate, PairedDifference, compare_runs, gain_of_sums, point, ratio_of_sums
+from ..stats import (
+    Aggregate,
+    PairedDifference,
+    compare_runs,
+    difference_of_sums,
+    gain_of_sums,
+    point,
+    ratio_of_sums,
+)
 from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
+LEAD = "_lead"  # over the word table of an arm's own context
+LOWER_IS_BETTER = (
+    "nats_per_character",
+)  # where a difference is turned round, so that above 0 the first is ahead
 AGGREGATES: dict[str, Aggregate] = {
     "bleu": score_counts,
     PERPLEXITY: lambda sums: np.exp(ratio_of_sums(sums)),
@@ -24,10 +36,16 @@ BySeed = Mapping[int, ScoredCell]
 
 
 def find_aggregate(metric: str) -> Aggregate:
-    """Return the function from summed statistics to the score; a gain's statistics are those of arm, unfilled, oracle."""
+    """Return the function from summed statistics to the score.
+
+    A gain's statistics are those of arm, unfilled and oracle side by side, a lead's those of arm and table.
+    """
     if metric.endswith(GAIN):
         aggregate = find_aggregate(metric.removesuffix(GAIN))
         return lambda sums: gain_of_sums(sums, aggregate)
+    if metric.endswith(LEAD):
+        aggregate = find_aggregate(metric.removesuffix(LEAD))
+        return lambda sums: difference_of_sums(sums, aggregate)
     return AGGREGATES.get(metric, ratio_of_sums)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from ..stats import ALPHA, FEWEST_UNITS, holm
-from .tables import at_main_cell
 
 FIRST, SECOND, NONE_SHOWN = "first", "second", "none shown"
 INSIDE, OUTSIDE, NOT_SETTLED = "inside the margin", "outside", "not settled"
@@ -160,17 +159,15 @@ def _index(answers: pd.DataFrame) -> dict[Key, tuple[float, float]]:
 
 
 def list_margins(
-    scores: pd.DataFrame, downstream: pd.DataFrame, main: tuple[str, float], share: float
+    scores: pd.DataFrame, downstream: pd.DataFrame, units: Mapping[str, float], share: float
 ) -> dict[tuple[str, str, str], float]:
-    """Return the margin of every corpus, scope and metric at the main cell.
+    """Return the margin of every corpus, scope and metric.
 
-    That of text is a share of (oracle - unfilled), at the fills of the oracle alone; that of training data a share of
-    what real text is worth over the majority answer.
+    That of text is in the unit of its metric, by `units`; that of training data a share of what real text is worth over the
+    majority answer.
     """
-    ends = at_main_cell(scores, main).pivot_table("value", ["corpus", "scope", "metric"], "arm")
-    ends = ends.reindex(columns=["oracle", "unfilled"])
-    floor = ends["unfilled"].where(ends.index.get_level_values("scope") != "fills", 0.0)
-    margins = (share * (ends["oracle"] - floor)).to_dict()
+    named = scores[["corpus", "scope", "metric"]].drop_duplicates().itertuples(index=False, name=None)
+    margins = {place: units.get(place[2], math.nan) for place in named}
     if len(downstream):
         worth = downstream.pivot_table("value", ["corpus", "metric"], "trained_on")
         worth = share * worth.reindex(columns=["real", "majority"]).diff(-1, axis=1)["real"]

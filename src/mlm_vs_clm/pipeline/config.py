@@ -297,6 +297,17 @@ class TrackConfig:
     reference: str = ""
 
 
+@dataclass
+class LikelihoodConfig:
+    """How the likelihood of the originals is measured: of the first `documents` (0: all), `per_pass` tokens a pass.
+
+    Tokens of one pass count as independent; 1 is exact whatever the order, and 0 takes as many as the arm fills at once.
+    """
+
+    documents: int = count(0, 0)
+    per_pass: int = count(0, 0, RANGES["per_pass"].high)
+
+
 # With fewer than 20, no draw lies outside a 95 % interval; with 10,000, its ends vary by a hundredth of its width, and
 # more would fill the memory.
 RESAMPLES = (20, 10_000)
@@ -324,6 +335,7 @@ class ScaleConfig:
     resamples: int = count(1000, *RESAMPLES)
     grid: GridConfig = field(default_factory=GridConfig)
     main: MaskingConfig = field(default_factory=lambda: MaskingConfig("random", 0.5))
+    likelihood: LikelihoodConfig = field(default_factory=LikelihoodConfig)
 
 
 @dataclass

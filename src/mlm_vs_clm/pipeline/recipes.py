@@ -25,7 +25,7 @@ from ..training.budgets import list_budgets
 from ..training.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
 from .checks import check_shape
-from .config import RUNTIME_TRAINING, ArmConfig, Config, TrainingConfig
+from .config import RUNTIME_TRAINING, ArmConfig, Config, LikelihoodConfig, TrainingConfig
 from .variants import list_settings
 
 # Raised when the meaning of a stage's code changes: its stored results are then made again.
@@ -271,7 +271,8 @@ def generate(config: Config) -> Recipe:
     if arm.objective:
         inputs |= dict(zip(("model", "second"), models(config), strict=False))
         settings["precision"] = _precision(config)
-        settings |= {"likelihood": True} if config.likelihood and not why_no_likelihood(settings) else {}
+        if config.likelihood and not why_no_likelihood(settings):
+            settings["likelihood"] = _describe_likelihood(config.scale.likelihood, settings)
     if arm.writer in COUNTING:
         inputs |= {"start": start(config)} | _training_corpora(config)
         training = _training(config)
@@ -279,6 +280,14 @@ def generate(config: Config) -> Recipe:
         settings["read"] = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
         settings["read"] |= {"unique_tokens": training.unique_tokens} if training.unique_tokens else {}
     return _recipe("generate", settings, inputs)
+
+
+def _describe_likelihood(asked: LikelihoodConfig, arm: dict) -> dict | bool:
+    """Return how the likelihood is measured, as far as it concerns the arm; True where it is as the arm fills."""
+    told = {name: value for name, value in asdict(asked).items() if value}
+    if arm["writer"] != "masked":
+        told.pop("per_pass", None)  # all others take one token a pass
+    return told or True
 
 
 def models(config: Config) -> list[Recipe]:

@@ -288,8 +288,10 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
         print(f"{settings['name']}: {len(skipped)} documents could not be filled (skipped.json says why)")
     seconds = round(time.monotonic() - started, 3)
     if settings.get("likelihood"):
-        written = [text for text in blanked if text.id not in skipped]
-        found = measure_originals(settings, written, models, device)
+        how = settings["likelihood"] if isinstance(settings["likelihood"], dict) else {}
+        written = [text for text in blanked[: how.get("documents")] if text.id not in skipped]
+        pace = {"per_pass": how["per_pass"]} if "per_pass" in how else {}
+        found = measure_originals(settings | pace, written, models, device)
         write_lines(folder / "likelihood.jsonl", map(asdict, found))
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
