@@ -162,7 +162,7 @@ def test_what_was_not_measured_has_no_words():
     assert (row["status"], row["direction"], row["size"]) == ("not run", "", "")
 
 
-def test_margins_are_shares_of_what_can_be_won():
+def test_margins_are_in_the_unit_of_the_metric_and_as_training_data_shares_of_what_can_be_won():
     place = {"corpus": "plots", "strategy": "random", "ratio": 0.5}
     scores = [
         place | {"scope": scope, "metric": "m", "arm": arm, "value": value}
@@ -172,9 +172,9 @@ def test_margins_are_shares_of_what_can_be_won():
     worth = pd.DataFrame(
         {"corpus": "plots", "metric": "f1", "trained_on": ["real", "majority"], "value": [0.8, 0.3]}
     )
-    margins = list_margins(pd.DataFrame(scores), worth, ("random", 0.5), 0.02)
+    margins = list_margins(pd.DataFrame(scores), worth, {"m": 1.6}, 0.02)
     assert margins == pytest.approx(
-        {("plots", "document", "m"): 1.6, ("plots", "fills", "m"): 2.0, ("plots", "utility", "f1"): 0.01}
+        {("plots", "document", "m"): 1.6, ("plots", "fills", "m"): 1.6, ("plots", "utility", "f1"): 0.01}
     )
 
 
