@@ -86,7 +86,6 @@ def test_answers_are_given_at_the_main_cell(tables_at):
     assert (
         "track=domains" in found[0].loc[("C4", "causal: domain against elsewhere", "bleu", "tiny"), "needs"]
     )
-    assert list(tables["sentences"]["claim"]) == [f"C{i}" for i in range(1, 10)]
     assert found[0].loc[("C9", "known length"), "scope"].item() == "utility"
 
 
