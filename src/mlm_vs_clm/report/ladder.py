@@ -26,6 +26,7 @@ STEPS: dict[Step, str] = {  # from top to bottom
     (ENCODER, "as reported"): "as the paper compares them: originals in sight",
     (ENCODER, "no leak"): "originals hidden",
     (ENCODER, "known length"): "places and lengths told (masked: both sides, causal: left)",
+    (ENCODER, "without own errors"): "the same, the causal model used to errors on its left",
     (ENCODER, "left context"): "and both read the left side only",
     (ENCODER, "both contexts"): "and both read both sides",
     (CAUSAL, "known length"): "places and lengths told, both started from a causal model",

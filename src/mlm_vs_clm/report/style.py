@@ -100,6 +100,7 @@ COMPARISONS = (  # of claim C1, in the order of conf/claims.yaml
     "as reported",
     "no leak",
     "known length",
+    "without own errors",
     "left context",
     "both contexts",
     "both contexts, look-ahead",
