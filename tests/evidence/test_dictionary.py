@@ -34,4 +34,4 @@ def test_the_page_is_made_from_the_dictionary_and_names_everything_in_the_folder
     page = (RESULTS / "README.md").read_text()
     assert page == write_between_markers(page, "dictionary", write_dictionary())
     for path in RESULTS.iterdir():
-        assert f"`{path.name}" in page or (path / "study.csv").is_file(), path
+        assert f"`{path.name}" in page or (path / "study.yaml").is_file(), path

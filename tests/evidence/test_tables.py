@@ -36,7 +36,7 @@ def test_the_main_cell_is_that_of_the_study():
     main = tidy.main_cell({"study": study})
     rows = pd.DataFrame({"strategy": ["random", "entities", "entities"], "ratio": [0.4, 0.4, 1.0]})
     assert main == ("entities", 0.4) and list(tidy.at_main_cell(rows, main).index) == [1]
-    with pytest.raises(StudyError, match="study.csv has no row"):
+    with pytest.raises(StudyError, match="study.yaml says nothing"):
         tidy.main_cell({"study": study.iloc[:0]})
 
 

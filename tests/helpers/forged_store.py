@@ -11,7 +11,6 @@ from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import hash_file, write_lines, write_table
 from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
-from mlm_vs_clm.pipeline.collect import correlate_cells
 from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS
 from mlm_vs_clm.pipeline.scoring import COLUMNS as SCORE_COLUMNS
 
@@ -71,8 +70,6 @@ class ForgedStore:
             (corruption / "summary.json").write_text(json.dumps(summary))
             for arm, skill in SKILL.items():
                 self.add_arm(arm, name, skill, rng, {"corpus": corpus, "corruption": corruption})
-        self.inputs["correlation"] = self.add("correlate", "all", {"resamples": 20}, {})
-        correlate_cells({"resamples": 20, "bound": 0.5}, self.inputs, self.inputs["correlation"])
 
     def add(self, stage, name, settings, inputs, **measured):
         """Return the folder of an artifact with its record."""
@@ -101,11 +98,15 @@ class ForgedStore:
             json.dumps(ledger | {"documents": 12, "flops": 100 * (1 + skill)})
         )
         inputs = inputs | {"generation": generation}
-        score = self.add("score", f"{arm}-{name}", {}, inputs, rules="0")
+        score = self.add("score", f"{arm}-{name}", {"resamples": 20}, inputs, rules="0")
         matched = np.clip(skill + rng.integers(-1, 2, 12), 0, 10)
-        rows = np.stack([matched, np.full(12, 10)], axis=1).tolist()
+        counts = {"fills": 10, "document": 1}  # a fill's words are counted, a document has a score
+        rows = {
+            scope: np.stack([matched * n / 10, np.full(12, n)], axis=1).tolist()
+            for scope, n in counts.items()
+        }
         bleu = [[8, 8, 6 + skill % 3, 4, 3, 2, 8, 7, 6, 5]] * 12
-        lines = [{"scope": scope, "metric": metric, "rows": rows} for scope, metric in MEANS]
+        lines = [{"scope": scope, "metric": metric, "rows": rows[scope]} for scope, metric in MEANS]
         write_lines(
             score / "statistics.jsonl", [*lines, {"scope": "document", "metric": "bleu", "rows": bleu}]
         )
@@ -114,8 +115,11 @@ class ForgedStore:
             {"scope": scope, "metric": metric} | row for scope, metric in (*MEANS, ("document", "bleu"))
         ]
         write_table(score / "scores.csv", scores, SCORE_COLUMNS)
-        task = self.add("downstream", f"{arm}-{name}", {"task": "ner", "trained_on": "generated"}, inputs)
+        settings = {"task": "ner", "trained_on": "generated", "resamples": 20}
+        task = self.add("downstream", f"{arm}-{name}", settings, inputs)
         unit = {"task_seed": 0, "tp": skill, "fp": 1, "fn": 10 - skill}
         unit |= {f"lenient_{key}": 0 for key in ("tp", "fp", "fn")}
         write_lines(task / "units.jsonl", [unit | {"id": f"u{i}", "cluster": f"u{i}"} for i in range(12)])
-        write_table(task / "scores.csv", [row | {"metric": "f1"}], TASK_COLUMNS)
+        write_table(
+            task / "scores.csv", [row | {"metric": name} for name in ("f1", "share_kept")], TASK_COLUMNS
+        )

@@ -11,22 +11,26 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.claims import hash_rules, load_rules
 from mlm_vs_clm.evidence.gap import MEASURES
 from mlm_vs_clm.evidence.tables import COLUMNS, at_main_cell, main_cell, tidy
-from mlm_vs_clm.pipeline.collect import SHOWN, compare_fills, gather_examples, gather_tables, score_nonwords
+from mlm_vs_clm.metrics.proxies import NONWORDS
+from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
+from mlm_vs_clm.pipeline.observing import observe
 from mlm_vs_clm.pipeline.study import check_main
+from mlm_vs_clm.report.frames import Frames, derive_all
 
 
-def gather(root, ratio):
-    """Return the tables and examples of a study whose main cell is random blanks at this ratio."""
+def gather(store, ratio=0.5, **more):
+    """Return the tables of a study whose main cell is random blanks at this ratio; there is no word list."""
+    settings = {"scale": "smoke", "resamples": 50, "main": {"strategy": "random", "ratio": ratio}}
+    settings |= {"correlation": {"resamples": 20, "bound": 0.5}} | more
+    observed = observe(settings, store.inputs, store.root / "corpora" / "wordnet")
+    return derive_all(observed, Frames({}, [], [], {}), load_rules(CLAIMS, ("random", ratio))).tables
+
+
+def make_study(root, ratio):
+    """Return the tables and examples of a forged study."""
     store = ForgedStore(root, [("random", ratio), ("punctuation", 1.0)])
-    rules = load_rules(CLAIMS, ("random", ratio))
-    settings = {
-        "scale": "smoke",
-        "rules": rules,
-        "resamples": 50,
-        "main": {"strategy": "random", "ratio": ratio},
-    }
-    return gather_tables(settings, store.inputs), gather_examples(store.inputs, ["tiny"], ("random", ratio))
+    return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio))
 
 
 def of_all_words():
@@ -36,7 +40,7 @@ def of_all_words():
 
 @pytest.fixture(scope="module")
 def tables_at(tmp_path_factory):
-    return {ratio: gather(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
+    return {ratio: make_study(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
 
 
 def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(tables_at):
@@ -102,22 +106,28 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
 
 def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_path, monkeypatch):
     store = ForgedStore(tmp_path, [("random", 0.5), ("punctuation", 1.0)])
-    missing = score_nonwords(store.inputs, ("random", 0.5), tmp_path / "corpora" / "wordnet", 20)
-    assert missing["value"].isna().all() and missing["reason"].str.contains("run `make data`").all()
+    scores = gather(store)["scores"]
+    missing = scores[scores["metric"] == NONWORDS]
+    assert (
+        len(missing) == len(SKILL)
+        and missing["value"].isna().all()
+        and missing["reason"].str.contains("run `make data`").all()
+    )
     reader = SimpleNamespace(reader=SimpleNamespace(morphy=lambda word: None))
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.read_wordnet", lambda folder: reader)
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.hash_wordnet", lambda folder: "0")
-    rows = score_nonwords(store.inputs, ("random", 0.5), tmp_path, 20)
+    scores = gather(store)["scores"]
+    rows = scores[scores["metric"] == NONWORDS]
     assert sorted(rows["arm"]) == sorted(SKILL) and set(rows["ratio"]) == {0.5}
     by_arm = rows.set_index("arm")["value"]  # "x" is no word of the pretrain split, "The" is
     assert by_arm["oracle"] == 0.5 and set(COLUMNS["scores"]) <= set(rows)
 
 
-def test_study_csv_says_which_study_this_is(tables_at):
+def test_the_table_study_says_which_study_this_is(tables_at):
     (row,) = tidy("study", tables_at[0.4][0]["study"]).to_dict("records")
     assert list(row) == COLUMNS["study"] and row["rules"] == hash_rules(load_rules(CLAIMS, ("random", 0.4)))
     assert (row["scale"], row["track"], row["main_ratio"]) == ("smoke", "matched", 0.4)
-    with pytest.raises(StudyError, match="study.csv has no row"):
+    with pytest.raises(StudyError, match="study.yaml says nothing"):
         main_cell({"study": tidy("study", pd.DataFrame())})
 
 
@@ -130,21 +140,19 @@ def test_a_grid_without_the_main_cell_is_refused_in_one_line():
 
 def test_fills_are_compared_with_a_reference_and_with_the_lengths_of_the_words(tmp_path):
     store = ForgedStore(tmp_path, [("random", 0.5)])
-    rows = compare_fills(store.inputs, "clm", 20).set_index(["arm", "metric"])
+    rows = gather(store, reference="clm")["scores"].set_index(["arm", "metric"])
     assert rows.loc[("mlm", "agreement"), "value"] == 1  # all arms of this store fill alike
     assert rows.loc[("mlm", "length_error"), "value"] == pytest.approx(2 / 24)  # "x" for 10 and for 11
     with pytest.raises(StudyError, match="track.reference=nobody does not fill"):
-        compare_fills(store.inputs, "nobody", 20)
+        gather(store, reference="nobody")
 
 
 def test_a_study_of_variants_compares_them_at_equal_settings(tmp_path, monkeypatch):
     skill = {"mlm hot=1": 6, "clm hot=1": 4, "bigram_both hot=1": 2, "constant": 1, "bigram_left": 2}
     monkeypatch.setattr("forged_store.SKILL", skill | {"unfilled": 0, "oracle": 10})
     store = ForgedStore(tmp_path, [("random", 0.5)])
-    rules, main = load_rules(CLAIMS, ("random", 0.5)), {"strategy": "random", "ratio": 0.5}
     varied = [{"arm": arm, "base": arm.split()[0], "setting": "arm.hot", "level": 1} for arm in skill]
-    settings = {"scale": "smoke", "rules": rules, "resamples": 50, "main": main, "variants": varied}
-    tables = gather_tables(settings, store.inputs)
+    tables = gather(store, variants=varied)
     assert set(tables["gap"]["comparison"]) == {"known length, hot=1"}
     gap = tables["gap"]
     assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()

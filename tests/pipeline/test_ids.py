@@ -8,7 +8,7 @@ import pytest
 from mlm_vs_clm.pipeline import command, study
 
 RESULTS = command.CONF.parent / "results"
-STUDIES = {path.parent.name: path.parent for path in RESULTS.glob("*/study.csv")}
+STUDIES = {path.parent.name: path.parent for path in RESULTS.glob("*/study.yaml")}
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
 pytestmark = pytest.mark.usefixtures("choose")
 

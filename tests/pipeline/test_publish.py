@@ -22,7 +22,7 @@ def read_each_study_once(monkeypatch):
     monkeypatch.setattr(blocks, "read_tables", lambda folder: dict(read_once(Path(folder).resolve())))
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "results").glob("*/study.csv")))
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "results").glob("*/study.yaml")))
 def test_the_pages_say_what_the_committed_results_say(name):
     pages = [page.read_text(encoding="utf-8") for page in publish.PAGES]
     for marker, text in make_blocks(ROOT / "results" / name).items():

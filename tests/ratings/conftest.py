@@ -48,7 +48,7 @@ def study(tmp_path_factory):
         "main_strategy": "random",
         "main_ratio": 0.5,
     }
-    pd.DataFrame([about]).to_csv(root / "results" / "laptop" / "study.csv", index=False)
+    (root / "results" / "laptop" / "study.yaml").write_text(json.dumps({"study": about}))
     return root / "results" / "laptop", root / "outputs"
 
 

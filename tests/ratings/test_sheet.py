@@ -56,7 +56,7 @@ def test_the_page_names_no_arm_and_the_key_has_no_text(study, tmp_path, capsys):
         (["--arms", "mlm,nobody"], "no arm nobody"),
         (["--texts", "0"], "at least one"),
         (["--store", "nowhere"], "is not in nowhere"),
-        (["--results", "nowhere"], "no study.csv in nowhere"),
+        (["--results", "nowhere"], "no key `study` in nowhere/study.yaml"),
     ],
 )
 def test_a_sheet_that_cannot_be_drawn_is_reported_in_one_line(study, tmp_path, capsys, settings, says):

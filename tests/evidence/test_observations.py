@@ -1,0 +1,172 @@
+"""A study is its frames: what is read back from them is what was measured, to the last bit, and nothing names a text."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cells import matched, scored, trained
+
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.evidence.cells import Cell, TrainedCell
+from mlm_vs_clm.evidence.documents import COUNTS, list_documents
+from mlm_vs_clm.evidence.observations import (
+    MEASURE,
+    Design,
+    Observations,
+    describe_design,
+    describe_scored,
+    list_learned,
+    list_scored,
+    load_observations,
+    save_observations,
+)
+from mlm_vs_clm.evidence.paired import find_aggregate
+from mlm_vs_clm.evidence.scores import score_measure
+from mlm_vs_clm.evidence.units import list_units, order_columns
+from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
+from mlm_vs_clm.metrics import (
+    DIVERSITY,
+    FILL_DIVERSITY,
+    FILL_METRICS,
+    METRICS,
+    NATS,
+    PROXIES,
+    Resources,
+    make_metrics,
+)
+
+DESIGN = Design("smoke", "matched", "random", 0.5, 50, 20, 0.5)
+BLEU = ("document", "bleu")
+ROUGE = ("document", "rougeL")
+
+
+def observe(cells, learned=()):
+    """Return the frames of cells."""
+    rows = [describe_scored(one) | {"method": one.method} for one in cells]
+    measures = [
+        describe_scored(one)
+        | {"scope": scope, "metric": metric, "signature": "s", "resamples": 20, "reason": ""}
+        for one in cells
+        for scope, metric in one.statistics
+    ]
+    models = [
+        {
+            "task": one.task,
+            "corpus": one.cell.corpus,
+            "trained_on": one.cell.arm,
+            "strategy": one.cell.strategy,
+        }
+        | {"ratio": one.cell.ratio, "seed": one.cell.seed, "artifact": one.artifact, "reason": one.reason}
+        for one in learned
+    ]
+    nothing = pd.DataFrame({"none": []})
+    plain = (pd.DataFrame(rows), pd.DataFrame(models or {"none": []}), nothing, nothing)
+    measures = pd.DataFrame(measures, columns=MEASURE)
+    return Observations(list_documents(cells), measures, list_units(learned), *plain, DESIGN)
+
+
+def write_and_read(observed, folder):
+    """Return frames after they were on disk."""
+    save_observations(observed, folder)
+    write_lines(folder / "study.yaml", [{"study": describe_design(DESIGN, "0")}])
+    return load_observations(folder)
+
+
+def test_cells_come_back_as_they_were_measured(tmp_path):
+    draw = np.random.default_rng(0)
+    rouge = np.stack([draw.random(3), np.ones(3)], axis=1)
+    rouge[1] = np.nan
+    bleu = draw.integers(0, 300, (3, 10)).astype(float)
+    place = {"budget": 500, "tokens_seen": 510, "tokens_predicted": 250, "passes": {"plots": 1 / 3}}
+    cells = [
+        scored("mlm", {BLEU: bleu, ROUGE: rouge}, clusters=["b", "a", "b"], context="both", training="t"),
+        scored(
+            "clm", {ROUGE: np.full((3, 2), np.nan)}, clusters=["b", "a", "b"], place=place, temperature=0.1
+        ),
+        matched("none", [1, 2, 3], seed=2),
+    ]
+    again = list_scored(write_and_read(observe(cells), tmp_path))
+    for one, read in zip(cells, again, strict=True):
+        assert read.cell == one.cell and read.statistics.keys() == one.statistics.keys()
+        for measure, rows in one.statistics.items():
+            np.testing.assert_array_equal(read.statistics[measure], rows)
+        same = ("context", "training", "temperature", "place", "ledger", "method", "artifact")
+        assert [getattr(read, name) for name in same] == [getattr(one, name) for name in same]
+    assert again[0].clusters == [2, 1, 2] and again[2].clusters is None
+    rows = score_measure(ROUGE, rouge, cells[0].clusters, 50, "s", "")
+    assert rows == score_measure(ROUGE, again[0].statistics[ROUGE], again[0].clusters, 50, "s", "")
+
+
+def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
+    tagger = [
+        {"task_seed": seed, "id": f"d{n}", "cluster": f"d{n // 2}", "tp": n, "fp": seed, "fn": 1}
+        for seed in (0, 1)
+        for n in (0, 1, 2)
+    ]
+    pair = [{"task_seed": 0, "id": "p", "cluster": "author", "same": 1, "score": 0.1}]
+    control = TrainedCell(Cell("abstracts", "real", "", math.nan), "ner", units=tagger)
+    judge = TrainedCell(Cell("speeches", "mlm", "random", 0.5), "verification", units=pair)
+    cells = [
+        trained("mlm", tagger, seed=1),
+        control,
+        judge,
+        trained("clm", [], reason="no model could be trained: x"),
+    ]
+    observed = write_and_read(observe([matched("mlm", [1])], cells), tmp_path)
+    again = list_learned(observed)
+    assert [[{**unit, "cluster": 0} for unit in one.units] for one in again[:2]] == [
+        [{key: value for key, value in unit.items() if key != "id"} | {"cluster": 0} for unit in tagger]
+    ] * 2
+    assert [unit["cluster"] for unit in again[0].units] == [1, 1, 2, 1, 1, 2]
+    assert again[2].units == [{"task_seed": 0, "cluster": 1, "same": 1, "score": 0.1}]
+    assert list(again[3].units) == [] and again[3].reason.startswith("no model")
+    assert not observed.units.astype(str).isin(["author", "d0", "p"]).any().any()
+
+
+def test_columns_of_several_corpora_keep_the_order_of_each():
+    assert order_columns([["tp", "fp", "tp b"], ["tp", "fp", "tp a", "tp b"], []]) == [
+        "tp",
+        "fp",
+        "tp a",
+        "tp b",
+    ]
+
+
+def test_every_measure_has_columns_and_one_way_to_its_score():
+    metrics = make_metrics(Resources("", "", ""))
+    known = [("fills", name, metric) for name, metric in FILL_METRICS.items()]
+    known += [("fills", name, DIVERSITY[name]) for name in FILL_DIVERSITY]
+    known += [("document", name, metric) for name, metric in (DIVERSITY | metrics).items()]
+    assert {(scope, name) for scope, name, _ in known} <= COUNTS.keys() and ("fills", NATS) in COUNTS
+    sums = np.arange(10.0, 20.0)
+    for scope, name, metric in known:
+        n = max(2, len(COUNTS[scope, name]))
+        assert find_aggregate(name)(sums[:n]) == metric.aggregate(sums[:n])
+    assert set(METRICS) >= set(PROXIES) - {"nonword_rate"}
+
+
+def test_a_measure_without_columns_is_refused():
+    with pytest.raises(StudyError, match="documents.COUNTS"):
+        list_documents([scored("mlm", {("document", "new"): np.ones((2, 2))})])
+
+
+def test_numbers_take_the_least_room_that_holds_them_and_the_bytes_are_the_same(tmp_path):
+    table = pd.DataFrame(
+        {"word": ["a", "b"], "n": [1, 300], "gap": [np.nan, 2.0], "half": [0.5, 1], "third": [1 / 3, 1]}
+    )
+    for name in ("one", "two"):
+        write_parquet(table, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    from pyarrow import parquet
+
+    kinds = parquet.read_schema(tmp_path / "one")
+    assert [str(kind) for kind in kinds.types[1:]] == ["int16", "int8", "float", "double"]
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "one"), table, check_dtype=False)
+
+
+def test_a_study_without_a_frame_is_one_line(tmp_path):
+    write_and_read(observe([matched("mlm", [1])]), tmp_path)
+    (tmp_path / "cells.csv").unlink()
+    with pytest.raises(StudyError, match="does not hold all frames"):
+        load_observations(tmp_path)
