@@ -11,6 +11,7 @@ from made_cells import matched, scored
 from mlm_vs_clm.evidence.documents import COLUMNS, FILE, KEYS, list_documents
 from mlm_vs_clm.files import ROOT
 
+FILE = "documents.csv.gz"  # of the studies that were made before they had frames
 STUDIES = sorted(path.parent for path in (ROOT / "results").glob(f"*/{FILE}"))
 CELL = ["corpus", "arm", "strategy", "ratio", "seed"]
 
@@ -77,6 +78,7 @@ def test_documents_are_numbered_and_what_was_not_measured_is_empty():
     cells = [
         matched("mlm", [1, 2, 3], clusters=["smith", "jones", "smith"]),
         scored("clm", {("document", "bleu"): bleu}),
+        matched("clm", [4, 5, 6]),  # the same cell, measured again
     ]
     rows = list_documents(cells)
     assert set(rows) <= set(COLUMNS) and not rows.duplicated(KEYS).any()
