@@ -11,7 +11,6 @@ from made_cells import matched, scored
 from mlm_vs_clm.evidence.documents import COLUMNS, FILE, KEYS, list_documents
 from mlm_vs_clm.files import ROOT
 
-FILE = "documents.csv.gz"  # of the studies that were made before they had frames
 STUDIES = sorted(path.parent for path in (ROOT / "results").glob(f"*/{FILE}"))
 CELL = ["corpus", "arm", "strategy", "ratio", "seed"]
 
