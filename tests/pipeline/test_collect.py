@@ -17,7 +17,6 @@ from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
 from mlm_vs_clm.pipeline.observing import observe
 from mlm_vs_clm.pipeline.study import check_main
-from mlm_vs_clm.report.frames import Frames, derive_all
 
 
 def gather(store, ratio=0.5, **more):
