@@ -203,7 +203,8 @@ def test_a_product_fills_with_the_models_of_its_two_objectives(choose):
 
 
 def test_all_arms_share_one_corruption_and_matched_models_one_start(choose):
-    made = {arm: recipes.generate(choose(f"arm={arm}")) for arm in ("mlm", "clm", "seq2seq_kept", "unigram")}
+    arms = ("mlm", "clm", "seq2seq_kept", "unigram")
+    made = {arm: recipes.generate(choose(f"arm={arm}", "scale=evening")) for arm in arms}
     assert len({recipe.inputs["corruption"].id for recipe in made.values()}) == 1
     models = [recipe.inputs["model"] for recipe in made.values() if "model" in recipe.inputs]
     assert len({model.inputs["start"].id for model in models}) == 1
@@ -298,10 +299,14 @@ def test_own_encoder_and_corpora_of_a_model_are_named_by_what_they_hold(choose, 
 
 
 def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
-    scored = [recipes.score(choose(*asked)) for asked in ((), ("arm=clm",), ("track=pretrained",))]
-    ours, other, pretrained = (recipe.inputs["encoder"].id for recipe in scored)
-    assert ours == other != pretrained
-    for asked in (["scoring.encoder=package:minilm"], ["model=distilbert"], ["model=distilbert_lower"]):
+    scored = [recipes.score(choose(*asked)) for asked in ((), ("arm=clm",), ("scale=evening",))]
+    ours, other, evening = (recipe.inputs["encoder"].id for recipe in scored)
+    assert ours == other != evening
+    for asked in (
+        ["scoring.encoder=package:distilbert"],
+        ["model=minilm"],
+        ["scale=evening", "model=distilbert_lower"],
+    ):
         with pytest.raises(StudyError, match="is also what arm mlm starts from"):
             recipes.score(choose(*asked))
         assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"

@@ -43,7 +43,7 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
     no_leak = {"condition": "no leak", "second_arm": "seq2seq_kept", "runs": 1.0}
     not_run = {"condition": "left context", "effect": float("nan")} | NOT_RUN
     studies = {
-        "laptop": make_study({}, no_leak, not_run, {"scope": "fills", "metric": "exact_match"}),
+        "evening": make_study({}, no_leak, not_run, {"scope": "fills", "metric": "exact_match"}),
         "desk-short_runs": make_study({"runs": 5.0, "effect": 2.5}),
         "desk": make_study({"corpus": "abstracts", "excluded": "clm"} | SILENT, tokens=96_000),
         "evening-domains": make_study({}),
@@ -61,11 +61,11 @@ def test_claims_are_counted_study_by_study_and_one_that_was_not_run_says_what_it
     readers = {"claim": "C7", "needs": "raters"} | NOT_RUN
     equal, reversed_ = {"corpus": "abstracts"} | EQUAL, {"corpus": "speeches"} | BEHIND
     studies = {
-        "laptop": make_study({}, equal, reversed_, readers),
+        "evening": make_study({}, equal, reversed_, readers),
         "desk": make_study({"effect": 1.0} | SILENT, readers),
     }
     assert count_claims(studies).splitlines()[2:] == [
-        "| C1 Masked is better. | laptop | 1 | 2 | 0 |",
+        "| C1 Masked is better. | evening | 1 | 2 | 0 |",
         "|  | desk | 0 | 0 | 1 |",
         "| C7 Readers prefer it. | not run, needs raters | – | – | – |",
     ]
@@ -103,15 +103,15 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     once = {"effect": 0.5}
     told = [("C1", "One."), ("C3", "Two."), ("C6", "Three.")]
     studies = {
-        "laptop": make_study(once, at_entities, at_punctuation, floors, hidden),
+        "evening": make_study(once, at_entities, at_punctuation, floors, hidden),
         "desk-short_runs": make_study({"effect": 2.5}),
         "evening-orders": make_study(once, floors | {"effect": 1.0}),
     }
-    studies["laptop"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
+    studies["evening"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
     assert count_claims(studies).splitlines()[2:] == [
         "| C1 One. | desk-short_runs | 1 | 0 | 0 |",
-        "| C3 Two. | laptop: worst for masked | 1 | 0 | 0 |",
-        "| C6 Three. | laptop: usable | 1 | 0 | 0 |",
+        "| C3 Two. | evening: worst for masked | 1 | 0 | 0 |",
+        "| C6 Three. | evening: usable | 1 | 0 | 0 |",
         "|  | evening-orders: usable | 1 | 0 | 0 |",
     ]
