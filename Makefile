@@ -58,8 +58,8 @@ check: $(READY) ## lint, formatting, import contracts and types
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports && $(VENV)/bin/mypy
 
-notebooks: $(READY) ## execute the notebooks on results/SCALE, in place (elsewhere: ARGS='--target <folder>')
-	@MLM_VS_CLM_SCALE=$(RESULTS) $(PY) -m mlm_vs_clm notebooks $(ARGS)
+notebooks: $(READY) ## execute the notebooks on results/SCALE (evening where it is not there), in place (elsewhere: ARGS='--target <folder>')
+	@MLM_VS_CLM_SCALE=$(or $(notdir $(wildcard results/$(RESULTS))),evening) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)

@@ -117,7 +117,7 @@ def test_a_table_sorts_both_ways_and_one_box_filters_all_tables(seen):
     assert all("mlm" in row and "bleu" in row for row in seen["filtered"])
 
 
-@pytest.mark.parametrize("study", mark_slow(STUDIES, "laptop", "evening-dial"))
+@pytest.mark.parametrize("study", mark_slow(STUDIES, "desk", "evening-dial"))
 def test_a_committed_page_shows_its_answers(study, tmp_path):
     page = STUDIES[study] / "report.html"
     seen = visit(page, tmp_path, "--blink-settings=preferredColorScheme=0")

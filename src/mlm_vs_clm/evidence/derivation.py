@@ -93,7 +93,7 @@ def compare_arms(
     }
 
 
-def list_pairs(final: Sequence[ScoredCell], rules: Sequence[dict], design: Design) -> tuple[Comparison, ...]:
+def list_pairs(final: Sequence[ScoredCell], rules: Sequence[dict], design: Design) -> list[Comparison]:
     """Return the pairs of arms that are compared, in all their variants; what was not run, `answers` says."""
     arms = {one.cell.arm for one in final if one.cell.masking == design.main}
     return pair_variants(list_comparisons(list(rules)), arms)

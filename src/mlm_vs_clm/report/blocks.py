@@ -56,7 +56,7 @@ def make_blocks(results: Path) -> Blocks:
     root = locate_results(results)
     links = f"results/{results.name}/", f"{results.relative_to(root.parent).as_posix()}/"
     blocks = {name: text.replace(*links) for name, text in blocks.items()}
-    if results.name == "laptop":
+    if results.name == "evening":
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if results.name in BLOCKS:
         blocks |= make_shared_blocks(root)
@@ -303,10 +303,7 @@ def describe_findings(tables: Tables) -> str:
 
 # By folder of results, in the order of the tables on all studies.
 BLOCKS: dict[str, Callable[[Tables], Blocks]] = {
-    "laptop": describe_matched,
-    "evening": partial(
-        describe_one, "evening", "The same comparison with three times the training, from another encoder"
-    ),
+    "evening": describe_matched,
     "evening-runs": describe_seeds,
     "desk": partial(describe_one, "desk", "The same comparison with four times the training"),
     "desk-short_runs": partial(

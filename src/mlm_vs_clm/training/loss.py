@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
 
 from .objectives import IGNORE
-from .softmax import OutputProduct, SoftmaxTokens
+from .output_product import OutputProduct
 
 
 class PredictedLoss(nn.Module):
@@ -25,23 +25,15 @@ class PredictedLoss(nn.Module):
             nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if judges_pairs else None
         )
 
-    def learn(
-        self,
-        labels: torch.Tensor,
-        share: float,
-        n_pairs: int = 1,
-        tokens: SoftmaxTokens | None = None,
-        **inputs: torch.Tensor,
-    ) -> float:
+    def learn(self, labels: torch.Tensor, share: float, n_pairs: int = 1, **inputs: torch.Tensor) -> float:
         """Add the gradients of `share` times the loss, and return that; logits exist for HEAD_ROWS positions at a time.
 
         `n_pairs` is the number of pairs in the whole batch, of which these are a part; their loss is not in what is returned.
-        With `tokens` the loss is estimated from these (None: all).
         """
         is_next = inputs.pop("is_next", None)
         hidden, states, wanted, weights = self._select(labels, inputs)
         cut = states.detach().requires_grad_()
-        loss = self._learn_output(cut, wanted, weights * share, tokens)
+        loss = self._learn_output(cut, wanted, weights * share)
         ends, gradients = [states], [cut.grad]
         if self.judge is not None and is_next is not None:
             verdicts = self.judge(hidden[:, 0]).float()
@@ -52,9 +44,7 @@ class PredictedLoss(nn.Module):
         torch.autograd.backward(ends, gradients)
         return loss
 
-    def _learn_output(
-        self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor, tokens: SoftmaxTokens | None
-    ) -> float:
+    def _learn_output(self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> float:
         """Add the gradients of the output layer, and of the states (n, width) that it reads; return the weighted loss.
 
         The gradients of the last product, which are as large as the vocabulary, are summed in place, without autograd.
@@ -64,9 +54,8 @@ class PredictedLoss(nn.Module):
             return self._learn_whole_output(states, labels, weights)
         before, weight, bias = split
         rows = before(states)
-        product = OutputProduct(weight, bias, tokens, _precision(rows))
+        product = OutputProduct(weight, bias, _precision(rows))
         gradients, loss = torch.empty_like(rows), 0.0
-        labels = labels if tokens is None else tokens.places[labels]
         parts = (
             some.split(HEAD_ROWS)
             for some in (rows.detach().to(product.table.dtype), gradients, labels, weights)
