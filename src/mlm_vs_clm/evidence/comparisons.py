@@ -14,7 +14,7 @@ from .tables import COLUMNS
 def compare_maskings(comparisons: Sequence[Comparison], study: Study) -> pd.DataFrame:
     """Return one row per comparison, corpus, masking and measure; p is two-sided and not corrected.
 
-    Only what was run has a row. A difference is the first arm minus the second, over all seeds at which both filled the
+    Only what was run has a row. A difference is above 0 where the first arm is ahead, over all seeds at which both filled the
     same blanks. `excluded_because` says which arm is not competent at that masking.
     """
     rows, reasons = [], []

@@ -19,10 +19,12 @@ from .documents import group_documents, list_measured, read_statistics, to_cell
 from .equal_compute import compare_at_equal_compute
 from .gap import UNIT_NAMES, compare_by_seed, compare_text, compare_utility
 from .headroom import exclude_no_room, share_headroom
+from .leads import list_leads
 from .measuring import Study
 from .observations import CELL, Design, Observations, list_learned, list_scored
 from .sanity import judge_metrics
 from .scores import round_numbers, score_gain, score_measure, score_task
+from .sensitivity import vary_margins
 from .tables import COLUMNS
 from .units import NAMES as TASK_NAMES
 from .variants import pair_variants
@@ -55,6 +57,7 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     tables["correlation"] = correlate(tables, design)
     study = Study(final, trained, tables, design.resamples)
     tables["answers"] = answer(list(rules), study)
+    tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
     tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study)
     of_claims = {rule["id"]: rule["margin"] for rule in rules}
     margins = list_margins(tables["scores"], tables["downstream"], of_claims["C1"], of_claims["C9"])

@@ -99,6 +99,10 @@ class Study:
         sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
         return compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
 
+    def has(self, place: Place, measure: tuple[str, str]) -> bool:
+        """Return whether a place was scored by a measure, at whatever seed."""
+        return any(measure in cell.statistics for cell in self.scored.get(place, {}).values())
+
     def find_table(self, place: Place) -> str:
         """Return the word table of the context of a place's arm: that of most words in a row which was run there."""
         context = next((cell.context for cell in self.scored.get(place, {}).values()), "")

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..metrics import NATS, PROXIES
 from ..metrics.bleu import score_counts
 from ..metrics.proxies import PERPLEXITY
 from ..stats import (
@@ -25,9 +26,8 @@ from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
 LEAD = "_lead"  # over the word table of an arm's own context
-LOWER_IS_BETTER = (
-    "nats_per_character",
-)  # where a difference is turned round, so that above 0 the first is ahead
+# Where a difference is turned round, so that above 0 the first is ahead.
+LOWER_IS_BETTER = (NATS, *PROXIES, "mmd", "c2st", "length_error", "repetition", "longest_repeat")
 AGGREGATES: dict[str, Aggregate] = {
     "bleu": score_counts,
     PERPLEXITY: lambda sums: np.exp(ratio_of_sums(sums)),

@@ -32,6 +32,11 @@ COLUMNS = {
         "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope "
         "status direction size effect low high margin p detectable runs n unsure needs excluded excluded_because reason"
     ).split(),
+    "sensitivity": (
+        "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope "
+        "times margin direction size"
+    ).split(),
+    "leads": "corpus arm strategy ratio scope metric floor floor_value value low high n runs reason".split(),
     "sentences": "claim statement sure sentence".split(),
     "findings": "place panel title sentence".split(),
     "sanity": (
@@ -90,6 +95,10 @@ KEYS = {  # the columns that name a row
     "answers": (
         "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
     ).split(),
+    "sensitivity": (
+        "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope times"
+    ).split(),
+    "leads": ["corpus", "arm", "strategy", "ratio", "scope", "metric"],
     "sentences": ["claim"],
     "findings": ["panel"],
 }
@@ -98,11 +107,17 @@ NUMBERS = (
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "effect margin place p_holm first_ratio second_ratio"
+    "effect margin place p_holm first_ratio second_ratio times"
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false
-RARE = ("variants", "findings", "comparisons")  # tables without a file where they have no rows
+RARE = (
+    "variants",
+    "findings",
+    "comparisons",
+    "sensitivity",
+    "leads",
+)  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 
 

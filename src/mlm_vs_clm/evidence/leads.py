@@ -1,0 +1,50 @@
+"""The table `leads`: what a network adds to the best word table of both sides, whatever the network itself sees."""
+
+import pandas as pd
+
+from ..arms.baselines import BASELINES
+from .competence import Place
+from .measuring import Study
+from .paired import score_cells
+from .tables import COLUMNS
+
+TABLES = ("bigram_both", "ngram_both")  # of words, counted on the text that the networks were trained on
+MEASURES = (
+    ("document", "bleu"),
+    *(("fills", f"exact_match{name}") for name in ("", "_content", "_stopword", "_punctuation")),
+)
+
+
+def list_leads(study: Study) -> pd.DataFrame:
+    """Return one row per corpus, arm, masking and measure: the arm minus the best of TABLES, with its paired interval.
+
+    The best is the one with the higher score on these blanks, so that a lead is rather too small than too large. Where
+    no table was run there is no row.
+    """
+    rows = [
+        _compare(place, table, measure, study)
+        for place in study.scored
+        if place[1].partition(" ")[0] not in BASELINES
+        for measure in MEASURES
+        if (table := _find_best(place, measure, study)) and study.has(place, measure)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["leads"])
+
+
+def _find_best(place: Place, measure: tuple[str, str], study: Study) -> Place | None:
+    """Return the place of the table with the highest score at a masking; None where none was run."""
+    places = [(place[0], table, *place[2:]) for table in TABLES]
+    known = [one for one in places if study.has(one, measure)]
+    return max(known, key=lambda one: score_cells(study.scored[one], measure), default=None)
+
+
+def _compare(place: Place, table: Place, measure: tuple[str, str], study: Study) -> dict:
+    made = study.compare(place, table, measure)
+    corpus, arm, strategy, ratio = place
+    return {
+        **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
+        **{"scope": measure[0], "metric": measure[1], "floor": table[1]},
+        **{"floor_value": score_cells(study.scored[table], measure)},
+        **{"value": made.difference, "low": made.low, "high": made.high},
+        **{"n": made.n, "runs": made.runs, "reason": made.reason},
+    }

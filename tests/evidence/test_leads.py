@@ -1,0 +1,26 @@
+"""What a network adds to the best table of both sides, counted by hand."""
+
+import pandas as pd
+from made_cells import matched
+
+from mlm_vs_clm.evidence.leads import list_leads
+from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.tables import COLUMNS, tidy
+
+TABLES = {"competence": pd.DataFrame(columns=COLUMNS["competence"]), "downstream": pd.DataFrame()}
+
+
+def find_leads(*cells):
+    return list_leads(Study(cells, [], TABLES, 50))
+
+
+def test_an_arm_is_compared_with_the_better_table_whatever_it_sees():
+    floors = [matched("bigram_both", [2, 3, 4]), matched("ngram_both", [4, 3, 5])]
+    table = tidy("leads", find_leads(matched("clm", [4, 5, 6], context="left"), *floors))
+    (row,) = table.to_dict("records")
+    assert (row["arm"], row["floor"], row["floor_value"], row["n"]) == ("clm", "ngram_both", 0.4, 3)
+    assert round(row["value"], 9) == 0.1 and row["low"] <= 0.1 <= row["high"]
+
+
+def test_without_a_table_there_is_no_lead():
+    assert find_leads(matched("mlm", [4, 5]), matched("bigram_left", [1, 2])).empty
