@@ -15,7 +15,10 @@ def test_report_holds_every_cell(finished):
     scores = pd.read_csv(results / "scores.csv")
     cells = {
         (arm, "random")
-        for arm in ("mlm_left", "infill", "constant", "bigram_left", "bigram_both", "bigram_leaky")
+        for arm in (
+            *("mlm_left", "infill", "clm_noised", "clm_true_left", "constant", "bigram_left", "bigram_both"),
+            *("bigram_leaky", "bigram_true_left", "ngram_left", "ngram_both"),
+        )
     }
     for arm in ("mlm", "clm", "seq2seq_kept", "unfilled", "oracle"):
         cells |= {(arm, "random"), (arm, "entities")}
