@@ -77,7 +77,6 @@ def test_documents_are_numbered_and_what_was_not_measured_is_empty():
     cells = [
         matched("mlm", [1, 2, 3], clusters=["smith", "jones", "smith"]),
         scored("clm", {("document", "bleu"): bleu}),
-        matched("clm", [4, 5, 6]),  # the same cell, measured again
     ]
     rows = list_documents(cells)
     assert set(rows) <= set(COLUMNS) and not rows.duplicated(KEYS).any()

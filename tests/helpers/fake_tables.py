@@ -25,7 +25,14 @@ ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm,
 }
 MASKINGS = {("random", 0.15): 0.15, ("random", 0.5): 0.5, ("random", 1.0): 1.0}
 MASKINGS |= {("stopwords", 1.0): 0.4, ("punctuation", 1.0): 0.12, ("entities", 1.0): 0.1}  # -> share masked
-GAPS = {"as reported": 0.6, "no leak": 0.4, "known length": 0.2, "left context": 0.0, "both contexts": -0.2}
+GAPS = {
+    "as reported": 0.6,
+    "no leak": 0.4,
+    "known length": 0.2,
+    "without own errors": 0.1,
+    "left context": 0.0,
+    "both contexts": -0.2,
+}
 GAPS["both contexts, look-ahead"] = 0.1
 CORPORA = dict(zip(("abstracts", "plots", "speeches"), TASKS, strict=True))
 METRICS = {

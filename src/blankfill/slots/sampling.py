@@ -90,7 +90,8 @@ def _rank(logits: torch.Tensor, n_ranked: int) -> torch.Tensor:
     if logits.device.type != "cpu" or logits.dtype == torch.float64:
         return logits.sort(dim=-1, descending=True, stable=True).indices[:, :n_ranked]
     rows = (logits.float() + 0.0).numpy()  # -0.0 becomes 0.0, which is as likely
-    return torch.from_numpy(np.stack([_rank_row(row, n_ranked) for row in rows]))
+    ranked = [_rank_row(row, n_ranked) for row in rows]
+    return torch.from_numpy(np.stack(ranked) if ranked else np.empty((0, n_ranked), dtype=np.int64))
 
 
 def _rank_row(logits: np.ndarray, n_ranked: int) -> np.ndarray:
