@@ -198,7 +198,7 @@ def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer,
     with pytest.raises(BlankfillError, match="a causal model has no axis order"):
         fill(texts, chosen, causal_model, tokenizer, order="random")
     with pytest.raises(
-        BlankfillError, match="context=leaky is not one of a causal model: left, both, masked_left"
+        BlankfillError, match="context=leaky is not one of a causal model: left, true_left, both, masked_left"
     ):
         fill(texts, chosen, causal_model, tokenizer, context="leaky")
     with pytest.raises(BlankfillError, match="decoded greedily"):

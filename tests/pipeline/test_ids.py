@@ -51,7 +51,7 @@ def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_match
     first = {name: recipe.id for name, recipe in cells.items() if "/random-0.5/0/" in name}
     first = {name: recipe_id for name, recipe_id in first.items() if name in matched}
     shared = {name for name, recipe_id in first.items() if matched[name].id == recipe_id}
-    assert shared and shared == {name for name in first if name.endswith(("/oracle", "/unfilled"))}
+    assert shared >= {name for name in first if name.endswith(("/oracle", "/unfilled"))} != set()
     for name, recipe in cells.items():
         if "/random-0.5/2/clm" in name and name.startswith("score/"):
             text = recipe.inputs["generation"]
