@@ -53,7 +53,7 @@ def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_match
     shared = {name for name, recipe_id in first.items() if matched[name].id == recipe_id}
     assert shared >= {name for name in first if name.endswith(("/oracle", "/unfilled"))} != set()
     for name, recipe in cells.items():
-        if "/random-0.5/2/clm" in name and name.startswith("score/"):
+        if name.endswith("/random-0.5/2/clm") and name.startswith("score/"):
             text = recipe.inputs["generation"]
             assert text.inputs["model"].id in {
                 recipe.id for cell, recipe in cells.items() if cell.startswith("pretrain/plots/clm/2/")
