@@ -9,7 +9,7 @@ from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks
-from mlm_vs_clm.report.blocks import BLOCKS, make_blocks, tell_all
+from mlm_vs_clm.report.blocks import BLOCKS, make_blocks, write_overviews
 from mlm_vs_clm.report.rendering import write_between_markers
 
 read_once = cache(read_tables)
@@ -33,7 +33,7 @@ def test_the_pages_say_what_the_committed_results_say(name):
 def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path):
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / "results" / name)
-    tell_all(tmp_path)
+    write_overviews(tmp_path)
     for name in ("figures/answer.svg", "evidence.csv"):
         assert (tmp_path / name).read_bytes() == (ROOT / "results" / name).read_bytes(), "run `make page`"
 

@@ -169,7 +169,7 @@ def describe_scored(one: ScoredCell) -> dict:
 def list_scored(observed: Observations) -> list[ScoredCell]:
     """Return the cells of a study, those along training curves among them, in the order of `cells`."""
     documents = group_documents(observed.documents)
-    measures = {cell: rows for cell, rows in _group_measures(observed.measures)}
+    measures = dict(_group_measures(observed.measures))
     return [
         _to_scored(row, documents, measures.get(to_cell(row), []))
         for row in observed.cells.to_dict("records")

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from ..errors import StudyError
 from ..evidence.tables import read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
-from ..report.blocks import BLOCKS, Blocks, make_blocks, name_first, tell_all
+from ..report.blocks import BLOCKS, Blocks, make_blocks, name_first, write_overviews
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -75,7 +75,7 @@ def write_blocks(study: Path) -> None:
     if locate_results(study) == ROOT / "results":
         write_pages(make_blocks(study), {study.name, name_first(study.name)})
         if study.name in BLOCKS:
-            tell_all(locate_results(study))
+            write_overviews(locate_results(study))
 
 
 def print_answers(tables: Tables) -> None:

@@ -284,10 +284,10 @@ def generate(config: Config) -> Recipe:
 
 def _describe_likelihood(asked: LikelihoodConfig, arm: dict) -> dict | bool:
     """Return how the likelihood is measured, as far as it concerns the arm; True where it is as the arm fills."""
-    told = {name: value for name, value in asdict(asked).items() if value}
+    settings = {name: value for name, value in asdict(asked).items() if value}
     if arm["writer"] != "masked":
-        told.pop("per_pass", None)  # all others take one token a pass
-    return told or True
+        settings.pop("per_pass", None)  # all others take one token a pass
+    return settings or True
 
 
 def models(config: Config) -> list[Recipe]:

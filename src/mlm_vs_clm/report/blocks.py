@@ -70,7 +70,7 @@ def make_shared_blocks(results: Path) -> Blocks:
     return evidence | write_short_blocks(studies, results)
 
 
-def tell_all(results: Path) -> None:
+def write_overviews(results: Path) -> None:
     """Write what rests on all studies, as the same bytes from the same tables.
 
     `evidence.csv` has every comparison, `index.html` a row per study, `figures/answer.svg` claim C1 step by step.

@@ -47,14 +47,14 @@ def describe_study(name: str, folder: Path, results: Path) -> dict:
         "start": STARTS.get(name, ""),
         "tokens": count_tokens(tables),
         "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
-        "cells": [tell_condition(answers, condition) for condition in CONDITIONS],
+        "cells": [describe_condition(answers, condition) for condition in CONDITIONS],
         "finding": find_first(tables),
         "page": f"{folder.relative_to(results).as_posix()}/report.html",
         "command": about["command"],
     }
 
 
-def tell_condition(answers: pd.DataFrame, condition: str) -> str:
+def describe_condition(answers: pd.DataFrame, condition: str) -> str:
     """Return who is ahead in BLEU, by corpus where the corpora differ: "masked +3.8 to +4.2"; "" where it was not run."""
     rows = at_first_measure(answers[(answers["claim"] == "C1") & (answers["condition"] == condition)])
     rows = rows[rows["effect"].notna()]

@@ -16,13 +16,13 @@ from .wording import UNSURE, at_first_measure, word_lead, word_runs, word_size, 
 
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
-    "Second edition of the rules, written after the results of the first were seen; the first edition's verdicts are in "
+    "Each edition of the rules was written after results of the one before were seen; the first edition's verdicts are in "
     "results/first-edition."
 )
 ANSWERS = (
     "Effect is first minus second in the unit of its measure, with its 95 % interval: over trainings where there are several, "
     "else over documents, for this one training. Direction: which side is ahead, by the interval and by p, which is Holm-corrected "
-    "over the claim. Size: whether the whole interval lies inside the margin, a share of (original - unfilled). Detectable is the smallest effect found with 80 % power; "
+    "over the claim. Size: whether the whole interval lies inside the margin of its row. Detectable is the smallest effect found with 80 % power; "
     "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
 )
 GRID = (
@@ -31,8 +31,8 @@ GRID = (
     f"comparison with an arm that is not competent decides nothing. †: {UNSURE}."
 )
 COMPETENCE = (
-    "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees; "
-    "the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
+    "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees, and "
+    "by the third edition of the rules also where the lead is a tenth of the floor; the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
 ANSWER_COLUMNS = (
