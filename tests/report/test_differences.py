@@ -29,7 +29,10 @@ def test_tables_and_figures_hold_every_comparison_and_say_why_one_is_missing(tab
 
 def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
     (text,) = show_tables("gap", tables)
-    assert "| 150 |" in text and "arm=clm,clm_lookahead,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
+    assert (
+        "| 150 |" in text
+        and "arm=clm,clm_lookahead,clm_noised,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
+    )
     assert "| plots | known length | mlm - clm | +0.020 [0.005, 0.035] | +2.0 [0.5, 3.5] |" in text
 
 

@@ -35,6 +35,7 @@ from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.training.loop import TrainingTexts, prepare
 from mlm_vs_clm.training.loss import PredictedLoss
+from mlm_vs_clm.training.neighbours import Neighbours
 from mlm_vs_clm.training.objectives import IGNORE, OBJECTIVES, objective_of_batch
 from mlm_vs_clm.training.starts import as_kind, see_both_sides, set_output_bias, start_from_scratch
 
@@ -63,11 +64,17 @@ def test_seq2seq_is_of_comparable_size(start, tokenizer):
     assert sum(p.numel() for p in as_kind(start, "seq2seq", tokenizer).parameters()) < 2 * size
 
 
+def find_tokens(tokenizer, model, documents):
+    """Return the ids that examples are made with, and the neighbours that `prepare` counts."""
+    neighbours = Neighbours([(document.ids, document.word_of) for document in documents])
+    return replace(find_target_tokens(tokenizer, model), neighbours=neighbours)
+
+
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_loss_on_predicted_positions_equals_the_full_one(name, start, tokenizer, documents):
     objective = OBJECTIVES[name]
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
-    rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, model)
+    rng, marks = np.random.default_rng(0), find_tokens(tokenizer, model, documents)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
     with torch.no_grad():
         fast = PredictedLoss(model)(**batch)
@@ -84,7 +91,7 @@ def test_gradients_of_the_loss_are_those_of_autograd(name, rows, start, tokenize
     monkeypatch.setattr(loss, "HEAD_ROWS", rows)
     objective = OBJECTIVES[name]
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
-    rng, marks = np.random.default_rng(0), find_target_tokens(tokenizer, model)
+    rng, marks = np.random.default_rng(0), find_tokens(tokenizer, model, documents)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
     bare = PredictedLoss(model)
     wanted = bare(**batch) * 0.25

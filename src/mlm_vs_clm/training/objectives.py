@@ -152,7 +152,7 @@ def causal_with_errors(document: TokenizedDocument, noise: Noise, tokens: Target
     .92, .98), and a network learns which words are always the same.
     """
     if tokens.neighbours is None:
-        raise ValueError("objective clm_noised needs the table of neighbours that Batches makes")
+        raise ValueError("objective clm_noised needs the table of neighbours that `prepare` counts")
     chosen = _choose_masked(document, replace(noise, ratio=noise.noise_ratio, unit="word", spread=0.0), rng)
     ids, goes_on = document.ids.copy(), go_on(document.word_of)
     for place in np.flatnonzero(chosen):
