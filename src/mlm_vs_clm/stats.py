@@ -19,6 +19,7 @@ Aggregate = Callable[[np.ndarray], np.ndarray]
 NOT_DEFINED = (math.nan, math.nan)
 ALPHA = 0.05  # of every test
 FEWEST_CELLS = 8  # below, no curve and no mixed model is fitted to cells
+NORMAL = 1.959964  # half the width of a 95 % interval in standard errors
 FEWEST_UNITS = 10  # below, an interval over documents, test units or cells is too narrow to rely on
 
 

@@ -93,9 +93,9 @@ def contents(folder):
     kept = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.name in ("ledger.csv", "training.csv"):
+        if path.name in ("cells.csv", "ledger.csv", "training.csv", "trainings.csv"):
             kept[name] = pd.read_csv(path).drop(columns=MEASURED, errors="ignore").to_csv()
         elif path.is_file() and path.name != "report.html":
-            if not path.name.startswith(("training", "cost")):
+            if not path.name.startswith(("training.", "training_", "cost")):
                 kept[name] = path.read_bytes()
     return kept

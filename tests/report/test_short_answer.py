@@ -39,11 +39,11 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = write_short_blocks(studies, tmp_path)["short-answer"].splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 with originals "
+        "- In one training: **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 with originals "
         "hidden). But that causal model is not told where the gaps are.",
-        "- **Told where the gaps are, a causal model that reads the text before them is behind**, by 5.0 to 6.0 points "
+        "- In one training: **Told where the gaps are, a causal model that reads the text before them is behind**, by 5.0 to 6.0 points "
         "(95 % intervals: 4.5 to 6.5).",
-        "- **A causal model that reads both sides does as well**: the difference is 0.1 points (one longer training agrees).",
+        "- In one training: **A causal model that reads both sides does as well**: the difference is 0.1 points (one longer training agrees).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 points (one training).",
         "- **As training data, neither kind of text is better**: of six comparisons with room to differ six show no difference, "
         "no favour masked and no causal text. On abstracts, one constant word in every gap did better.",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from fake_tables import tidy_fakes
 from nbclient import NotebookClient
 
@@ -18,7 +19,10 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 @pytest.fixture(scope="module")
 def results(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    for name, table in tidy_fakes().items():
+    tables = tidy_fakes()
+    (about,) = tables.pop("study").to_dict("records")
+    (folder / "study.yaml").write_text(yaml.safe_dump({"study": about}), encoding="utf-8")
+    for name, table in tables.items():
         write_csv(table, folder / f"{name}.csv")
     return folder
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -46,6 +47,11 @@ def list_comparisons(rules: list[dict]) -> tuple[Comparison, ...]:
         if rule["id"] == "C1"
         for each in rule["conditions"]
     )
+
+
+def find_noise(rules: Sequence[dict]) -> dict[str, float]:
+    """Return the standard deviation of a difference between trainings by metric, as claim C1 has it."""
+    return next((rule.get("noise", {}) for rule in rules if rule["id"] == "C1"), {})
 
 
 def hash_rules(rules: list[dict]) -> str:

@@ -1,9 +1,10 @@
 """The table `comparisons`: what claim C1 compares, at every masking of a study and by every measure that both arms have."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from ..stats import PairedDifference
 from .cells import Comparison
 from .competence import Place, mark
 from .gap import to_values
@@ -11,17 +12,19 @@ from .measuring import Study
 from .tables import COLUMNS
 
 
-def compare_maskings(comparisons: Sequence[Comparison], study: Study) -> pd.DataFrame:
+def compare_maskings(
+    comparisons: Sequence[Comparison], study: Study, noise: Mapping[str, float]
+) -> pd.DataFrame:
     """Return one row per comparison, corpus, masking and measure; p is two-sided and not corrected.
 
     Only what was run has a row. A difference is above 0 where the first arm is ahead, over all seeds at which both filled the
-    same blanks. `excluded_because` says which arm is not competent at that masking.
+    same blanks; of one training each its interval has the `noise` between trainings. `excluded_because` says which arm is not competent at that masking.
     """
     rows, reasons = [], []
     for comparison in comparisons:
         for first, second in _pair_places(comparison, study):
             for measure in _share_measures(first, second, study):
-                rows.append(_to_row(comparison, first, second, measure, study))
+                rows.append(_to_row(comparison, study.compare(first, second, measure, noise), first, measure))
                 reasons.append([study.competence.explain(place) for place in (first, second)])
     table = pd.DataFrame(rows, columns=[name for name in COLUMNS["comparisons"] if name not in ADDED])
     return mark(table, list(zip(*reasons, strict=True)))
@@ -47,12 +50,9 @@ def _share_measures(first: Place, second: Place, study: Study) -> list[tuple[str
     return sorted(set.intersection(*sides))
 
 
-def _to_row(
-    comparison: Comparison, first: Place, second: Place, measure: tuple[str, str], study: Study
-) -> dict:
-    made = study.compare(first, second, measure)
+def _to_row(comparison: Comparison, made: PairedDifference, first: Place, measure: tuple[str, str]) -> dict:
     return {
-        **{"corpus": first[0], "comparison": comparison.name, "first": first[1], "second": second[1]},
+        **{"corpus": first[0], "comparison": comparison.name, "first": first[1], "second": comparison.second},
         **{"strategy": first[2], "ratio": first[3], "scope": measure[0], "metric": measure[1]},
         **to_values(made),
         "runs": made.runs,

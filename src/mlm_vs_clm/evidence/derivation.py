@@ -10,7 +10,7 @@ from ..metrics import METRICS
 from ..tasks import TASKS
 from .answers import answer
 from .cells import Cell, Comparison, ScoredCell, TrainedCell, group_by
-from .claims import hash_rules, list_comparisons
+from .claims import find_noise, hash_rules, list_comparisons
 from .comparisons import compare_maskings
 from .competence import exclude, judge_competence
 from .correlation import compare_at_same_masking, correlate_tables
@@ -58,7 +58,7 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     study = Study(final, trained, tables, design.resamples)
     tables["answers"] = answer(list(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
-    tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study)
+    tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study, find_noise(rules))
     of_claims = {rule["id"]: rule["margin"] for rule in rules}
     margins = list_margins(tables["scores"], tables["downstream"], of_claims["C1"], of_claims["C9"])
     return tables | {name: judge_table(name, tables[name], margins, tables["answers"]) for name in JUDGED}
@@ -84,7 +84,7 @@ def compare_arms(
     learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
     learning, curve = exclude_along(learning, curve, along, scored, resamples)
     return {
-        "gap": compare_text(scored, comparisons, resamples),
+        "gap": compare_text(scored, comparisons, resamples, find_noise(rules)),
         "utility_gap": compare_utility(learned, comparisons, resamples),
         "runs": compare_by_seed(scored, learned, comparisons, resamples),
         "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),

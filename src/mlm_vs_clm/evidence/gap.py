@@ -17,7 +17,7 @@ from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
-from .paired import by_seed, compare_cells
+from .paired import by_seed, compare_cells, widen
 from .tables import COLUMNS
 
 MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
@@ -27,17 +27,23 @@ UNIT_NAMES = ("task_seed", "id", "cluster")
 
 
 def compare_text(
-    cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
+    cells: Iterable[ScoredCell],
+    comparisons: Sequence[Comparison],
+    resamples: int,
+    noise: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Return the table `gap`: one row per corpus, comparison and measure; p is two-sided and not corrected.
 
-    Of several runs the value is the mean, and the interval is over runs and documents. A comparison that cannot be
+    Of several runs the value is the mean, and the interval is over runs and documents; of one it has the `noise` between
+    trainings, by metric, where that is given (see `widen`). A comparison that cannot be
     measured is a row with value None and the reason.
     """
     rows = [
         {"corpus": corpus, "scope": scope, "metric": metric}
         | name_comparison(one)
-        | _compare_text(one, made, (scope, metric), resamples)
+        | to_values(
+            widen(_compare_text(one, made, (scope, metric), resamples), (noise or {}).get(metric, 0.0))
+        )
         for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
         for one in comparisons
         for scope, metric in (*MEASURES, *BY_CLASS)
@@ -114,9 +120,9 @@ def name_comparison(comparison: Comparison) -> dict:
 
 def _compare_text(
     comparison: Comparison, cells: list[ScoredCell], measure: tuple[str, str], resamples: int
-) -> dict:
+) -> PairedDifference:
     first, second = (by_seed([one for one in cells if one.cell.arm == arm]) for arm in comparison.arms)
-    return to_values(compare_cells(first, second, measure, resamples, comparison.arms))
+    return compare_cells(first, second, measure, resamples, comparison.arms)
 
 
 def _compare_utility(comparison: Comparison, cells: list[TrainedCell], resamples: int) -> dict:

@@ -14,7 +14,7 @@ from ..tasks import TASKS
 from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
-from .paired import GAIN, LEAD, LOWER_IS_BETTER, BySeed, compare_cells, score_cells
+from .paired import GAIN, LEAD, LOWER_IS_BETTER, BySeed, compare_cells, score_cells, widen
 from .verdicts import IN_ERRORS, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
@@ -93,11 +93,17 @@ class Study:
             if all(seed in side and base in side[seed].statistics for side in sides)
         }
 
-    def compare(self, first: Place, second: Place, measure: tuple[str, str]) -> PairedDifference:
-        """Return how far the first of two arms is ahead: first minus second, or second minus first where less is better."""
+    def compare(
+        self, first: Place, second: Place, measure: tuple[str, str], noise: Mapping[str, float] | None = None
+    ) -> PairedDifference:
+        """Return how far the first of two arms is ahead: first minus second, or second minus first where less is better.
+
+        `noise`: by metric the deviation between trainings, for a statement on objectives (see `widen`).
+        """
         ends = (second, first) if measure[1] in LOWER_IS_BETTER else (first, second)
         sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
-        return compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
+        made = compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
+        return widen(made, (noise or {}).get(measure[1], 0.0))
 
     def has(self, place: Place, measure: tuple[str, str]) -> bool:
         """Return whether a place was scored by a measure, at whatever seed."""
@@ -167,7 +173,7 @@ def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> I
 def _ask_pair(claim: dict, condition: dict, first: Place, second: Place, study: Study) -> Iterator[Asked]:
     for measure in _list_measures(claim, condition):
         margin = find_margin(claim["margin"], measure, study.find_range(first, measure))
-        made = study.compare(first, second, measure)
+        made = study.compare(first, second, measure, claim.get("noise"))
         yield Asked(claim, condition, first[0], first, second, measure, made, margin)
 
 

@@ -14,6 +14,7 @@ from ..metrics import NATS, PROXIES
 from ..metrics.bleu import score_counts
 from ..metrics.proxies import PERPLEXITY
 from ..stats import (
+    NORMAL,
     Aggregate,
     PairedDifference,
     compare_runs,
@@ -94,6 +95,22 @@ def compare_cells(
     if np.isnan(made.difference):
         return replace(made, reason=f"defined for {made.n} of the units, two are needed")
     return made
+
+
+def widen(made: PairedDifference, noise: float) -> PairedDifference:
+    """Return a difference between single trainings as one between objectives; as it is over several, whose interval has it.
+
+    `noise` is the standard deviation of such a difference between trainings, in the unit of the measure; without any (0)
+    the interval holds for these trainings alone.
+    """
+    if made.reason or made.runs > 1 or not noise > 0:
+        return made
+    value, reach = made.difference, NORMAL * noise
+    low, high = value - math.hypot(value - made.low, reach), value + math.hypot(made.high - value, reach)
+    error = math.hypot(made.standard_error, noise)
+    return replace(
+        made, low=low, high=high, p=math.erfc(abs(value) / error / math.sqrt(2)), standard_error=error
+    )
 
 
 def score_cells(cells: BySeed, measure: tuple[str, str], runs: Sequence[Sequence[int]] = ()) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..stats import ALPHA, FEWEST_UNITS, holm
+from ..stats import ALPHA, FEWEST_UNITS, NORMAL, holm
 
 FIRST, SECOND, NONE_SHOWN = "first", "second", "none shown"
 INSIDE, OUTSIDE, NOT_SETTLED = "inside the margin", "outside", "not settled"
@@ -24,7 +24,7 @@ UTILITY = (
     "utility"  # the scope of differences as training data, which are one family whatever the task's metric
 )
 FAMILIES = {"curve": ["matching"], "equal_compute": ["basis"]}  # what splits a table beside the measure
-IN_ERRORS = 2 * 1.959964  # the width of a 95 % interval in standard errors
+IN_ERRORS = 2 * NORMAL  # the width of a 95 % interval in standard errors
 DIGITS = 8  # by which two tables are seen to hold the same difference
 Range = tuple[float, float]
 Key = tuple[str, str, str, str, str, str]  # corpus, both arms, scope, metric, difference

@@ -333,9 +333,8 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     if unknown := [name for name in settings["metrics"] if name not in METRICS]:
         raise StudyError(f"scoring.metrics: {unknown[0]} is unknown: choose among {', '.join(METRICS)}")
     named = name_source(settings["encoder"], config.data_dir)
-    _refuse_own(
-        generation, "scoring.encoder", named, "such as scoring.encoder=package:minilm scoring.layer=5"
-    )
+    other = "distilbert scoring.layer=3" if named["source"] == "package:minilm" else "minilm scoring.layer=5"
+    _refuse_own(generation, "scoring.encoder", named, f"such as scoring.encoder=package:{other}")
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     model = settings.pop("language_model")
     if PERPLEXITY in settings["metrics"]:

@@ -82,7 +82,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
+        f"{say_single(reported)}**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
         f"({span(hidden['effect'])} with originals hidden). But that causal model is not told where the gaps are."
     )
 
@@ -92,7 +92,7 @@ def describe_before(rows: pd.DataFrame) -> str:
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
-        "**Told where the gaps are, a causal model that reads the text before them is behind**, by "
+        f"{say_single(rows)}**Told where the gaps are, a causal model that reads the text before them is behind**, by "
         f"{span(rows['effect'])} points (95 % intervals: {span([*rows['low'], *rows['high']])})."
     )
 
@@ -103,7 +103,7 @@ def describe_both(steps: pd.DataFrame) -> str:
     if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
+        f"{say_single(rows)}**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
         f"{describe_longer(steps, rows)}."
     )
 
@@ -313,7 +313,12 @@ def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
         f"{words} on {', '.join(row.corpus for row in some)}"
         for words, some in group_by(rows.itertuples(index=False), word_short).items()
     ]
-    return f"**{name}**: {'; '.join(told)}." if told else ""
+    return f"{say_single(rows)}**{name}**: {'; '.join(told)}." if told else ""
+
+
+def say_single(rows: pd.DataFrame) -> str:
+    """Return what a sentence begins with where each arm was trained once; nothing where it was trained several times."""
+    return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
 
 
 def span(values: Iterable[float], digits: int = 1) -> str:
