@@ -39,6 +39,9 @@ def test_the_noise_of_the_rules_is_what_five_trainings_showed():
     noise = find_noise(load_rules(ROOT / "conf/claims.yaml", ("random", 0.5)))
     deviations = runs.groupby(["metric", "comparison", "corpus"])["value"].std()
     largest = np.sqrt((deviations**2).groupby(["metric", "comparison"]).mean()).groupby("metric").max()
-    assert set(noise) == {"bertscore", *(name for name in largest.index if name.startswith(("bleu", "exact")))}
+    assert set(noise) == {
+        "bertscore",
+        *(name for name in largest.index if name.startswith(("bleu", "exact"))),
+    }
     for metric, value in noise.items():
         assert value == pytest.approx(largest[metric], rel=0.02), metric

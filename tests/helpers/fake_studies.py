@@ -15,6 +15,7 @@ STUDIES = {  # folder of results -> tokens, trainings by condition, what the eff
 }
 NATS = {"mlm": {0: 1.30, 1: 1.32}, "clm": {0: 1.34, 1: 1.38}, "infill": {0: 1.20}}  # arm -> seed -> value
 BLEU = {"bigram_both": 28.0, "bigram_left": 24.0}
+STARTS = {"desk": "an encoder", "desk-short_runs": "an encoder", "evening-causal_start": "a causal model"}
 STARTED = {"mlm": {0: 1.3}, "clm": {0: 0.8}, "infill": {0: 0.7}}
 
 
@@ -57,7 +58,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
     scale, _, track = name.partition("-")
     study = {"scale": scale, "track": track or "matched", "main_strategy": "random", "main_ratio": 0.5}
     return {
-        "study": pd.DataFrame([study | {"rules": "0"}]),
+        "study": pd.DataFrame([study | {"starts_from": STARTS[name], "rules": "0"}]),
         "answers": pd.DataFrame(answers),
         "scores": pd.DataFrame(scores),
         "training": pd.DataFrame({"objective": ["mlm", "clm"], "tokens_seen": [tokens + 51, tokens]}),

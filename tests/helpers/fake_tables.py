@@ -41,7 +41,8 @@ METRICS = {
     ).split(),
     "fills": "exact_match exact_match_content share_content distinct1 repetition".split(),
 }
-STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5, "rules": "0"}
+STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5}
+STUDY |= {"starts_from": "an encoder", "rules": "0"}
 
 
 def tidy_fakes(corpora=("abstracts",)) -> dict[str, pd.DataFrame]:

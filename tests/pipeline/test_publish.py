@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks
-from mlm_vs_clm.report.blocks import BLOCKS, make_blocks, write_overviews
+from mlm_vs_clm.report.blocks import make_blocks, write_overviews
 from mlm_vs_clm.report.rendering import write_between_markers
 
 read_once = cache(read_tables)
-LINKED = [*(name for name in BLOCKS if (ROOT / "results" / name).is_dir()), "records"]
+RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
+LINKED = [path.parent.name for path in (ROOT / "results").glob("*/study.yaml")] + ["records"]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +27,7 @@ def read_each_study_once(monkeypatch):
 @pytest.mark.parametrize("name", sorted(list_studies(ROOT / "results")))
 def test_the_pages_say_what_the_committed_results_say(name):
     pages = [page.read_text(encoding="utf-8") for page in publish.PAGES]
-    for marker, text in make_blocks(list_studies(ROOT / "results")[name]).items():
+    for marker, text in make_blocks(list_studies(ROOT / "results")[name], RULES).items():
         marked = [page for page in pages if f"<!-- begin: {marker} -->" in page]
         assert marked and all(write_between_markers(page, marker, text) == page for page in marked)
 
@@ -33,7 +35,7 @@ def test_the_pages_say_what_the_committed_results_say(name):
 def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path):
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / "results" / name)
-    write_overviews(tmp_path)
+    write_overviews(tmp_path, RULES)
     for name in ("figures/answer.svg", "evidence.csv"):
         assert (tmp_path / name).read_bytes() == (ROOT / "results" / name).read_bytes(), "run `make page`"
 

@@ -47,6 +47,7 @@ def study(tmp_path_factory):
         "rules": "0",
         "main_strategy": "random",
         "main_ratio": 0.5,
+        "starts_from": "an encoder",
     }
     (root / "results" / "laptop" / "study.yaml").write_text(json.dumps({"study": about}))
     return root / "results" / "laptop", root / "outputs"

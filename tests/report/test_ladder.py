@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 from fake_studies import make_studies
 
+from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import drawing, ladder
 
+RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 CORPORA = ("abstracts", "plots")
 
 
@@ -18,12 +21,12 @@ def studies():
 
 def draw(studies) -> str:
     with drawing.style_context():
-        made = ladder.draw_ladder(ladder.list_steps(studies), ladder.list_likelihoods(studies))
+        made = ladder.draw_ladder(ladder.list_steps(studies, RULES), ladder.list_likelihoods(studies))
         return drawing.to_svg(made.figure)
 
 
 def test_a_step_is_taken_from_most_trainings_and_then_from_the_longest(studies):
-    steps = ladder.list_steps(studies)
+    steps = ladder.list_steps(studies, RULES)
     best = ladder.best_rows(steps, (ladder.ENCODER, "both contexts"))
     assert set(best["study"]) == {"desk-short_runs"} and set(best["tokens"]) == {768_000}
     assert set(ladder.best_rows(steps, (ladder.ENCODER, "known length"))["study"]) == {"desk"}
@@ -31,7 +34,7 @@ def test_a_step_is_taken_from_most_trainings_and_then_from_the_longest(studies):
 
 
 def test_word_tables_are_compared_where_the_sides_differ_in_context_as_they_do(studies):
-    steps = ladder.list_steps(studies)
+    steps = ladder.list_steps(studies, RULES)
     told = steps.set_index(["condition", "study", "corpus"])["tables"]
     assert told["known length", "desk", "plots"] == pytest.approx(4.0)
     assert np.isnan(told["both contexts", "desk", "plots"])
@@ -49,9 +52,9 @@ def test_marks_are_filled_for_several_trainings_and_grey_where_an_arm_may_not_sp
     answers = studies["desk"]["answers"]
     answers.loc[answers["condition"] == "known length", "status"] = NOT_COMPETENT
     assert ladder.GREY in draw(studies)
-    legend = ladder.draw_ladder(ladder.list_steps(studies), ladder.list_likelihoods(studies)).figure.legends[
-        0
-    ]
+    legend = ladder.draw_ladder(
+        ladder.list_steps(studies, RULES), ladder.list_likelihoods(studies)
+    ).figure.legends[0]
     words = [text.get_text() for text in legend.get_texts()]
     assert {"abstracts", "plots", "3.07 million tokens", "filled: 5 trainings"} <= set(words)
     assert any(one.startswith("grey: ") for one in words)
@@ -60,7 +63,9 @@ def test_marks_are_filled_for_several_trainings_and_grey_where_an_arm_may_not_sp
 def test_steps_without_rows_are_left_out_and_the_same_tables_give_the_same_bytes(studies):
     svg = draw(studies)
     assert svg == draw(make_studies(CORPORA))
-    assert "both start from" not in svg and "originals hidden" in svg and "left side only" not in svg
+    assert (
+        "started from a causal model" not in svg and "originals hidden" in svg and "left side only" not in svg
+    )
     assert "nats per character" in svg
     for tables in studies.values():
         tables["scores"] = tables["scores"][tables["scores"]["metric"] != ladder.LIKELIHOOD]
@@ -68,12 +73,12 @@ def test_steps_without_rows_are_left_out_and_the_same_tables_give_the_same_bytes
 
 
 def test_the_alternative_text_has_the_lowest_and_the_highest_difference_of_each_step(studies):
-    told = ladder.describe_ladder(ladder.list_steps(studies))
+    told = ladder.describe_ladder(ladder.list_steps(studies, RULES))
     assert "originals hidden: +11.0 to +12.0" in told and "left side only" not in told
 
 
 def test_no_study_has_no_step():
-    assert ladder.list_steps({}).empty and ladder.list_likelihoods({}).empty
+    assert ladder.list_steps({}, RULES).empty and ladder.list_likelihoods({}).empty
     assert isinstance(
         ladder.best_rows(pd.DataFrame(columns=["start", "condition"]), ("a", "b")), pd.DataFrame
     )

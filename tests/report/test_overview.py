@@ -5,8 +5,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from mlm_vs_clm.evidence.claims import index_conditions, load_rules
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.overview import count_claims, judge_side, list_comparisons, tabulate_evidence
 
+RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 SIDES = ("first", "second")
 ROW = {
     **{"claim": "C1", "condition": "known length", "corpus": "plots", "kind": "difference"},
@@ -28,9 +31,10 @@ SILENT, NOT_RUN = ({"status": status, "direction": "", "size": ""} for status in
 ROW |= AHEAD
 
 
-def make_study(*changes, tokens=480_000):
+def make_study(*changes, tokens=480_000, start="an encoder"):
     """Return the tables of a study whose answers are ROW, each with its changes."""
     return {
+        "study": pd.DataFrame([{"starts_from": start}]),
         "answers": pd.DataFrame([ROW | one for one in changes]),
         "training": pd.DataFrame({"objective": ["masked", "causal"], "tokens_seen": [tokens, 480_000]}),
         "sentences": pd.DataFrame(
@@ -48,12 +52,12 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
         "desk": make_study({"corpus": "abstracts", "excluded": "clm"} | SILENT, tokens=96_000),
         "evening-domains": make_study({}),
     }
-    assert tabulate_evidence(studies).splitlines() == [
+    assert tabulate_evidence(studies, RULES).splitlines() == [
         "| condition | first - second | starts from | tokens per arm | trainings | abstracts | plots |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        "| no leak | mlm - seq2seq_kept | one encoder | 480k | 1 | – | mlm ahead, +2.0 [+1.0, +3.0], outside the margin |",
-        "| known length | mlm - clm | one encoder | 480k | 5 | – | mlm ahead, +2.5 [+1.0, +3.0], outside the margin |",
-        "| known length | mlm - clm | one encoder | 96k to 480k | 1 | undecided (clm not competent), +2.0 [+1.0, +3.0] | – |",
+        "| no leak | mlm - seq2seq_kept | an encoder | 480k | 1 | – | mlm ahead, +2.0 [+1.0, +3.0], outside the margin |",
+        "| known length | mlm - clm | an encoder | 480k | 5 | – | mlm ahead, +2.5 [+1.0, +3.0], outside the margin |",
+        "| known length | mlm - clm | an encoder | 96k to 480k | 1 | undecided (clm not competent), +2.0 [+1.0, +3.0] | – |",
     ]
 
 
@@ -64,7 +68,7 @@ def test_claims_are_counted_study_by_study_and_one_that_was_not_run_says_what_it
         "evening": make_study({}, equal, reversed_, readers),
         "desk": make_study({"effect": 1.0} | SILENT, readers),
     }
-    assert count_claims(studies).splitlines()[2:] == [
+    assert count_claims(studies, RULES).splitlines()[2:] == [
         "| C1 Masked is better. | evening | 1 | 2 | 0 |",
         "|  | desk | 0 | 0 | 1 |",
         "| C7 Readers prefer it. | not run, needs raters | – | – | – |",
@@ -92,7 +96,7 @@ def test_claims_are_counted_study_by_study_and_one_that_was_not_run_says_what_it
 )
 def test_an_outcome_is_counted_as_what_its_claim_says(claim, condition, kind, verdict, side):
     row = SimpleNamespace(claim=claim, condition=condition, kind=kind, **verdict)
-    assert judge_side(row) == side
+    assert judge_side(row, index_conditions(RULES)) == side
 
 
 def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not():
@@ -104,12 +108,12 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     told = [("C1", "One."), ("C3", "Two."), ("C6", "Three.")]
     studies = {
         "evening": make_study(once, at_entities, at_punctuation, floors, hidden),
-        "desk-short_runs": make_study({"effect": 2.5}),
+        "desk-short_runs": make_study({"effect": 2.5, "runs": 5.0}),
         "evening-orders": make_study(once, floors | {"effect": 1.0}),
     }
     studies["evening"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
-    assert count_claims(studies).splitlines()[2:] == [
+    assert count_claims(studies, RULES).splitlines()[2:] == [
         "| C1 One. | desk-short_runs | 1 | 0 | 0 |",
         "| C3 Two. | evening: worst for masked | 1 | 0 | 0 |",
         "| C6 Three. | evening: usable | 1 | 0 | 0 |",

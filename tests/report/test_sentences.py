@@ -32,38 +32,6 @@ def test_utility_is_told_by_its_paired_difference_and_by_what_both_texts_are_wor
     assert sentences.describe_utility_gap(pd.DataFrame(rows).iloc[:0], headroom, STUDY) == ""
 
 
-def test_the_difference_is_told_by_kind_of_word():
-    row = NAMES | {"metric": "exact_match_content", "corpus": "a", "value": 0.01, "low": 0.0, "high": 0.02}
-    gap = pd.DataFrame(
-        [row, row | {"metric": "exact_match_stopword", "value": 0.2}, row | {"metric": "bleu"}]
-    )
-    assert sentences.describe_word_classes(gap) == (
-        "**By kind of word**, mlm minus clm in exact match: content words a +0.010 [+0.000, +0.020]; "
-        "stopwords a +0.200 [+0.000, +0.020]."
-    )
-    assert sentences.describe_word_classes(gap[2:]) == ""
-
-
-def test_claims_are_told_by_their_sentences():
-    found = "Known length (mlm against clm): equal. Not run: left context."
-    rows = [
-        ("C1", "S.", "over 5 runs", found),
-        ("C2", "T.", "", "Nothing was run."),
-        ("C5", "U.", float("nan"), "Over levels: no."),
-    ]
-    claims = pd.DataFrame(rows, columns=["claim", "statement", "sure", "sentence"])
-    assert sentences.describe_claims(claims, ["C2"]) == "- **C2** T.\n  - Nothing was run."
-    assert sentences.describe_claims(claims).splitlines() == [
-        "- **C1** S. Over 5 runs:",
-        "  - Known length (mlm against clm): equal.",
-        "  - Not run: left context.",
-        "- **C2** T.",
-        "  - Nothing was run.",
-        "- **C5** U.",
-        "  - Over levels: no.",
-    ]
-
-
 def test_nothing_measured_is_told():
     empty = {name: table.iloc[:0] for name, table in tidy_fakes().items()}
     assert sentences.describe_costs(empty["ledger"], empty["equal_compute"], STUDY) == (
@@ -114,23 +82,6 @@ def test_each_difference_stands_under_the_compute_at_which_it_was_read_off():
     at_second, at_first = told.split("mlm - clm at the FLOPs of ")[1:]
     assert at_second.startswith("clm") and "abstracts 0.100" in at_second and "plots 0.300" in at_second
     assert at_first.startswith("mlm") and "plots 0.200" in at_first and "abstracts" not in at_first
-
-
-def test_a_change_of_direction_along_the_training_is_said_with_the_budgets_at_which_both_arms_are_competent():
-    row = {"comparison": "known length", "metric": "bleu", "matching": "tokens seen", "corpus": "plots"}
-    line = [(1000, -2, "second"), (2000, 0, "none shown"), (4000, 2, "first")]
-    turned = pd.DataFrame(
-        row | {"budget": b, "value": v, "low": v - 1, "high": v + 1, "status": "made", "direction": side}
-        for b, v, side in line
-    )
-    assert "+3.0], a change of direction between competent arms (both competent at 1,000, 2,000, 4,000)" in (
-        sentences.describe_along(turned)
-    )
-    curve = turned.assign(status=["not competent", "made", "made"], direction=["", "none shown", "first"])
-    said = sentences.describe_along(curve)
-    assert "plots -2.0 [-3.0, -1.0] to +2.0 [+1.0, +3.0] (both competent at 2,000, 4,000)." in said
-    assert said.endswith("At equal tokens predicted: no budgets match.")
-    assert sentences.describe_along(curve[:0]) == ""
 
 
 def test_more_draws_of_the_blanks_are_named_unless_every_draw_had_a_training_of_its_own():

@@ -5,8 +5,11 @@ import json
 import pytest
 from fake_studies import make_studies
 
+from mlm_vs_clm.evidence.claims import load_rules
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.short_answer import describe_speed, shorten_tokens, span, write_short_blocks
 
+RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 ALL = ("desk", "desk-short_runs", "evening-causal_start")
 BETTER_INFORMED = "Better text? No: better informed."
 NO_BETTER_DATA = "Better training data? No."
@@ -36,14 +39,14 @@ def change(studies, condition, **values):
 
 
 def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
-    head, _, *lines = write_short_blocks(studies, tmp_path)["short-answer"].splitlines()
+    head, _, *lines = write_short_blocks(studies, RULES, tmp_path)["short-answer"].splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- In one training: **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 with originals "
         "hidden). But that causal model is not told where the gaps are.",
-        "- In one training: **Told where the gaps are, a causal model that reads the text before them is behind**, by 5.0 to 6.0 points "
+        "- **Told where the gaps are, a causal model that reads the text before them is behind**, by 5.0 to 6.0 points "
         "(95 % intervals: 4.5 to 6.5).",
-        "- In one training: **A causal model that reads both sides does as well**: the difference is 0.1 points (one longer training agrees).",
+        "- **A causal model that reads both sides does as well**: the difference is 0.1 points (one longer training agrees).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 points (one training).",
         "- **As training data, neither kind of text is better**: of six comparisons with room to differ six show no difference, "
         "no favour masked and no causal text. On abstracts, one constant word in every gap did better.",
@@ -83,7 +86,7 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
     studies, tmp_path, condition, verdict, effect, gone, said
 ):
     change(studies, condition, **verdict, effect=effect)
-    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert gone not in told and said in told.replace("abstracts, plots", "abstracts and plots")
     assert (BETTER_INFORMED in told) == (condition in ("no leak", "as reported"))
 
@@ -91,32 +94,32 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
 def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(studies, tmp_path):
     rows = studies["evening-causal_start"]["answers"]
     rows.loc[rows["corpus"] == "plots", ["direction", "effect"]] = ["first", 2.0]
-    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert "as good or better" not in told and "causal better on abstracts; masked better on plots" in told
 
 
 def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
     gaps = studies["desk"]["utility_gap"]
     gaps.loc[0, "direction"] = "first"
-    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA not in told and "five show no difference, one favours masked and no causal" in told
     studies["desk-short_runs"]["utility_gap"].loc[0, "direction"] = "second"
-    told = write_short_blocks(studies, tmp_path)["short-answer"]
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA in told and "neither kind of text is reliably better" in told
     for tables in studies.values():
         tables["utility_gap"]["status"] = "no room"
-    assert "training data" not in write_short_blocks(studies, tmp_path)["short-answer"]
+    assert "training data" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
 
 
 def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):
     rooms = studies["desk"]["headroom"]
     rooms.loc[rooms["trained_on"] == "mlm", "utility"] = 0.8
-    assert "constant word" not in write_short_blocks(studies, tmp_path)["short-answer"]
+    assert "constant word" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
 
 
 def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studies, tmp_path):
     change(studies, "known length", **SILENT)
-    table = write_short_blocks(studies, tmp_path)["short-table"]
+    table = write_short_blocks(studies, RULES, tmp_path)["short-table"]
     assert table.splitlines() == [
         "| the causal model | both start from | abstracts | plots | trainings × tokens |",
         "|---|---|---|---|---|",
@@ -138,10 +141,10 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
 
 def test_the_likelihood_says_as_much_as_the_trainings_agree_on(studies, tmp_path):
     for name in ("desk-short_runs", "desk"):
-        assert "nats" in write_short_blocks({name: studies[name]}, tmp_path)["short-likelihood"]
+        assert "nats" in write_short_blocks({name: studies[name]}, RULES, tmp_path)["short-likelihood"]
     scores = studies["desk-short_runs"]["scores"]
     scores.loc[(scores["arm"] == "clm") & (scores["metric"] == "nats_per_character"), "value"] = 1.0
-    told = write_short_blocks(studies, tmp_path)["short-likelihood"]
+    told = write_short_blocks(studies, RULES, tmp_path)["short-likelihood"]
     assert told == (
         "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one on all two "
         "corpora, by 0.10 nats per character. Against one that reads only the text before the gap, the masked model is ahead "
@@ -149,15 +152,17 @@ def test_the_likelihood_says_as_much_as_the_trainings_agree_on(studies, tmp_path
         "models are ahead, by 0.50 to 0.60."
     )
     scores.loc[scores["arm"] == "infill", "value"] = 2.0
-    assert "reads both sides" not in write_short_blocks(studies, tmp_path)["short-likelihood"]
+    assert "reads both sides" not in write_short_blocks(studies, RULES, tmp_path)["short-likelihood"]
     scores = studies["desk"]["scores"]
     scores.loc[(scores["arm"] == "clm") & (scores["metric"] == "nats_per_character"), "value"] = 1.0
-    assert "Against one" not in write_short_blocks(studies, tmp_path)["short-likelihood"]
+    assert "Against one" not in write_short_blocks(studies, RULES, tmp_path)["short-likelihood"]
 
 
 def test_a_study_of_another_start_or_no_study_says_nothing(tmp_path):
-    assert write_short_blocks({}, tmp_path) == {}
-    assert write_short_blocks({"evening-pretrained": make_studies(names=["desk"])["desk"]}, tmp_path) == {}
+    assert write_short_blocks({}, RULES, tmp_path) == {}
+    other = make_studies(names=["desk"])["desk"]
+    other["study"]["starts_from"] = "a checkpoint per arm"
+    assert write_short_blocks({"evening-pretrained": other}, RULES, tmp_path) == {}
 
 
 def test_the_speed_is_that_of_the_benchmark(tmp_path):

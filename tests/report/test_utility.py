@@ -5,7 +5,7 @@ from fake_tables import tidy_fakes
 from mlm_vs_clm.report.cost import cost_table
 from mlm_vs_clm.report.style import Study
 from mlm_vs_clm.report.training import training_table
-from mlm_vs_clm.report.utility import downstream_tables, headline_table, reference_table
+from mlm_vs_clm.report.utility import downstream_tables, reference_table
 
 STUDY = Study("smoke", ("random", 0.5))
 
@@ -46,14 +46,3 @@ def test_a_language_model_is_shown_at_its_last_step():
     assert [row[3].text for row in table.rows] == 3 * corpora
     assert as_words(table, 0)["step"] == "100"
     assert table.command == "python experiments/pretrain.py -m scale=smoke objective=clm,mlm,seq2seq"
-
-
-def test_the_headline_holds_every_arm_of_every_corpus_but_the_oracle():
-    tables = tidy_fakes(("plots", "abstracts"))
-    table = headline_table(tables, STUDY)
-    arms = [(row[0].text, row[1].text) for row in table.rows]
-    assert arms[:2] == [("abstracts", "mlm"), ("abstracts", "mlm_leaky")] and len(arms) == 2 * (8 + 3)
-    assert "F1 on abstracts, micro-F1 on plots" in table.caption
-    real = as_words(table, arms.index(("plots", "real (upper reference)")))
-    assert real["BLEU, whole document"] == "–" and real["utility"] == "0.740 [0.710, 0.770]"
-    assert not headline_table({name: rows.iloc[:0] for name, rows in tables.items()}, STUDY).rows

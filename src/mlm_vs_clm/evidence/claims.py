@@ -13,7 +13,7 @@ from .cells import Comparison
 
 EDITION = 3  # of the rules; the first edition's verdicts are in results/first-edition
 VERSION = 2  # raised when the code comes to decide the same rules otherwise
-KEYS = ("id", "statement", "source", "kind", "margin", "gate", "conditions")
+KEYS = ("id", "statement", "source", "kind", "margin", "as_stated", "gate", "conditions")
 GATES = ("both", "first", "main", "room", "none")
 MAIN = "main"  # in the rules: the main cell of the study
 
@@ -47,6 +47,15 @@ def list_comparisons(rules: list[dict]) -> tuple[Comparison, ...]:
         if rule["id"] == "C1"
         for each in rule["conditions"]
     )
+
+
+def index_conditions(rules: Sequence[dict]) -> dict[tuple[str, str], dict]:
+    """Return what the rules say of each condition by (claim, condition), in their order; `as_stated` is the claim's where it has none."""
+    return {
+        (rule["id"], each["name"]): {"as_stated": rule["as_stated"]} | each
+        for rule in rules
+        for each in rule["conditions"]
+    }
 
 
 def find_noise(rules: Sequence[dict]) -> dict[str, float]:

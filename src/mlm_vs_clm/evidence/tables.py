@@ -16,7 +16,7 @@ STUDY = "study"  # a table of one row, in the settings of the study
 OVERALL = "overall"  # all corpora together
 VERDICT = "status direction size margin p_holm excluded_because reason"  # of a comparison
 COLUMNS = {
-    "study": "scale track main_strategy main_ratio rules".split(),
+    "study": "scale track main_strategy main_ratio starts_from rules".split(),
     "variants": "arm base setting level".split(),
     "scores": (
         "corpus arm objective context length order strategy ratio share seed scope metric "

@@ -286,13 +286,15 @@ class TrackConfig:
     """The model that each arm or, of arms not named, each objective trains; where neither is named: `model`.
 
     A study with a question of its own has it with a `title` and its `panels` at the top of its page. `reference` names the
-    arm whose fills every other arm's are compared with.
+    arm whose fills every other arm's are compared with. `starts_from` says in words what the models of both sides were before
+    training: a study that has it is told beside the others that answer the claims.
     """
 
     name: str = MISSING
     models: dict[str, str] = field(default_factory=dict)
     title: str = ""
     question: str = ""
+    starts_from: str = ""
     panels: list[PanelConfig] = field(default_factory=list)
     reference: str = ""
 

@@ -76,6 +76,7 @@ def read_settings(settings: dict, scored: Iterable[Path]) -> Design:
         settings["resamples"],
         settings["correlation"]["resamples"],
         settings["correlation"]["bound"],
+        settings.get("starts_from", ""),
         settings.get("variants", []),
         sorted({read_record(path)["measured"].get("rules", "unknown") for path in scored}),
     )

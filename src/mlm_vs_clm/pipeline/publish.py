@@ -8,9 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..errors import StudyError
-from ..evidence.tables import read_tables
+from ..evidence.claims import load_rules
+from ..evidence.tables import main_cell, read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
-from ..report.blocks import BLOCKS, Blocks, make_blocks, name_first, write_overviews
+from ..report.blocks import Blocks, make_blocks, write_overviews
+from ..report.frames import CLAIMS
+from ..report.overview import find_start
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -18,7 +21,7 @@ from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
 
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "paper", "data-cards")))
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("paper", "data-cards")))
 
 
 def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> None:
@@ -73,9 +76,11 @@ def write_blocks(study: Path) -> None:
     """Write the blocks of README and docs that tell a study of `results`, and README's figure; another folder has none."""
     study = study.absolute()
     if locate_results(study) == ROOT / "results":
-        write_pages(make_blocks(study), {study.name, name_first(study.name)})
-        if study.name in BLOCKS:
-            write_overviews(locate_results(study))
+        tables = read_tables(study)
+        rules = load_rules(CLAIMS, main_cell(tables))
+        write_pages(make_blocks(study, rules), {f"{study.name}-first"})
+        if find_start(tables):
+            write_overviews(locate_results(study), rules)
 
 
 def print_answers(tables: Tables) -> None:

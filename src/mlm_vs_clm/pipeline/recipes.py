@@ -49,7 +49,8 @@ UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
 STARTS = ("encoder", "scratch", "checkpoint")
 READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
-SHOWN = ("title", "question", "panels", "reference")  # of a track, by the report
+OWN = "own"  # the scale of a user's texts, of which the claims are not asked
+SHOWN = ("title", "question", "starts_from", "panels", "reference")  # of a track, by the report
 CHECKPOINT_ONLY = ("revision", "opening", "bidirectional")
 
 
@@ -414,7 +415,8 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     }
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}
     settings |= {"variants": varied} if (varied := list_settings(config.scale.grid)) else {}
-    settings |= {key: value for key in SHOWN if (value := asdict(config.track)[key])}
+    shown_of_track = [key for key in SHOWN if key != "starts_from" or config.scale.name != OWN]
+    settings |= {key: value for key in shown_of_track if (value := asdict(config.track)[key])}
     settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
     if config.scale.minutes:
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}

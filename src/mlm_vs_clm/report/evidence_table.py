@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..files import write_csv
-from .ladder import count_tokens
-from .overview import STARTS
+from .overview import count_tokens, find_start
 from .sentences import Tables
 
 FILE = "evidence.csv"
@@ -31,7 +30,7 @@ def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
     `trainings` counts the trainings that a row rests on; `p` is corrected over the family of the row.
     """
     parts = [
-        list_rows(tables).assign(study=name, start=STARTS.get(name, ""), tokens=count_tokens(tables))
+        list_rows(tables).assign(study=name, start=find_start(tables), tokens=count_tokens(tables))
         for name, tables in studies.items()
     ]
     known = [part for part in parts if len(part)]

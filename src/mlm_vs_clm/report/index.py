@@ -11,8 +11,7 @@ from ..evidence.tables import read_tables
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from ..files import STUDY
 from . import style
-from .ladder import count_tokens
-from .overview import STARTS
+from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
 from .wording import at_first_measure
@@ -29,8 +28,8 @@ AHEAD = {FIRST: "masked", SECOND: "causal"}
 
 def write_index(studies: Mapping[str, Path], results: Path) -> None:
     """Write the page that lists the studies of a folder of results; same tables, same bytes."""
-    ordered = sorted(studies, key=lambda name: (name not in STARTS, name))
-    rows = [describe_study(name, studies[name], results) for name in ordered]
+    rows = [describe_study(name, folder, results) for name, folder in studies.items()]
+    rows.sort(key=lambda row: (not row["start"], row["tokens"] if row["start"] else 0, row["name"]))
     template = make_environment().get_template("index.html")
     html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
     (results / FILE).write_text(html, encoding="utf-8", newline="\n")
@@ -44,7 +43,7 @@ def describe_study(name: str, folder: Path, results: Path) -> dict:
     return {
         "name": name,
         "question": about.get("question") or QUESTION,
-        "start": STARTS.get(name, ""),
+        "start": find_start(tables),
         "tokens": count_tokens(tables),
         "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
         "cells": [describe_condition(answers, condition) for condition in CONDITIONS],

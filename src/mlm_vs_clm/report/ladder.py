@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..evidence.claims import index_conditions
 from ..evidence.verdicts import MADE
 from . import style
 from .build import read_study
 from .drawing import Drawing
-from .overview import STARTS, list_comparisons
+from .overview import count_tokens, find_start, list_comparisons
 from .sentences import Tables
 
 if TYPE_CHECKING:
@@ -19,19 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-STUDIES = ("laptop", "desk-short_runs", "desk", "evening-causal_start")
-ENCODER, CAUSAL = STARTS["desk"], STARTS["evening-causal_start"]
+ENCODER, CAUSAL = "an encoder", "a causal model"  # what both sides start from: `track.starts_from`
+ENDS = {ENCODER: "", CAUSAL: ", started from a causal model"}  # of a step's words
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
-STEPS: dict[Step, str] = {  # from top to bottom
-    (ENCODER, "as reported"): "as the paper compares them: originals in sight",
-    (ENCODER, "no leak"): "originals hidden",
-    (ENCODER, "known length"): "places and lengths told (masked: both sides, causal: left)",
-    (ENCODER, "without own errors"): "the same, the causal model used to errors on its left",
-    (ENCODER, "left context"): "and both read the left side only",
-    (ENCODER, "both contexts"): "and both read both sides",
-    (CAUSAL, "known length"): "places and lengths told, both started from a causal model",
-    (CAUSAL, "both contexts"): "and both read both sides, started from a causal model",
-}
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
 LIKELIHOOD = "nats_per_character"
@@ -45,36 +36,41 @@ GREY = "#999999"
 WORDS = 0.36  # of a step's height for its words; the rest is for its marks
 
 
-def list_steps(studies: Mapping[str, Tables]) -> pd.DataFrame:
-    """Return one row per step, study and corpus that was run: the answer, with `start`, `tokens` and `tables`.
+def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
+    """Return one row per step, study and corpus that was run: the answer, with `start`, `tokens`, `words` and `tables`.
 
-    `tokens` is what an arm read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where
-    the two sides differ in context as these do.
+    A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
+    read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
+    context as these do.
     """
-    known = {name: studies[name] for name in STUDIES if name in studies}
+    known = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
     if not known:
         return pd.DataFrame(
-            columns="condition corpus study start tokens tables effect runs status direction size".split()
+            columns="condition corpus study start words tokens tables effect runs status direction size".split()
         )
+    words = {
+        (start, name): f"{condition['words']}{end}"
+        for start, end in ENDS.items()
+        for (claim, name), condition in index_conditions(rules).items()
+        if claim == "C1" and "words" in condition
+    }
     rows = list_comparisons(known)
     rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
     rows = rows.assign(
-        start=rows["study"].map(STARTS),
+        start=rows["study"].map({name: find_start(tables) for name, tables in known.items()}),
         tokens=rows["study"].map({name: count_tokens(tables) for name, tables in known.items()}),
     )
-    rows = rows[[step in STEPS for step in zip(rows["start"], rows["condition"], strict=True)]]
+    steps = list(zip(rows["start"], rows["condition"], strict=True))
     gaps = {name: compare_tables(tables) for name, tables in known.items()}
-    return rows.assign(
+    rows = rows.assign(
+        words=[words.get(step) for step in steps],
+        place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
             gaps[row.study].get(row.corpus) if row.condition == SAME_AS_TABLES else None
             for row in rows.itertuples(index=False)
-        ]
+        ],
     )
-
-
-def count_tokens(tables: Tables) -> int:
-    """Return how many tokens an arm of a study saw in training at most, in full thousands."""
-    return int(round(tables["training"]["tokens_seen"].max(), -3))
+    return rows[rows["words"].notna()].sort_values("place", kind="stable").drop(columns="place")
 
 
 def compare_tables(tables: Tables) -> dict[str, float]:
@@ -104,9 +100,9 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
     and the highest of them in `lowest` and `highest`, and how many there are in `runs`.
     """
     rows = [
-        row | {"study": name, "start": STARTS[name], "tokens": count_tokens(tables), "condition": condition}
+        row | {"study": name, "start": start, "tokens": count_tokens(tables), "condition": condition}
         for name, tables in studies.items()
-        if name in STARTS
+        if (start := find_start(tables)) in ENDS
         for condition in LIKELIHOODS
         for row in compare_likelihoods(tables, condition)
     ]
@@ -148,12 +144,9 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     """Return the figure: the steps from top to bottom, and below them the likelihoods from the encoder."""
     from matplotlib.figure import Figure
 
-    likelihoods = likelihoods[(likelihoods["start"] == ENCODER) & likelihoods["study"].isin(STUDIES)]
-    shown = [
-        (words, steps[(steps["start"] == start) & (steps["condition"] == condition)])
-        for (start, condition), words in STEPS.items()
-    ]
-    shown = [(words, rows) for words, rows in shown if len(rows)]
+    steps, likelihoods = keep_ends(steps), likelihoods[likelihoods["start"] == ENCODER]
+    likelihoods = keep_ends(likelihoods)
+    shown = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
     leads = likelihoods.assign(**ends, status=MADE)  # of nats fewer are better
     below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
@@ -181,6 +174,12 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     )
 
 
+def keep_ends(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of each start and condition after the shortest and after the longest training."""
+    tokens = rows.groupby(["start", "condition"])["tokens"]
+    return rows[(rows["tokens"] == tokens.transform("min")) | (rows["tokens"] == tokens.transform("max"))]
+
+
 def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
     """Return a colour for each length of training, the longest first."""
     return dict(zip(sorted(map(int, set(tokens)), reverse=True), COLOURS, strict=False))
@@ -189,10 +188,9 @@ def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
 def describe_ladder(steps: pd.DataFrame) -> str:
     """Return the steps in words with the lowest and the highest difference of each: the figure's alternative text."""
     told = []
-    for (start, condition), words in STEPS.items():
-        rows = best_rows(steps, (start, condition))
-        if len(rows):
-            told.append(f"{words}: {rows['effect'].min():+.1f} to {rows['effect'].max():+.1f}")
+    for words, step in steps.groupby("words", sort=False):
+        rows = best_rows(step, tuple(step.iloc[0][["start", "condition"]]))
+        told.append(f"{words}: {rows['effect'].min():+.1f} to {rows['effect'].max():+.1f}")
     return f"Lead of the masked model in BLEU points, lowest and highest corpus: {'; '.join(told)}."
 
 

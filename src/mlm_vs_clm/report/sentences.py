@@ -7,11 +7,8 @@ from typing import Any
 import pandas as pd
 
 from ..arms.baselines import BASELINES
-from ..evidence.curve import MATCHINGS
 from ..evidence.equal_compute import BASES
-from ..evidence.gap import BY_CLASS
 from ..evidence.tables import OVERALL, find_utility, over_seeds
-from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
@@ -57,61 +54,11 @@ def describe_shares(headroom: pd.DataFrame) -> str:
     return f"On a scale from 0 (the text without its masked words) to 1 (real text): {'; '.join(clauses)}."
 
 
-def describe_along(curve: pd.DataFrame) -> str:
-    """Return how the difference in BLEU of PAIR moves from the first to the last budget, matched in either way."""
-    rows = curve[(curve["comparison"] == SAME_LENGTHS) & (curve["metric"] == "bleu") & curve["value"].notna()]
-    told = [_describe_matching(rows[rows["matching"] == matching], matching) for matching in MATCHINGS]
-    return f"**Along the training**, {' minus '.join(PAIR)} in BLEU. {' '.join(told)}" if len(rows) else ""
-
-
-def _describe_matching(rows: pd.DataFrame, matching: str) -> str:
-    """Return the first and the last difference of each corpus, whether its direction changes, and where both are competent."""
-    clauses = []
-    for corpus in ordered(rows["corpus"]):
-        line = list(rows[rows["corpus"] == corpus].sort_values("budget").itertuples(index=False))
-        first, last, able = line[0], line[-1], [row for row in line if row.status == MADE]
-        turns = {FIRST, SECOND} <= {row.direction for row in able}
-        turned = ", a change of direction between competent arms" if turns else ""
-        where = ", ".join(f"{row.budget:,.0f}" for row in able) or "none of the budgets"
-        clauses.append(
-            f"{corpus} {format_difference(first, 1)} to {format_difference(last, 1)}{turned} (both competent at {where})"
-        )
-    if not clauses:
-        return f"At equal {matching}: no budgets match."
-    budgets = f"{rows['budget'].min():,.0f} to {rows['budget'].max():,.0f}"
-    return f"At equal {matching}, from budget {budgets}: {'; '.join(clauses)}."
-
-
-def describe_word_classes(gap: pd.DataFrame) -> str:
-    """Return the difference in exact match of PAIR at the same lengths, by kind of word."""
-    rows = gap[(gap["comparison"] == SAME_LENGTHS) & gap["value"].notna()]
-    found = {metric: list(rows[rows["metric"] == metric].itertuples(index=False)) for _, metric in BY_CLASS}
-    clauses = [
-        f"{style.name_metric(metric).rpartition(', ')[2]} "
-        + ", ".join(f"{row.corpus} {format_difference(row, 3)}" for row in part)
-        for metric, part in found.items()
-        if part
-    ]
-    told = "; ".join(clauses)
-    return f"**By kind of word**, {' minus '.join(PAIR)} in exact match: {told}." if clauses else ""
-
-
 def describe_paired(row: Any, digits: int) -> str:
     """Return a paired difference with its verdict, or why it is missing."""
     if row is None or pd.isna(row.value):
         return "missing" if row is None else f"missing: {row.reason}"
     return word_verdict(row, format_difference(row, digits))
-
-
-def describe_claims(sentences: pd.DataFrame, claims: Sequence[str] = ()) -> str:
-    """Return the answer to each claim (all, or those named) as a Markdown list, a line per condition."""
-    lines = []
-    for row in sentences.itertuples(index=False):
-        if not claims or row.claim in claims:
-            sure = f" {row.sure[0].upper()}{row.sure[1:]}:" if isinstance(row.sure, str) and row.sure else ""
-            conditions = row.sentence.removesuffix(".").split(". ")
-            lines += [f"- **{row.claim}** {row.statement}{sure}", *(f"  - {one}." for one in conditions)]
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ A headline stands only where every row that it speaks of has its outcome; else t
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from .ladder import (
     list_steps,
     word_tokens,
 )
-from .overview import STARTS
+from .overview import find_start
 from .sentences import Tables
 from .tables import DASH, markdown_row
 
@@ -41,10 +41,10 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
-def write_short_blocks(studies: Mapping[str, Tables], results: Path) -> dict[str, str]:
+def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
-    studies = {name: tables for name, tables in studies.items() if STARTS.get(name) in (ENCODER, CAUSAL)}
-    steps, likelihoods = list_steps(studies), list_likelihoods(studies)
+    studies = {name: tables for name, tables in studies.items() if find_start(tables) in (ENCODER, CAUSAL)}
+    steps, likelihoods = list_steps(studies, rules), list_likelihoods(studies)
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),

@@ -22,7 +22,6 @@ from .tables import (
     MISSING,
     Entry,
     Table,
-    command_for_cells,
     command_for_report,
     command_for_training,
     cross,
@@ -165,33 +164,6 @@ def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:
             command=command_for_training(study.scale, rows),
         )
     ]
-
-
-def headline_table(tables: dict[str, pd.DataFrame], study: Study) -> Table:
-    """Return the main comparison: corpus and arm down, quality and utility at the main cell across."""
-    scores, main = study.at_main(tables["scores"]), at_main_metric(tables["downstream"])
-    qualities = [
-        scores[(scores["scope"] == scope) & (scores["metric"] == metric)] for scope, metric in HEADLINE
-    ]
-    utility = pd.concat([main[main["strategy"].isna()], study.at_main(main)])
-    metrics = ", ".join(
-        f"{style.name_metric(metric)} on {corpus}" for corpus, metric in main_metrics(main).items()
-    )
-    rows = pd.concat([*qualities, utility.rename(columns={"trained_on": "arm"}).assign(metric="utility")])
-    columns = [*(metric for _, metric in HEADLINE), "utility"]
-    return Table(
-        name="headline",
-        title="All arms at the main cell",
-        caption=f"{study.describe_main()}. Utility as training data is {metrics or 'missing'}. {INTERVALS}",
-        header=["corpus", "arm", *(style.name_measure(*measure) for measure in HEADLINE), "utility"],
-        rows=cross(rows[rows["arm"] != "oracle"], ["corpus", "arm"], "metric", columns, dash_for_references),
-        command=command_for_cells("score", study.scale, scores),
-    )
-
-
-def dash_for_references(entry: Entry, line: tuple, metric: str) -> Entry:
-    """Return a dash for the quality of a reference, which has no text, the entry itself elsewhere."""
-    return DASH if line[1] in style.REFERENCES and metric != "utility" else entry
 
 
 def main_metrics(downstream: pd.DataFrame) -> dict[str, str]:
