@@ -55,9 +55,9 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
     assert tabulate_evidence(studies, RULES).splitlines() == [
         "| condition | first - second | starts from | tokens per arm | trainings | abstracts | plots |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        "| no leak | mlm - seq2seq_kept | an encoder | 480k | 1 | – | mlm ahead, +2.0 [+1.0, +3.0], outside the margin |",
-        "| known length | mlm - clm | an encoder | 480k | 5 | – | mlm ahead, +2.5 [+1.0, +3.0], outside the margin |",
-        "| known length | mlm - clm | an encoder | 96k to 480k | 1 | undecided (clm not competent), +2.0 [+1.0, +3.0] | – |",
+        "| no leak | mlm - seq2seq_kept | an encoder | 480k | 1 | – | mlm +2.0 [+1.0, +3.0] |",
+        "| known length | mlm - clm | an encoder | 480k | 5 | – | mlm +2.5 [+1.0, +3.0] |",
+        "| known length | mlm - clm | an encoder | 96k to 480k | 1 | undecided +2.0 [+1.0, +3.0] | – |",
     ]
 
 

@@ -7,9 +7,8 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import index_conditions
-from ..evidence.verdicts import AT_LEAST, INSIDE, MADE, NOT_RUN, is_open
+from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, is_open
 from . import style
-from .outcomes import enter_outcome
 from .sentences import Tables
 from .tables import DASH, markdown_row
 from .wording import at_first_measure
@@ -43,11 +42,20 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
             sides = " - ".join(part.iloc[0][["first_arm", "second_arm"]])
             tokens = _word_tokens(studies[str(name)])
             about = [condition, sides, find_start(studies[str(name)]), tokens, f"{part['runs'].max():.0f}"]
-            cells = [
-                enter_outcome(found[corpus]).text if corpus in found else DASH.text for corpus in corpora
-            ]
+            cells = [word_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
             lines.append(markdown_row([*about, *cells]))
     return "\n".join(lines)
+
+
+def word_short(row: Any) -> str:
+    """Return an outcome in few words: "mlm +4.2 [+4.0, +4.5]"; in place of the arm "equal", "open" or "undecided"."""
+    if row.status != MADE:
+        name = "undecided"
+    elif row.direction == NONE_SHOWN:
+        name = "equal" if row.size == INSIDE else "open"
+    else:
+        name = row.first_arm if row.direction == FIRST else row.second_arm
+    return f"{name} {row.effect:+.1f} [{row.low:+.1f}, {row.high:+.1f}]"
 
 
 def _word_tokens(tables: Tables) -> str:

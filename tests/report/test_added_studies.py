@@ -1,0 +1,63 @@
+"""A study or a condition that is added as data is told with the others: no Python names one."""
+
+import shutil
+
+import pandas as pd
+import yaml
+
+from mlm_vs_clm.evidence.claims import load_rules
+from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.report import blocks
+
+RECORD = ROOT / "results" / "desk-short_runs"
+MAIN = ("random", 0.5)
+
+
+def add_study(results, name, **about):
+    """Copy a committed study under another name with other effects, and alter what it says of itself."""
+    shutil.copytree(RECORD, results / name)
+    file = results / name / "study.yaml"
+    settings = yaml.safe_load(file.read_text())
+    settings["study"] |= about
+    file.write_text(yaml.safe_dump(settings))
+    answers = pd.read_csv(results / name / "answers.csv")
+    answers.assign(effect=answers["effect"] + len(name)).to_csv(results / name / "answers.csv", index=False)
+
+
+def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
+    results = tmp_path / "results"
+    add_study(results, "desk-short_runs")
+    add_study(results, "mine", scale="mine", track="matched", starts_from="a state-space model")
+    rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
+    told = blocks.make_blocks(results / "mine", rules)
+    assert "| a state-space model |" in told["evidence"] and "| an encoder |" in told["evidence"]
+    assert "|  | mine |" in told["overview"]
+    blocks.write_overviews(results, rules)
+    evidence = pd.read_csv(results / "evidence.csv")
+    assert set(evidence.loc[evidence["study"] == "mine", "start"]) == {"a state-space model"}
+    assert "a state-space model" in (results / "index.html").read_text()
+
+
+def test_a_study_without_a_start_is_told_by_its_own_question_alone(tmp_path):
+    results = tmp_path / "results"
+    add_study(results, "mine", starts_from="")
+    assert blocks.make_blocks(results / "mine", load_rules(ROOT / "conf/claims.yaml", MAIN)) == {}
+
+
+def test_a_condition_that_is_added_is_a_step_of_the_ladder_and_is_counted(tmp_path):
+    results = tmp_path / "results"
+    add_study(results, "desk-short_runs")
+    answers = pd.read_csv(results / "desk-short_runs" / "answers.csv")
+    added = answers[(answers["claim"] == "C1") & (answers["condition"] == "known length")]
+    added = added.assign(condition="known topic", effect=added["effect"] + 1)
+    pd.concat([answers, added]).to_csv(results / "desk-short_runs" / "answers.csv", index=False)
+    rules = yaml.safe_load((ROOT / "conf/claims.yaml").read_text())
+    topic = {"name": "known topic", "words": "and the topic told", "as_stated": ["second"]}
+    rules[0]["conditions"].append(topic | {"first": {"arm": "mlm"}, "second": {"arm": "clm"}})
+    file = tmp_path / "claims.yaml"
+    file.write_text(yaml.safe_dump(rules))
+    told = blocks.make_blocks(results / "desk-short_runs", load_rules(file, MAIN))
+    assert "| known topic | mlm - clm |" in told["evidence"]
+    assert "| desk-short_runs | 3 | 6 | 0 |" in told["overview"]
+    blocks.write_overviews(results, load_rules(file, MAIN))
+    assert "and the topic told" in (results / "figures" / "answer.svg").read_text()
