@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,7 +88,7 @@ def _holds(values: "np.ndarray", kind: type) -> bool:
     return bool((values.astype(kind).astype(float) == values).all())
 
 
-def read_parquet(path: Path) -> "pd.DataFrame":
+def read_parquet(path: Path | BinaryIO) -> "pd.DataFrame":
     """Return a table of `write_parquet`, its numbers as float64 and NaN where they are missing."""
     from pyarrow import parquet
 

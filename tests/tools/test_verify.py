@@ -11,7 +11,7 @@ import pytest
 from committed import mark_slow
 
 from mlm_vs_clm.evidence.reproduction import compare_results
-from mlm_vs_clm.files import MANIFEST, ROOT, list_studies
+from mlm_vs_clm.files import MANIFEST, ROOT, list_studies, write_parquet
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.verify import read_files, read_tables
 
@@ -76,6 +76,32 @@ def test_another_precision_is_named_with_the_command_that_makes_both_equal(tmp_p
         main(["verify", "--fresh", str(fresh), "--committed", str(committed)])
         told = capsys.readouterr().out
         assert ("make verify ARGS=precision=fp32" in told) == (name == "low")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda frame: frame, None),
+        (lambda frame: frame.assign(bleu=frame["bleu"] * (1 + 1e-9)), None),
+        (lambda frame: frame.assign(bleu=frame["bleu"].where(frame.index != 3, 9.0)), "near"),
+        (lambda frame: frame.assign(bleu=frame["bleu"] + 1), "differs"),
+        (lambda frame: frame.assign(id=frame["id"].str.upper()), "differs"),
+        (lambda frame: frame[:-1], "differs"),
+        (lambda frame: frame.drop(columns="bleu"), "missing"),
+        (lambda frame: frame.assign(meteor=1.0), "extra"),
+    ],
+)
+def test_frames_are_compared_column_by_column(tmp_path, change, status):
+    frame = pd.DataFrame({"id": [f"d{n}" for n in range(200)], "bleu": np.arange(200.0)})
+    for name, each in (("fresh", change(frame)), ("committed", frame)):
+        write_parquet(each, write_results(tmp_path / name) / "documents.parquet")
+    tables = [read_tables(read_files(tmp_path / name), tmp_path) for name in ("fresh", "committed")]
+    compared = compare_results(*tables)
+    rows = compared[compared["file"] == "documents.parquet"]
+    assert {"id", "bleu"} <= set(rows["measure"])
+    assert set(rows["status"]) - {"OK"} == ({status} if status else set())
+    folders = ["--fresh", str(tmp_path / "fresh"), "--committed", str(tmp_path / "committed")]
+    assert main(["verify", *folders]) == (status in ("differs", "missing"))
 
 
 def setting(name, row, column, value):

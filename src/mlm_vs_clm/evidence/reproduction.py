@@ -27,6 +27,7 @@ TOLERANCES = {
     "p": 0.05,
 }
 TOLERANCE, TOLERANCE_OF_GAINS = 0.01, 0.05
+EQUAL, LOOSE = 1e-6, 0.01  # of frames: what is equal, and the share of values that may not be
 RELATIVE = {"flops": 0.01, "passes": 0.01, "token_forwards": 0.01, "tokens_filled": 0.01}
 # The machine's, not the study's: what was measured with a clock, and where the number was made.
 IGNORED = {
@@ -36,6 +37,7 @@ IGNORED = {
 VERDICT = ["status", "direction", "size"]
 OUTCOMES = {"outcome", "decision", *VERDICT}  # words that are results, not names
 IN_UNITS = {"value", "low", "high", "effect", "detectable"}  # in the unit of the metric beside them
+PACKED = ".parquet"  # ends the name of a frame of values by document
 STATUSES = ("OK", "near", "differs", "missing", "extra")
 COMPARED = ["file", "cell", "measure", "fresh", "committed", "status"]
 RANKED = {"scores": "arm", "downstream": "trained_on"}
@@ -46,7 +48,12 @@ C4_OF_TWO = math.sqrt(2 / math.pi)
 def compare_results(fresh: Tables, committed: Tables) -> pd.DataFrame:
     """Return one row per number: file, cell, measure, fresh, committed, status."""
     names = sorted(set(fresh) | set(committed))
-    compared = [compare_tables(name, fresh.get(name), committed.get(name)) for name in names]
+    compared = [
+        (compare_frames if name.endswith(PACKED) else compare_tables)(
+            name, fresh.get(name), committed.get(name)
+        )
+        for name in names
+    ]
     return pd.concat(compared, ignore_index=True)
 
 
@@ -62,6 +69,35 @@ def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
     rows = zip(paired["measure"], paired["fresh"], paired["committed"], strict=True)
     compared = paired.assign(file=name, status=[find_status(*row) for row in rows])
     return compared[COMPARED]
+
+
+def compare_frames(name: str, fresh: pd.DataFrame | None, committed: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the comparison of a frame, a row per column: `near` where at most LOOSE of its values are not equal to six digits.
+
+    Rows are compared in their order, which is that of the cells; other rows or columns are `missing` or `extra` as a whole.
+    """
+    rows = []
+    sides = [frame if frame is not None else pd.DataFrame() for frame in (committed, fresh)]
+    for column in dict.fromkeys([*sides[0].columns, *sides[1].columns]):
+        held = [column in side and len(side) for side in sides]
+        status = "missing" if held[0] and not held[1] else "extra" if held[1] and not held[0] else ""
+        if not status and held[0] != held[1]:
+            status = "differs"
+        share = 0.0 if status else float((~_is_same(sides[0][column], sides[1][column])).mean())
+        status = status or ("OK" if share == 0 else "near" if share <= LOOSE else "differs")
+        told = [
+            f"{share:.2%} of {held[0]:,} values differ" if share else f"{rows_held:,} values"
+            for rows_held in held
+        ]
+        rows.append([name, "all rows", str(column), told[1], told[0], status])
+    return pd.DataFrame(rows, columns=COMPARED)
+
+
+def _is_same(first: pd.Series, second: pd.Series) -> np.ndarray:
+    """Return which values of two columns are equal: words, or numbers to six digits."""
+    if is_numeric_dtype(first) and is_numeric_dtype(second):
+        return np.isclose(first.astype(float), second.astype(float), rtol=EQUAL, atol=EQUAL, equal_nan=True)
+    return first.astype(str).to_numpy() == second.astype(str).to_numpy()
 
 
 def choose_keys(name: str, table: pd.DataFrame) -> list[str]:

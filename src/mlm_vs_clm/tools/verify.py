@@ -18,6 +18,7 @@ import pandas as pd
 
 from ..errors import StudyError
 from ..evidence.reproduction import (
+    PACKED,
     STATUSES,
     Tables,
     compare_results,
@@ -25,7 +26,7 @@ from ..evidence.reproduction import (
     describe_outcomes,
     summarise,
 )
-from ..files import MANIFEST
+from ..files import MANIFEST, read_parquet
 from ..hardware import name_device
 from ..pipeline.artifacts import library_versions
 
@@ -78,11 +79,23 @@ def refuse_altered(study: Path, committed: Files, fresh: Files, manifest: bytes)
 
 
 def read_tables(files: Files, folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the CSV files of a study by name, without the suffix; StudyError where there is none."""
+    """Return the CSV files of a study by name, without the suffix, and its frames by file name; StudyError where there is none."""
     tables = {name: file for name, file in files.items() if name.endswith(".csv")}
     if not tables:
         raise StudyError(f"no results in {folder}: name a folder with scores.csv, or run `make reproduce`")
-    return {Path(name).stem: parse_table(file, str(folder / name)) for name, file in tables.items()}
+    frames = {
+        name: read_packed(file, str(folder / name)) for name, file in files.items() if name.endswith(PACKED)
+    }
+    return frames | {Path(name).stem: parse_table(file, str(folder / name)) for name, file in tables.items()}
+
+
+def read_packed(content: bytes, name: str) -> pd.DataFrame:
+    """Return a frame; StudyError where it is not readable."""
+    try:
+        return read_parquet(io.BytesIO(content))
+    except (OSError, ValueError) as error:
+        problem = " ".join(str(error).split())
+        raise StudyError(f"{name} is not a readable frame ({problem}): make it again") from None
 
 
 def parse_table(text: bytes, name: str) -> pd.DataFrame:
