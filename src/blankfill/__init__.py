@@ -9,6 +9,10 @@ _HOMES = {
         "fill",
         "fill_skipping_failures",
     ),
+    ".augmenting.augmenter": (
+        "InfillAugmenter",
+        "augment",
+    ),
     ".decoding.causal": ("fill_causal",),
     ".decoding.infill": ("fill_infill",),
     ".decoding.kept": ("fill_kept",),

@@ -35,6 +35,17 @@ def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None)
     return Arguments(read, marks, names, numbers)
 
 
+def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
+    """Return the spans of each text as lists of (start, end); those of a single text may be given alone.
+
+    Raises BlankfillError for anything else, and for another number of lists than texts.
+    """
+    read = _spans(_list(name, spans), n_texts, is_single, name)
+    if len(read) != n_texts:
+        raise BlankfillError(f"{name}: {n_texts} texts need as many lists of {name}, these are {len(read)}")
+    return read
+
+
 def _list(name: str, values: Any) -> list:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
@@ -74,17 +85,17 @@ def _is_row(values: Any) -> bool:
     )
 
 
-def _spans(blanks: list, n_texts: int, is_one: bool) -> Spans:
+def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks") -> Spans:
     """Return the blanks of each text; those of a single text may be given alone."""
     if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
         blanks = [blanks]
-    return [_spans_of(i, some) for i, some in enumerate(blanks)]
+    return [_spans_of(f"{name} of text {i}", some) for i, some in enumerate(blanks)]
 
 
-def _spans_of(i: int, blanks: Any) -> list[CharSpan]:
-    spans = _list(f"blanks of text {i}", blanks)
+def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
+    spans = _list(name, blanks)
     if not all(map(_is_span, spans)):
-        raise BlankfillError(f"blanks of text {i}: each is (start, end), two character numbers")
+        raise BlankfillError(f"{name}: each is (start, end), two character numbers")
     return [(int(start), int(end)) for start, end in spans]
 
 
