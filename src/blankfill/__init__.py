@@ -9,6 +9,10 @@ _HOMES = {
         "fill",
         "fill_skipping_failures",
     ),
+    ".auditing.report": (
+        "Audit",
+        "audit",
+    ),
     ".augmenting.augmenter": (
         "InfillAugmenter",
         "augment",
