@@ -1,6 +1,6 @@
 """What texts that were trained on have beyond held-out ones, with intervals of 95 %."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -10,6 +10,7 @@ from ..draws import keyed_rng
 
 LEVEL = 0.95
 N_RESAMPLES = 1_000
+BLOCK = 1_000_000  # values that are drawn at a time
 Z = 1.959963984540054  # of the normal distribution, at (1 + LEVEL) / 2
 
 
@@ -57,8 +58,8 @@ def contrast_means(values: Sequence[float], control: Sequence[float], *key: obje
     if min(map(len, sides)) < 2:
         return None
     rng = keyed_rng("contrast", *key)
-    drawn = [[rng.choice(side, len(side)).mean() for _ in range(N_RESAMPLES)] for side in sides]
-    low, high = _percentiles(np.subtract(*drawn))
+    drawn = [np.concatenate([rows.mean(1) for rows in _resample(side, rng)]) for side in sides]
+    low, high = _percentiles(drawn[0] - drawn[1])
     means = [float(side.mean()) for side in sides]
     return Contrast(means[0], means[1], means[0] - means[1], low, high, len(sides[0]), len(sides[1]))
 
@@ -85,8 +86,16 @@ def area_under_curve(losses: Sequence[float], control: Sequence[float], *key: ob
     if min(map(len, sides)) < 2:
         return None
     rng = keyed_rng("auc", *key)
-    drawn = [_auc(*(rng.choice(side, len(side)) for side in sides)) for _ in range(N_RESAMPLES)]
+    rows = zip(*([row for block in _resample(side, rng) for row in block] for side in sides), strict=True)
+    drawn = [_auc(*pair) for pair in rows]
     return Auc(_auc(*sides), *_percentiles(np.array(drawn)), len(sides[0]), len(sides[1]))
+
+
+def _resample(values: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield N_RESAMPLES rows of len(values) values, drawn with replacement, a block of rows at a time."""
+    n_rows = max(1, BLOCK // len(values))
+    for first in range(0, N_RESAMPLES, n_rows):
+        yield values[rng.integers(len(values), size=(min(n_rows, N_RESAMPLES - first), len(values)))]
 
 
 def _auc(losses: np.ndarray, control: np.ndarray) -> float:
