@@ -4,12 +4,17 @@ from dataclasses import dataclass, fields
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from .axes import AXIS
 from .errors import BlankfillError
 from .ranges import check_number
 from .slots.orders import Pace
 from .slots.ranges import RANGES
 from .slots.sampling import Sampling
 
+CHOICES = {
+    name: (*dict.fromkeys(value for values in AXIS[name].values.values() for value in values), *more)
+    for name, more in {"context": ("masked_left",), "length": (), "order": (), "source": ()}.items()
+}
 SAMPLED = ("temperature", "top_k", "top_p", "seed")
 
 
@@ -49,8 +54,11 @@ class FillConfig:
 
     def __post_init__(self):
         given = self.of_model()
-        for name in given.keys() & RANGES.keys():
+        for name in sorted(given.keys() & RANGES.keys()):
             check_number(name, given[name], RANGES[name])
+        for name, values in CHOICES.items():
+            if name in given and given[name] not in values:
+                raise BlankfillError(f"{name}={given[name]} is unknown: choose one of {', '.join(values)}")
         self.sampling()
         Pace(**{each.name: given[each.name] for each in fields(Pace) if each.name in given})
 
@@ -76,6 +84,8 @@ def types_of_settings() -> dict[str, type]:
     """Return the type of each setting by name: str, int or float."""
     hints = get_type_hints(FillConfig)
     return {
-        each.name: next((kind for kind in get_args(hints[each.name]) if kind is not NoneType), hints[each.name])
+        each.name: next(
+            (kind for kind in get_args(hints[each.name]) if kind is not NoneType), hints[each.name]
+        )
         for each in fields(FillConfig)
     }
