@@ -5,9 +5,8 @@ from typing import Any
 
 _HOMES = {
     ".api": (
-        "Filled",
         "fill",
-        "fill_skipping_failures",
+        "score",
     ),
     ".auditing.report": (
         "Audit",
@@ -17,6 +16,8 @@ _HOMES = {
         "InfillAugmenter",
         "augment",
     ),
+    ".candidates": ("Candidate",),
+    ".config": ("FillConfig",),
     ".decoding.causal": ("fill_causal",),
     ".decoding.infill": ("fill_infill",),
     ".decoding.kept": ("fill_kept",),
@@ -26,10 +27,13 @@ _HOMES = {
     ".decoding.product": ("fill_product",),
     ".decoding.seq2seq": ("fill_seq2seq",),
     ".errors": ("BlankfillError",),
-    ".likelihood": (
-        "Likelihood",
-        "score",
+    ".filled": (
+        "Event",
+        "Filled",
+        "Infill",
     ),
+    ".filler": ("Filler",),
+    ".likelihood": ("Likelihood",),
     ".networks.checkpoints": (
         "load_model",
         "load_tokenizer",
@@ -44,6 +48,7 @@ _HOMES = {
         "blank_out",
         "find_words",
     ),
+    ".writers": ("fill_skipping_failures",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = list(_HOME_OF)

@@ -9,14 +9,13 @@ import pytest
 import torch
 from refusals import SECRET
 
-from blankfill import BlankfillError, audit
+from blankfill import BlankfillError, Filler, audit
 from blankfill.auditing.intervals import area_under_curve, contrast_means, contrast_shares
-from blankfill.auditing.membership import cut_to_fit, measure_losses
+from blankfill.auditing.membership import measure_losses
 from blankfill.auditing.nearest import describe_nearest
 from blankfill.auditing.phrases import measure_phrases
 from blankfill.auditing.runs import match, words_of
 from blankfill.draws import keyed_rng
-from blankfill.networks.sizes import position_limit
 
 SYLLABLES = ["ba", "de", "fi", "go", "ku", "lor", "men", "nat", "pel", "qui", "rus", "sol"]
 LEXICON = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in ("", "x")]
@@ -195,18 +194,12 @@ def test_an_over_trained_model_is_caught_and_an_honest_one_is_not(
     assert not honest.exceeds_control and honest.low < 0.5 < honest.high
 
 
-def test_a_loss_depends_on_its_text_alone_and_long_texts_are_cut(start, causal_model, tokenizer, texts):
+def test_a_loss_depends_on_its_text_alone_and_a_text_may_be_long(start, causal_model, tokenizer, texts):
     for model in (start, causal_model):
-        losses = measure_losses(texts, model, tokenizer, seed=0)
-        again = measure_losses([*texts[::-1], ""], model, tokenizer, seed=0)
+        losses = measure_losses(texts, Filler(model, tokenizer), seed=0)
+        again = measure_losses([*texts[::-1], ""], Filler(model, tokenizer), seed=0)
         np.testing.assert_allclose(losses, again[::-1], rtol=1e-4)
-    long = " ".join(texts * 9)
-    cut = cut_to_fit(long, start, tokenizer)
-    assert long.startswith(cut) and position_limit(start) - 12 <= len(
-        tokenizer(cut)["input_ids"]
-    ) <= position_limit(start)
-    assert cut_to_fit(texts[0], start, tokenizer) == texts[0]
-    assert len(measure_losses([long], start, tokenizer, seed=0)) == 1
+        assert len(measure_losses([" ".join(texts * 9)], Filler(model, tokenizer), seed=0)) == 1
 
 
 def test_the_auc_is_the_share_of_pairs():
@@ -254,7 +247,7 @@ def test_the_distance_to_the_closest_training_text():
         ({"names": ["a", "b"]}, "names: a list of strings is needed"),
         ({"names": [["a"], []]}, "control of names: 0 texts are too few: give 1"),
         ({"canaries": [["a"]]}, "canaries: give two lists"),
-        ({"model": 1}, "model and tokenizer: give both"),
+        ({"tokenizer": 1}, "tokenizer: without a model"),
         ({"seed": -1}, "seed=-1"),
     ],
 )

@@ -242,8 +242,9 @@ def test_every_kind_of_network_varies_or_is_refused(networks, name):
         ({"labels": "move"}, "labels=move is unknown: choose keep or drop_replaced"),
         ({"on_error": "ignore"}, "on_error=ignore is unknown"),
         ({"seed": -1}, "seed=-1"),
-        ({"ids": ["a"]}, "ids is no setting of an augmenter"),
-        ({"temprature": 1}, "has no axis temprature"),
+        ({"ids": ["a"]}, "ids is no setting"),
+        ({"temprature": 1}, "temprature is no setting"),
+        ({"source": "kept"}, "has no setting source"),
         ({"temperature": 0.0, "top_k": 5}, "need temperature > 0"),
         ({"protect": 3}, "protect: give strings or a compiled pattern"),
         ({"protect": [(0, 3)]}, "spans belong to texts"),
@@ -287,11 +288,14 @@ def test_wrong_batches_strategies_and_lists_are_refused(augmenter, start, tokeni
         augment("a b", start, tokenizer, strategy=lambda *_: [2])
 
 
-def test_a_text_that_is_too_long_is_named_or_left_out(start, tokenizer, texts):
+def test_a_text_may_be_long_and_one_that_cannot_be_filled_is_named_or_left_out(start, tokenizer, texts):
     long = " ".join(texts * 9)
+    (variant,) = augment(long, start, tokenizer, protect=[(100, len(long))])
+    assert variant["text"] != long and variant["text"].endswith(long[100:])
+    wide = {"share": 1.0, "blanks": [[(4, 7)], [(0, len(long))]]}
     with pytest.raises(BlankfillError, match="^document 1: "):
-        augment([texts[0], long], start, tokenizer)
+        augment([texts[0], long], start, tokenizer, **wide)
     with pytest.raises(BlankfillError, match="^document long: "):
-        augment([texts[0], long], start, tokenizer, ids=["short", "long"])
-    made = augment([texts[0], long], start, tokenizer, on_error="skip")
+        augment([texts[0], long], start, tokenizer, ids=["short", "long"], **wide)
+    made = augment([texts[0], long], start, tokenizer, on_error="skip", **wide)
     assert [len(variants) for variants in made] == [1, 0]

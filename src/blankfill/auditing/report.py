@@ -1,5 +1,6 @@
 """`audit`: what generated texts, and a model, give away of the texts that the model was trained on."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -8,6 +9,7 @@ from typing import Any
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import BlankfillError
+from ..filler import Filler
 from ..ranges import LARGEST_SEED, Range, check_number
 from .copies import Copies, measure_copies
 from .intervals import Auc, area_under_curve
@@ -57,10 +59,11 @@ def audit(
     generated: Iterable[str],
     *,
     names: tuple[Iterable[str], Iterable[str]] | None = None,
-    model: PreTrainedModel | None = None,
-    tokenizer: PreTrainedTokenizerBase | None = None,
+    model: PreTrainedModel | str | os.PathLike | None = None,
+    tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
     canaries: tuple[Iterable[str], Iterable[str]] | None = None,
     seed: int = 0,
+    device: str = "auto",
 ) -> Audit:
     """Measure what generated texts give away of training texts, beside what they share with held-out ones anyway.
 
@@ -71,7 +74,7 @@ def audit(
     that is measured of training texts is measured of these too, and the difference is what training left behind.
     generated: the texts to be published. Words that the generated texts keep from training texts count as copies.
     names: those that were masked in the training texts, and those that were masked in the held-out ones.
-    model, tokenizer: where the model itself is published or can be asked for losses; see `measure_losses`.
+    model, tokenizer, device: as in `Filler`, where the model is published too or can be asked for losses.
     canaries: phrases that were planted in the training texts, and phrases drawn in the same way that were not.
     seed: of the bootstrap, and of the words that a masked model predicts.
 
@@ -84,17 +87,17 @@ def audit(
     texts = {name: _read(name, given) for name, given in kinds.items()}
     words = {name: [words_of(text) for text in given] for name, given in texts.items()}
     _refuse_shared(words["train"], words["holdout"])
-    if (model is None) != (tokenizer is None):
-        raise BlankfillError("model and tokenizer: give both, or none")
-    ask = None if model is None or tokenizer is None else (model, tokenizer)
+    if model is None and tokenizer is not None:
+        raise BlankfillError("tokenizer: without a model nothing is read with it, leave it out")
+    filler = None if model is None else Filler(model, tokenizer, device=device)
     key = sha256("\n".join(texts["train"]).encode("utf-8", "surrogatepass")).digest()
     closest = {name: describe_nearest(words[name], words["train"]) for name in ("generated", "holdout")}
     return Audit(
         {name: len(given) for name, given in texts.items()},
         measure_copies(words["train"], words["holdout"], words["generated"], key, seed),
         _compare("names", names, words["generated"]),
-        ask and _ask(*ask, texts["train"], texts["holdout"], seed, "membership"),
-        None if canaries is None else _measure_canaries(canaries, ask, words["generated"], seed),
+        filler and _compare_losses(filler, texts["train"], texts["holdout"], seed, "membership"),
+        None if canaries is None else _measure_canaries(canaries, filler, words["generated"], seed),
         closest,
     )
 
@@ -136,14 +139,14 @@ def _compare(name: str, given: Any, generated: Sequence[Words]) -> Returned | No
     return measure_phrases(map(words_of, ours), map(words_of, control), generated)
 
 
-def _ask(model, tokenizer, texts: list[str], control: list[str], seed: int, name: str) -> Auc | None:
-    losses = [measure_losses(side, model, tokenizer, seed) for side in (texts, control)]
+def _compare_losses(filler: Filler, texts: list[str], control: list[str], seed: int, name: str) -> Auc | None:
+    losses = [measure_losses(side, filler, seed) for side in (texts, control)]
     return area_under_curve(*losses, seed, name)
 
 
-def _measure_canaries(given: Any, ask: Any, generated: Sequence[Words], seed: int) -> Canaries:
+def _measure_canaries(given: Any, filler: Filler | None, generated: Sequence[Words], seed: int) -> Canaries:
     planted, control = _read_pair("canaries", given)
-    loss = ask and _ask(*ask, planted, control, seed, "canaries")
+    loss = filler and _compare_losses(filler, planted, control, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
 
 

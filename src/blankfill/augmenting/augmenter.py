@@ -1,18 +1,21 @@
 """`InfillAugmenter` and `augment`: variants of texts in which a model rewrote some words, with their labels."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..api import HALF, choose_writer, fill, with_padding
 from ..draws import keyed_rng, pick_singly
 from ..errors import BlankfillError
-from ..networks.checkpoints import sentinel_tokens
+from ..filled import HALF
+from ..filler import Filler
+from ..loading import open_model
+from ..networks.checkpoints import model_kind, sentinel_tokens
 from ..ranges import LARGEST_SEED, MANY, Range, check_number
-from ..slots.sampling import Sampling
 from ..text import CharSpan, DocumentError
 from .choosing import PICKS, Strategy, are_rules, choose_spans
 from .labels import KEEP, POLICIES, join, move_entities
@@ -42,7 +45,7 @@ class InfillAugmenter:
     >>> augmenter.augment("Aspirin reduced her fever.", n=2, entities=[(0, 7, "Drug")])
     >>> dataset.map(augmenter, batched=True)
 
-    model, tokenizer: as in `fill`.
+    model, tokenizer, device, dtype, batch_tokens: as in `Filler`.
     share: of the words that may change, above 0 and at most 1, rounded to a count; each variant draws its own words.
     strategy: which words may change. "random": any word but punctuation; "spans": the same, drawn in runs of 3 words on
     average; "entities", "outside_entities": those that touch an entity, or none; or a function of a text, the (start,
@@ -51,8 +54,8 @@ class InfillAugmenter:
     that is protected in part does not change.
     labels: "keep" leaves a label on what was written for its words; "drop_replaced" drops a label whose words were all
     replaced, unless the same characters came back.
-    on_error: "raise", or "skip": a text that the model cannot read has no variants.
-    settings: those of `fill`; temperature is 1.0 here unless given, except for an encoder-decoder, which is greedy.
+    on_error: "raise", or "skip": a text that cannot be filled has no variants.
+    settings: those of `Filler`; temperature is 1.0 here unless given, except for an encoder-decoder, which is greedy.
 
     A variant depends on the seed, on the text (or its id, where ids are given) and on its number among the variants,
     never on the other texts. Raises BlankfillError for settings that do not go together, and for a model that writes
@@ -61,8 +64,8 @@ class InfillAugmenter:
 
     def __init__(
         self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
+        model: PreTrainedModel | str | os.PathLike,
+        tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
         *,
         share: float = 0.3,
         strategy: str | Strategy = "random",
@@ -70,6 +73,8 @@ class InfillAugmenter:
         labels: str = KEEP,
         seed: int = 0,
         on_error: str = "raise",
+        device: str | torch.device = "auto",
+        dtype: str | torch.dtype = "auto",
         **settings: Any,
     ):
         check_number("share", share, SHARES)
@@ -77,30 +82,13 @@ class InfillAugmenter:
         for name, value, values in (("labels", labels, POLICIES), ("on_error", on_error, ON_ERROR)):
             if value not in [*values]:
                 raise BlankfillError(f"{name}={value} is unknown: choose {' or '.join(values)}")
-        self.model, self.tokenizer, self.settings = model, with_padding(tokenizer), settings
         self.share, self.labels, self.seed, self.on_error = share, labels, seed, on_error
         self._reader = SourceReader(strategy, protect)
         self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly
-        self._check_settings()
-
-    def _check_settings(self) -> None:
-        settings = dict(self.settings)
-        drawing = {name: settings.pop(name) for name in ("temperature", "top_k", "top_p") if name in settings}
-        if taken := [name for name in ("blanks", "ids", "counts") if name in settings]:
-            raise BlankfillError(f"{taken[0]} is no setting of an augmenter, which chooses the blanks itself")
-        writer, axes = choose_writer(
-            self.model, settings.pop("second", None), settings, has_marker=False, has_counts=False
-        )
-        is_whole = writer == "kept" or axes.get("source") == "kept"
-        if is_whole or writer == "seq2seq" and not sentinel_tokens(self.tokenizer):
-            raise BlankfillError(
-                "this model or setting writes the whole text anew, so labels have no place: give a masked or causal "
-                "model, or an encoder-decoder with sentinels (T5)"
-            )
-        if writer != "seq2seq":
-            self.settings = {"temperature": 1.0, **self.settings}
-            drawing = {"temperature": 1.0, **drawing}
-        Sampling(**drawing)
+        network, own = open_model(model, tokenizer, device, dtype)
+        default = {} if model_kind(network) == "seq2seq" else {"temperature": 1.0}
+        self.filler = Filler(network, own, seed=seed, **default | settings)
+        _refuse_whole_texts(self.filler)
 
     def augment(
         self,
@@ -167,15 +155,11 @@ class InfillAugmenter:
         if not open_drafts:
             return fills
         try:
-            filled = fill(
+            filled = self.filler(
                 [draft.source.text for draft in open_drafts.values()],
                 [draft.blanks for draft in open_drafts.values()],
-                self.model,
-                self.tokenizer,
-                seed=self.seed,
                 ids=[*open_drafts],
                 on_error=self.on_error,
-                **self.settings,
             )
         except DocumentError as error:
             problem = str(error).removeprefix(f"document {error.id}: ")
@@ -196,10 +180,21 @@ class InfillAugmenter:
         }
 
 
+def _refuse_whole_texts(filler: Filler) -> None:
+    """Raise BlankfillError for a model or setting that writes the whole text anew."""
+    config = filler.config
+    has_blanks = model_kind(filler.model) != "seq2seq" or sentinel_tokens(filler.tokenizer)
+    if config.context == "kept" or config.source == "kept" or not has_blanks:
+        raise BlankfillError(
+            "this model or setting writes the whole text anew, so labels have no place: give a masked or causal model, "
+            "or an encoder-decoder with sentinels (T5)"
+        )
+
+
 def augment(
     texts: str | Iterable[str],
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
+    model: PreTrainedModel | str | os.PathLike,
+    tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
     *,
     n: int = 1,
     entities: Any = None,
@@ -211,8 +206,9 @@ def augment(
     """Return for each text a list of n variants, each {"text": ..., "entities": [...]}; one list for a string.
 
     protect: strings, a compiled pattern, or for each text the spans (start, end) that never change. settings: those of
-    `InfillAugmenter` and of `fill`. All else is as in `InfillAugmenter.augment`.
+    `InfillAugmenter`. All else is as in `InfillAugmenter.augment`.
     """
+    protect = [*protect] if isinstance(protect, Iterator) else protect
     rules, spans = (protect, None) if are_rules(protect) else (None, protect)
     augmenter = InfillAugmenter(model, tokenizer, protect=rules, **settings)
     return augmenter.augment(texts, n, entities, blanks=blanks, protect=spans, ids=ids)
