@@ -135,7 +135,7 @@ def test_names_that_come_back():
     share = returned.share
     assert (share.value, share.n, share.control, share.n_control) == (2 / 3, 3, 1 / 3, 3)
     assert measure_phrases([words_of("Cy")], [words_of("Cy")], generated) is None
-    names = [f"{a}{b}" for a in SYLLABLES for b in SYLLABLES]
+    names = [f"{a}{b}z" for a in SYLLABLES for b in SYLLABLES]  # no words of the source
     leak = audit(TRAIN, HOLDOUT, [*HONEST, " ".join(names[:20])], names=(names[:40], names[40:80]))
     assert leak.names.share.exceeds_control and leak.names.share.value >= 0.5
     kept = audit(TRAIN, HOLDOUT, HONEST, names=(names[:40], names[40:80]))

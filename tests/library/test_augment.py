@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from corpus_files import put
 from refusals import SECRET
 from tiny_models import NETWORKS
 
@@ -12,6 +13,9 @@ from blankfill.augmenting.choosing import STRATEGIES
 from blankfill.augmenting.labels import join, move_entities, move_span, read_entities
 from blankfill.draws import keyed_rng
 from blankfill.text import SPELT
+from mlm_vs_clm.corpora.readers import bio, brat
+from mlm_vs_clm.documents import Document, Entity
+from mlm_vs_clm.tools.brat_export import write_standoff
 
 DOSE = "The doctor said: take one tablet a day, and call me if the pain returns."
 LABELS = [{"start": 17, "end": 32, "label": "dose", "id": 7}, {"start": 59, "end": 63, "label": "ill"}]
@@ -105,6 +109,33 @@ def test_variants_keep_what_is_outside_the_blanks_and_move_labels(augmenter, tex
             spelt = [i for i, word in enumerate(words[0]) if SPELT.match(word)]
             changed = [i for i, (old, new) in enumerate(zip(*words, strict=True)) if old != new]
             assert {*changed} <= {*spelt} and len(changed) <= int(len(spelt) / 2 + 0.5)
+
+
+TITLE = "Effect of L-alpha-glyceryl-phosphorylcholine on amnesia caused by scopolamine."  # PubMed 2071257, in BC5CDR
+ANN = "T1\tChemical 10 44\tL-alpha-glyceryl-phosphorylcholine\nT2\tDisease 48 55\tamnesia\nT3\tChemical 66 77\tscopolamine\n"
+TAGS = ["O", "O", "B-Chemical", "O", "B-Disease", "O", "O", "B-Chemical", "O"]
+
+
+def test_documents_of_brat_and_bio_files(augmenter, start, tokenizer, tmp_path):
+    put(tmp_path, "brat/a.txt", TITLE)
+    put(tmp_path, "brat/a.ann", ANN)
+    tokens = TITLE.replace(".", " .").split()
+    lines = [f"{token} {tag}" for token, tag in zip(tokens, TAGS, strict=True)]
+    put(tmp_path, "a.bio", "\n".join(lines))
+    for document in (brat.read(tmp_path / "brat").documents[0], bio.read(tmp_path / "a.bio").documents[0]):
+        rows = [(entity.start, entity.end, entity.type) for entity in document.entities]
+        assert [row[2] for row in rows] == ["Chemical", "Disease", "Chemical"]
+        for variant in augmenter.augment(document.text, n=3, entities=rows):
+            edges = [edge for row in variant["entities"] for edge in row[:2]]
+            assert edges == sorted(edges) and edges[-1] <= len(variant["text"])
+            assert [row[2] for row in variant["entities"]] == [row[2] for row in rows]
+        kept = InfillAugmenter(start, tokenizer, share=1.0, strategy="outside_entities")
+        (variant,) = kept.augment(document.text, entities=rows)
+        made = Document("b", variant["text"], entities=tuple(Entity(*row) for row in variant["entities"]))
+        write_standoff([made], tmp_path / f"out-{document.id}")
+        (again,) = brat.read(tmp_path / f"out-{document.id}").documents
+        surfaces = [[of.text[e.start : e.end] for e in of.entities] for of in (document, again)]
+        assert surfaces[0] == surfaces[1] and again.text != document.text
 
 
 def test_labels_keep_their_other_keys(augmenter):

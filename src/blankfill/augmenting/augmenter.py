@@ -83,6 +83,7 @@ class InfillAugmenter:
             if value not in [*values]:
                 raise BlankfillError(f"{name}={value} is unknown: choose {' or '.join(values)}")
         self.share, self.labels, self.seed, self.on_error = share, labels, seed, on_error
+        self.strategy = strategy
         self._reader = SourceReader(strategy, protect)
         self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly
         network, own = open_model(model, tokenizer, device, dtype)
