@@ -96,7 +96,9 @@ def audit(
         {name: len(given) for name, given in texts.items()},
         measure_copies(words["train"], words["holdout"], words["generated"], key, seed),
         _compare("names", names, words["generated"]),
-        filler and _compare_losses(filler, texts["train"], texts["holdout"], seed, "membership"),
+        None
+        if filler is None
+        else _compare_losses(filler, texts["train"], texts["holdout"], seed, "membership"),
         None if canaries is None else _measure_canaries(canaries, filler, words["generated"], seed),
         closest,
     )
@@ -146,7 +148,7 @@ def _compare_losses(filler: Filler, texts: list[str], control: list[str], seed: 
 
 def _measure_canaries(given: Any, filler: Filler | None, generated: Sequence[Words], seed: int) -> Canaries:
     planted, control = _read_pair("canaries", given)
-    loss = filler and _compare_losses(filler, planted, control, seed, "canaries")
+    loss = None if filler is None else _compare_losses(filler, planted, control, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
 
 
