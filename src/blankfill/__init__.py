@@ -5,10 +5,19 @@ from typing import Any
 
 _HOMES = {
     ".api": (
-        "Filled",
         "fill",
-        "fill_skipping_failures",
+        "score",
     ),
+    ".auditing.report": (
+        "Audit",
+        "audit",
+    ),
+    ".augmenting.augmenter": (
+        "InfillAugmenter",
+        "augment",
+    ),
+    ".candidates": ("Candidate",),
+    ".config": ("FillConfig",),
     ".decoding.causal": ("fill_causal",),
     ".decoding.infill": ("fill_infill",),
     ".decoding.kept": ("fill_kept",),
@@ -18,10 +27,13 @@ _HOMES = {
     ".decoding.product": ("fill_product",),
     ".decoding.seq2seq": ("fill_seq2seq",),
     ".errors": ("BlankfillError",),
-    ".likelihood": (
-        "Likelihood",
-        "score",
+    ".filled": (
+        "Event",
+        "Filled",
+        "Infill",
     ),
+    ".filler": ("Filler",),
+    ".likelihood": ("Likelihood",),
     ".networks.checkpoints": (
         "load_model",
         "load_tokenizer",
@@ -36,6 +48,7 @@ _HOMES = {
         "blank_out",
         "find_words",
     ),
+    ".writers": ("fill_skipping_failures",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = list(_HOME_OF)

@@ -1,14 +1,16 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import BlankfillError
 from .text import CharSpan
 
 Spans = list[list[CharSpan]]
+END = object()  # of an iterable
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,17 @@ def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None)
     names = None if ids is None else [_id(i, id) for i, id in enumerate(_listed("ids", ids))]
     numbers = None if counts is None else _counts(_list("counts", counts), len(read), is_one)
     return Arguments(read, marks, names, numbers)
+
+
+def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
+    """Return the spans of each text as lists of (start, end); those of a single text may be given alone.
+
+    Raises BlankfillError for anything else, and for another number of lists than texts.
+    """
+    read = _spans(_list(name, spans), n_texts, is_single, name)
+    if len(read) != n_texts:
+        raise BlankfillError(f"{name}: {n_texts} texts need as many lists of {name}, these are {len(read)}")
+    return read
 
 
 def _list(name: str, values: Any) -> list:
@@ -74,17 +87,17 @@ def _is_row(values: Any) -> bool:
     )
 
 
-def _spans(blanks: list, n_texts: int, is_one: bool) -> Spans:
+def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks") -> Spans:
     """Return the blanks of each text; those of a single text may be given alone."""
     if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
         blanks = [blanks]
-    return [_spans_of(i, some) for i, some in enumerate(blanks)]
+    return [_spans_of(f"{name} of text {i}", some) for i, some in enumerate(blanks)]
 
 
-def _spans_of(i: int, blanks: Any) -> list[CharSpan]:
-    spans = _list(f"blanks of text {i}", blanks)
+def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
+    spans = _list(name, blanks)
     if not all(map(_is_span, spans)):
-        raise BlankfillError(f"blanks of text {i}: each is (start, end), two character numbers")
+        raise BlankfillError(f"{name}: each is (start, end), two character numbers")
     return [(int(start), int(end)) for start, end in spans]
 
 
@@ -100,3 +113,53 @@ def _counts_of(i: int, counts: Any) -> list[int]:
     if not all(map(_is_number, numbers)):
         raise BlankfillError(f"counts of text {i}: each is a whole number")
     return [int(number) for number in numbers]
+
+
+class Request(NamedTuple):
+    """One text to fill: its id, its text, its blanks as characters or a marker, and their token counts."""
+
+    id: str
+    text: str
+    blanks: list[CharSpan] | str
+    counts: list[int] | None
+
+
+def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> list[Request]:
+    """Return what is to be filled, text by text; raises BlankfillError as `read_arguments`, and for ids that are not different."""
+    given = read_arguments(texts, blanks, ids, counts)
+    n = len(given.texts)
+    names = [str(i) for i in range(n)] if given.ids is None else given.ids
+    if len({*names}) != len(names) or len(names) != n:
+        raise BlankfillError(f"ids: {n} texts need as many different ids, these are {len({*names})}")
+    for name, values in (("blanks", given.blanks), ("counts", given.counts)):
+        if isinstance(values, list) and len(values) != n:
+            raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
+    spans = [given.blanks] * n if isinstance(given.blanks, str) else given.blanks
+    return [*map(Request, names, given.texts, spans, given.counts or [None] * n)]
+
+
+def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:
+    """Yield the same one by one, without holding them; ids are then not compared."""
+    if isinstance(texts, str):
+        yield from list_requests(texts, blanks, ids, counts)
+        return
+    if isinstance(texts, bytes | Mapping) or not isinstance(texts, Iterable):
+        raise BlankfillError(f"texts: texts one by one are needed, this is a {type(texts).__name__}")
+    spans = repeat(str(blanks)) if isinstance(blanks, str) else iter(blanks)
+    names, numbers = (
+        repeat(None) if ids is None else iter(ids),
+        repeat(None) if counts is None else iter(counts),
+    )
+    for i, text in enumerate(texts):
+        of_text = {}
+        for name, values in (("blanks", spans), ("ids", names), ("counts", numbers)):
+            of_text[name] = next(values, END)
+            if of_text[name] is END:
+                raise BlankfillError(f"{name}: there are {i}, and more texts")
+        mark, id, n_tokens = of_text.values()
+        yield Request(
+            str(i) if id is None else _id(i, id),
+            _text(i, text),
+            mark if isinstance(blanks, str) else _spans_of(f"blanks of text {i}", mark),
+            None if n_tokens is None else _counts_of(i, n_tokens),
+        )

@@ -25,6 +25,10 @@ MODEL_KINDS = {
 }
 
 
+# What an error calls those that decode greedily.
+NAMES = {"seq2seq": "an encoder-decoder", "kept": "context=kept", "lookahead": "look-ahead"}
+
+
 @dataclass(frozen=True)
 class Axis:
     """One setting of an arm.
@@ -84,7 +88,7 @@ def arguments_of(*writers: str) -> list[str]:
 def why_no_likelihood(arm: Mapping[str, Any]) -> str:
     """Return why the originals have no likelihood under an arm (`writer` and axes); "" where they have one."""
     if arm["writer"] not in BY_TOKEN:
-        return f"writer {arm['writer']} gives the tokens of a blank no probability of their own"
+        return f"{NAMES.get(arm['writer'], arm['writer'])} gives the tokens of a blank no probability of their own"
     if arm.get("length", "known") != "known":
         return f"length {arm['length']} may hold other numbers of tokens than the originals"
     if arm.get("order") in ("gibbs", "mask_predict"):
@@ -99,20 +103,18 @@ def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Ax
         if values and name in settings and settings[name] not in values:
             if len(values) == 1:
                 raise BlankfillError(
-                    f"arm.{name}={settings[name]} is not supported by writer {writer}, which always uses {values[0]}"
+                    f"{name}={settings[name]} is not supported here, where it is always {values[0]}"
                 )
-            raise BlankfillError(f"arm.{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
+            raise BlankfillError(f"{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
     for name in ("max_length", "candidates", "lookahead", "weight", "max_new_tokens"):
         if name in settings and writer in AXIS[name].values:
-            check_number(f"arm.{name}", settings[name], RANGES[name])
+            check_number(name, settings[name], RANGES[name])
 
 
 def check_causal(context: str, length: str) -> None:
     """Raise BlankfillError for settings of a causal model that do not go together."""
     if context == "true_left" and length != "known":
-        raise BlankfillError(
-            "arm.context=true_left reads the originals to the left: it needs arm.length=known"
-        )
+        raise BlankfillError("context=true_left reads the originals to the left: it needs length=known")
 
 
 def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:
@@ -121,10 +123,8 @@ def check_masked(context: str, order: str, length: str, pace: Pace, temperature:
     once = [name for name in PLANS if name != "gibbs"]
     if context == "leaky" and (order not in once or length != "known"):
         raise BlankfillError(
-            "arm.context=leaky shows originals until their turn comes: it needs arm.length=known and arm.order "
+            "context=leaky shows originals until their turn comes: it needs length=known and order "
             f"one of {', '.join(once)}"
         )
     if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
-        raise BlankfillError(
-            "arm.context=left needs arm.order=left_to_right, arm.per_pass=1 and arm.length=known or one"
-        )
+        raise BlankfillError("context=left needs order=left_to_right, per_pass=1 and length=known or one")

@@ -1,7 +1,7 @@
 """How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,10 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .api import choose_writer, name_texts, read_blanks, with_padding
-from .arguments import read_arguments
 from .axes import PACE, check_masked, check_values, why_no_likelihood
 from .decoding.causal import read_kept
 from .decoding.infill import plan_infill
-from .decoding.masked import Filler, plan_work
+from .decoding.masked import MaskedPasses, plan_work
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
 from .decoding.walking import Walk, walk
@@ -24,9 +22,9 @@ from .networks.sizes import HEAD_ROWS, position_limit
 from .slots.ledger import Ledger
 from .slots.orders import Pace
 from .slots.rows import TokenRow, to_rows
-from .slots.sampling import Key, Sampling
+from .slots.sampling import Key
 from .slots.vocabulary import check_finite
-from .text import BlankedText, CharSpan, DocumentError
+from .text import BlankedText, DocumentError
 
 BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768, "masked_left": 32768}
 PLANS = {"infill": plan_infill, "masked_left": plan_masked_left}
@@ -42,34 +40,10 @@ class Likelihood:
     characters: int
     tokens: int
 
-
-def score(
-    texts: Iterable[str],
-    blanks: Iterable[list[CharSpan]],
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    *,
-    second: PreTrainedModel | None = None,
-    seed: int = 0,
-    ids: Iterable[str] | None = None,
-    **axes: Any,
-) -> list[Likelihood]:
-    """Return the exact likelihood of what stands in the blanks of each text, in the order in which `fill` fills.
-
-    Each token of the originals is predicted as when it is filled, after the original tokens of the passes before, by
-    a softmax over the whole vocabulary; tokens of one pass are independent. `blanks`, `ids` and `axes` are those of
-    `fill`, with the model's own number of tokens (length "known"). A masked model: every context, where "leaky" still
-    shows the originals to come, and every order that fills a slot once ("random" is drawn by `seed` and id). A causal
-    model: context "left", "masked_left" for one trained with objective `mlm_left`, or "both" for one with `infill`. Two models: any `weight`. Raises
-    BlankfillError for any other, whose fills have no likelihood that can be computed.
-    """
-    Sampling(seed=seed)  # raises for what is no seed
-    given = read_arguments(texts, blanks, ids)
-    if isinstance(given.blanks, str):
-        raise BlankfillError("blanks: a marker has no original to score; give the characters of each blank")
-    writer, axes = choose_writer(model, second, axes, has_marker=False, has_counts=False)
-    blanked = read_blanks(name_texts(given.ids, given.texts), given.texts, given.blanks, None, None)
-    return measure_likelihood(writer, model, with_padding(tokenizer), axes, seed, blanked)
+    @property
+    def nats_per_character(self) -> float:
+        """Return the nats over the characters, which models of different tokenizers share; not-a-number where there are none."""
+        return self.nats / self.characters if self.characters else math.nan
 
 
 def measure_likelihood(
@@ -79,28 +53,38 @@ def measure_likelihood(
     axes: Mapping[str, Any],
     seed: int,
     blanked: list[BlankedText],
+    batch_tokens: int | None = None,
 ) -> list[Likelihood]:
     """Return the likelihood of the originals of each text, for a writer (a key of FILLERS) with these axes; see `score`."""
-    reason = why_no_likelihood({"writer": writer, **axes})
-    if reason:
-        raise BlankfillError(f"no likelihood: {reason}")
+    refuse_no_likelihood(writer, axes)
     check_values(writer, axes)
     second = axes.get("second")
     with evaluating(*([model] if second is None else [model, second])):
-        return _measure(writer, model, tokenizer, axes, seed, blanked)
+        return _measure(writer, model, tokenizer, axes, seed, blanked, batch_tokens)
 
 
-def _measure(writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked) -> list[Likelihood]:
+def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
+    """Raise BlankfillError for a way of filling whose fills have no probability that can be computed."""
+    if reason := why_no_likelihood({"writer": writer, **axes}):
+        raise BlankfillError(f"no likelihood: {reason}")
+
+
+def _measure(
+    writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked, batch_tokens: int | None
+) -> list[Likelihood]:
     if writer == "product":
         return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
     rows = to_rows(blanked, tokenizer, position_limit(model))
-    truth = _Truth(rows)
+    truth = Truth(rows)
     if writer == "masked":
-        _fill_masked(model, tokenizer, blanked, rows, truth, axes, seed)
+        follower = _Follower(
+            model, tokenizer, truth, Ledger.of(blanked), batch_tokens or BATCH_TOKENS[writer]
+        )
+        _fill_masked(follower, rows, axes, seed)
     else:
         plan = PLANS[writer](model, tokenizer) if writer in PLANS else read_kept
         walks = [plan(row) for row in rows if row.slots]
-        walk(model, walks, truth.write, tokenizer.pad_token_id, BATCH_TOKENS[writer])
+        walk(model, walks, truth.write, tokenizer.pad_token_id, batch_tokens or BATCH_TOKENS[writer])
     return truth.likelihoods(blanked)
 
 
@@ -118,7 +102,7 @@ def measure_weights(
         found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
     characters = sum(one.characters for one in found[0])
     if not characters:
-        raise BlankfillError("arm.weight=auto: the dev documents have no blanks; give a number from 0 to 1")
+        raise BlankfillError("no document has a blank, so no weight can be chosen: give a number from 0 to 1")
     return {
         weight: sum(one.nats for one in each) / characters
         for weight, each in zip(WEIGHTS, found, strict=True)
@@ -129,7 +113,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
     """Return the likelihood of the originals of each text, for each weight of a product."""
     product = Product(model, second, tokenizer)
     rows = to_rows(blanked, tokenizer, position_limit(model))
-    truths = [_Truth(rows) for _ in weights]
+    truths = [Truth(rows) for _ in weights]
 
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         masked = product.logits(here)
@@ -137,13 +121,13 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
             truth.look_at(here, masked.lerp(logits, weight))
         truths[0].follow(here)
 
-    with product.filler.reading.prepared():
+    with product.passes.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
         walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
     return [truth.likelihoods(blanked) for truth in truths]
 
 
-class _Truth:
+class Truth:
     """The original tokens of the slots by document, and the log-probability `found` for each."""
 
     def __init__(self, rows: list[TokenRow]):
@@ -193,10 +177,10 @@ class _Truth:
         ]
 
 
-class _Follower(Filler):
+class _Follower(MaskedPasses):
     """Fills with the original tokens, and notes the logits of each slot; the last ones are those it is filled by."""
 
-    def __init__(self, model, tokenizer, truth: _Truth, ledger: Ledger, batch_tokens: int):
+    def __init__(self, model, tokenizer, truth: Truth, ledger: Ledger, batch_tokens: int):
         super().__init__(model, tokenizer, truth.choose, ledger, batch_tokens)
         self.truth = truth
 
@@ -206,10 +190,9 @@ class _Follower(Filler):
         return logits
 
 
-def _fill_masked(model, tokenizer, blanked, rows, truth: _Truth, axes: Mapping[str, Any], seed: int) -> None:
+def _fill_masked(follower: _Follower, rows: list[TokenRow], axes: Mapping[str, Any], seed: int) -> None:
     pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
     context, order = axes.get("context", "both"), axes.get("order", "random")
     check_masked(context, order, "known", pace, 0.0)
-    follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), BATCH_TOKENS["masked"])
     with follower.reading.prepared():
-        follower.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, seed))
+        follower.fill(plan_work(rows, follower.mask_id, context, order, pace, seed))

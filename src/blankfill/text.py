@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import regex
 
@@ -142,14 +143,30 @@ class BlankedText:
         return [self.text[slice(*self.words[i])] for i in self.blanks]
 
 
+class Written(NamedTuple):
+    """What was written when: in which pass over the document (from 0), into which blank, at which of its tokens, which token.
+
+    `token` is the token's number in the vocabulary.
+    """
+
+    pass_number: int
+    blank: int
+    position: int
+    token: int
+
+
 @dataclass(frozen=True)
 class FilledText:
-    """A generated text, the fill of each blank, and the characters of each word in the text (None: missing)."""
+    """A generated text, the fill of each blank, and the characters of each word in the text (None: missing).
+
+    `history` has every token that was written into a slot, in order; none where the text was written as a whole.
+    """
 
     id: str
     text: str
     fills: list[str]
     spans: list[CharSpan | None]
+    history: list[Written] = field(default_factory=list, compare=False)
 
 
 def group_adjacent_blanks(text: BlankedText) -> list[list[int]]:
@@ -163,7 +180,7 @@ def group_adjacent_blanks(text: BlankedText) -> list[list[int]]:
     return groups
 
 
-def assemble_text(blanked: BlankedText, fills: list[str]) -> FilledText:
+def assemble_text(blanked: BlankedText, fills: list[str], history: list[Written] | None = None) -> FilledText:
     """Put the fills into the blanks; every other character is kept, and a word with an empty fill has no span."""
     pieces, spans, place, cursor = [], [], 0, 0
     fill_of = dict(zip(blanked.blanks, fills, strict=True))
@@ -174,7 +191,7 @@ def assemble_text(blanked: BlankedText, fills: list[str]) -> FilledText:
         spans.append((place, place + len(word)) if word else None)
         place, cursor = place + len(word), end
     pieces.append(blanked.text[cursor:])
-    return FilledText(blanked.id, "".join(pieces), list(fills), spans)
+    return FilledText(blanked.id, "".join(pieces), list(fills), spans, history or [])
 
 
 def leave_unfilled(blanked: BlankedText) -> FilledText:
@@ -240,4 +257,4 @@ def insert_missing_spaces(blanked: BlankedText, filled: FilledText) -> FilledTex
     spaced = " ".join(text[a:b] for a, b in pairwise([0, *places, len(text)]))
     shifts = [bisect_right(places, span[0]) if span else 0 for span in filled.spans]
     spans = [span and (span[0] + n, span[1] + n) for span, n in zip(filled.spans, shifts, strict=True)]
-    return FilledText(filled.id, spaced, filled.fills, spans)
+    return replace(filled, text=spaced, spans=spans)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from blankfill.draws import pick_runs, pick_singly
 from blankfill.text import OF_RUN, CharSpan, Corruption, find_words
 
 from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
@@ -11,7 +12,6 @@ from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
 Pick = Callable[[int, int, np.random.Generator], list[int]]
-MEAN_RUN = 3
 
 
 def every_word(document: Document, words: list[CharSpan]) -> list[int]:
@@ -57,22 +57,6 @@ COUNTED: dict[str, Eligible] = {
     "random_as_stopwords": stopwords,
     "random_as_entities": entities,
 }
-
-
-def pick_singly(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
-    """Return places among the eligible words, each with the same probability."""
-    return [int(place) for place in rng.choice(n_eligible, size=n_masked, replace=False)] if n_masked else []
-
-
-def pick_runs(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
-    """Return places in runs separated by kept words, of geometric length (mean MEAN_RUN where enough are kept)."""
-    n_kept = n_eligible - n_masked
-    lengths = _draw_lengths(n_masked, rng)
-    n_runs = min(len(lengths), n_kept + 1)
-    merged = [sum(lengths[first::n_runs]) for first in range(n_runs)]
-    kept_before = sorted(rng.choice(n_kept + 1, size=n_runs, replace=False).tolist())
-    starts = [kept + sum(merged[:i]) for i, kept in enumerate(kept_before)]
-    return [start + step for start, length in zip(starts, merged, strict=True) for step in range(length)]
 
 
 PICKS: dict[str, Pick] = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pick_runs}
@@ -137,14 +121,6 @@ def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:
         replace(document, entities=tuple(Entity(e.start_char, e.end_char, e.label_) for e in doc.ents))
         for document, doc in zip(documents, tagged, strict=True)
     ]
-
-
-def _draw_lengths(total: int, rng: np.random.Generator) -> list[int]:
-    """Draw lengths of runs until they add up to `total`, the last one cut."""
-    lengths: list[int] = []
-    while (left := total - sum(lengths)) > 0:
-        lengths.append(min(left, int(rng.geometric(1 / MEAN_RUN))))
-    return lengths
 
 
 def _of_class(name: str, document: Document, words: list[CharSpan]) -> list[int]:

@@ -177,9 +177,9 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
     ("settings", "message"),
     [
         ({"order": "upwards"}, "upwards is unknown"),
-        ({"source": "kept"}, "a masked model has no axis source: it has context, length, max_length, order"),
-        ({"colour": "red"}, "no axis colour"),
-        ({"temperature": -1}, "sampling"),
+        ({"source": "kept"}, "a masked model has no setting source: it has context, length, max_length, order"),
+        ({"colour": "red"}, "colour is no setting"),
+        ({"temperature": -1}, "temperature=-1"),
         ({"top_k": 5}, "need temperature > 0"),
         ({"on_error": "hide"}, "on_error=hide is unknown: choose raise or skip"),
         ({"ids": ["a"]}, "ids: 6 texts need as many different ids"),
@@ -195,7 +195,7 @@ def test_wrong_settings_are_refused_in_one_line(settings, message, start, tokeni
 
 
 def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer, texts, chosen):
-    with pytest.raises(BlankfillError, match="a causal model has no axis order"):
+    with pytest.raises(BlankfillError, match="a causal model has no setting order"):
         fill(texts, chosen, causal_model, tokenizer, order="random")
     with pytest.raises(
         BlankfillError, match="context=leaky is not one of a causal model: left, true_left, both, masked_left"

@@ -74,7 +74,7 @@ def test_the_public_face_and_its_mistakes(causal_model, tokenizer, blanked, text
     ]
     marked = fill(["Take ___ now."], "___", causal_model, tokenizer, context="kept", max_new_tokens=MOST)
     assert len(marked.fills[0]) == 1
-    with pytest.raises(BlankfillError, match="max_new_tokens is no axis of context=left"):
+    with pytest.raises(BlankfillError, match="max_new_tokens is no setting of context=left"):
         fill(texts[:4], spans, causal_model, tokenizer, max_new_tokens=MOST)
     with pytest.raises(DocumentError, match="no room in the model's 128"):
         fill_kept(causal_model, tokenizer, [BlankedText("long", text := "a " * 200, find_words(text), [0])])

@@ -142,8 +142,8 @@ def test_counts_and_batches(start, causal_model, tokenizer, spans):
         ({"writer": "masked", "order": "gibbs"}, "more than once"),
         ({"writer": "masked", "order": "mask_predict"}, "more than once"),
         ({"writer": "causal", "length": "free"}, "length free"),
-        ({"writer": "lookahead"}, "writer lookahead"),
-        ({"writer": "seq2seq"}, "writer seq2seq"),
+        ({"writer": "lookahead"}, "look-ahead"),
+        ({"writer": "seq2seq"}, "an encoder-decoder"),
     ],
 )
 def test_what_has_no_likelihood_says_why(arm, told):
@@ -153,5 +153,5 @@ def test_what_has_no_likelihood_says_why(arm, told):
 def test_the_public_function_refuses_what_has_none(start, seq2seq_model, tokenizer, spans):
     with pytest.raises(BlankfillError, match="no likelihood: order mask_predict"):
         score(*spans, start, tokenizer, order="mask_predict", passes=2)
-    with pytest.raises(BlankfillError, match="no likelihood: writer seq2seq"):
+    with pytest.raises(BlankfillError, match="no likelihood: an encoder-decoder"):
         score(*spans, seq2seq_model, tokenizer)

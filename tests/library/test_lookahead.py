@@ -93,13 +93,13 @@ def test_the_public_function_looks_ahead_and_refuses_to_draw(causal_model, token
     text, spans = blanked[0].text, [blanked[0].words[i] for i in blanked[0].blanks]
     made = fill([text], [spans], causal_model, tokenizer, context="both", candidates=8)
     assert made.fills == [fill_lookahead(causal_model, tokenizer, blanked[:1])[0][0].fills]
-    with pytest.raises(BlankfillError, match="lookahead is decoded greedily"):
+    with pytest.raises(BlankfillError, match="look-ahead is decoded greedily"):
         fill([text], [spans], causal_model, tokenizer, context="both", candidates=8, temperature=1.0)
 
 
 def test_more_candidates_than_tokens_are_refused(causal_model, tokenizer, blanked):
     n = causal_model.config.vocab_size
-    with pytest.raises(BlankfillError, match=f"arm.candidates={n + 1}: .* {n} tokens") as error:
+    with pytest.raises(BlankfillError, match=f"candidates={n + 1}: .* {n} tokens") as error:
         fill_lookahead(causal_model, tokenizer, blanked, candidates=n + 1)
     assert "\n" not in str(error.value)
 

@@ -148,5 +148,5 @@ def test_what_cannot_be_filled_is_one_line(causal_model, tokenizer, texts):
     bloom = BloomForCausalLM(BloomConfig(vocab_size=400, hidden_size=8, n_layer=1, n_head=1))
     with pytest.raises(BlankfillError, match="bloom"):
         fill_masked_left(bloom, tokenizer, [text])
-    with pytest.raises(BlankfillError, match="arm.length=free"):
+    with pytest.raises(BlankfillError, match="length=free"):
         fill_masked_left(causal_model, tokenizer, [text], length="free")

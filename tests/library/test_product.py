@@ -102,7 +102,7 @@ def test_the_public_function_takes_a_second_model_and_says_what_does_not_fit(
     direct, _ = fill_product(start, tokenizer, blanked, second=causal, weight=0.3)
     assert made.fills == [one.fills for one in direct]
     for model, second, axes, told in (
-        (start, causal, {"order": "random"}, "masked and causal model has no axis order"),
+        (start, causal, {"order": "random"}, "masked and causal model has no setting order"),
         (start, causal, {"weight": 1.5}, "arm.weight=1.5"),
         (start, causal, {"weight": "auto"}, "arm.weight=auto: give the causal share"),
         (start, causal, {"length": "free"}, "arm.length=free"),

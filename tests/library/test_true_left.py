@@ -24,7 +24,7 @@ def test_with_the_true_left_side_every_token_is_predicted_from_the_originals(
         for place, kind in zip(places, kinds, strict=True):
             row.ids[place] = int((logits[place - 1] + bias[kind]).argmax())
         assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
-    with pytest.raises(BlankfillError, match="needs arm.length=known"):
+    with pytest.raises(BlankfillError, match="needs length=known"):
         fill_causal(causal_model, tokenizer, blanked, context="true_left", length="one")
     texts, spans = [t.text for t in blanked], [[t.words[w] for w in t.blanks] for t in blanked]
     asked = {"ids": [t.id for t in blanked]}

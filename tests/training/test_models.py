@@ -96,7 +96,7 @@ def test_a_checkpoint_of_another_kind_is_one_line(name, kind, folders, tmp_path)
 
 def test_a_source_that_cannot_be_read_is_one_line(folders, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(StudyError, match="model.source=no/such-model .* give a path"):
+    with pytest.raises(StudyError, match="no/such-model .* give the path"):
         start_from_checkpoint("no/such-model", "masked", 0)
     with pytest.raises(StudyError, match="safetensors only"):
         start_from_checkpoint(tmp_path / "empty", "masked", 0)

@@ -62,7 +62,7 @@ class OriginalWalk(Walk):
 
     def write(self, token: int) -> None:
         """Put a token into the next slot; what is read stays."""
-        self.row.ids[self.row.slots[self.n_written]] = token
+        self.row.write(self.n_written, token, self.pass_number)
         self.n_written += 1
 
 
@@ -103,7 +103,7 @@ def fill_by_walking(
     walk(model, [*walks.values()], write, tokenizer.pad_token_id, batch_tokens)
     spell = Speller(tokenizer)
     filled = [
-        assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)))
+        assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)), rows[i].written)
         for i, text in enumerate(blanked)
     ]
     return filled, count_walks(count_parameters(model), blanked, [*walks.values()])
@@ -135,7 +135,7 @@ def check_opening(row: TokenRow) -> None:
         raise DocumentError(
             row.id,
             "it starts with a blank and the tokenizer has no CLS, BOS or EOS token to open a text: name one "
-            "(model.opening=<a token that it has>), or keep the first word",
+            "(tokenizer.bos_token = <a token that it has>), or keep the first word",
         )
 
 

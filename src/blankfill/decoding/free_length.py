@@ -9,7 +9,7 @@ from ..slots.rows import SlotKind
 from ..slots.sampling import Key, Sampling
 from ..slots.utf8 import spell_bytes
 from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
-from ..text import SPELT
+from ..text import SPELT, Written
 from .walking import Walk, Write
 
 
@@ -33,6 +33,11 @@ class OpenWalk(Walk):
     def n_scored(self) -> int:
         """Return how often the output layer was used."""
         return self.n_passes
+
+    @property
+    def pass_number(self) -> int:
+        """Return the pass (from 0) that writes next."""
+        return self.n_passes - 1
 
     @property
     def n_filled(self) -> int:
@@ -62,6 +67,7 @@ class OpenWalk(Walk):
 
     def extend(self, token: int) -> None:
         """Write one more token of a blank; what follows moves by one place."""
+        self.row.written.append(Written(self.pass_number, self.n_written - 1, len(self.answers[-1]), token))
         self.answers[-1].append(token)
         self._insert(self.n_read, token, 1 if self.mask_id is None else 0)
         self.spare = None if self.spare is None else self.spare - 1

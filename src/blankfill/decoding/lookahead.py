@@ -65,7 +65,7 @@ def fill_lookahead(
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
-    filled = [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs]
+    filled = [assemble_text(text, spell.fills(row, len(text.blanks)), row.written) for text, row in pairs]
     return filled, count_walks(count_parameters(model), blanked, searches)
 
 
@@ -73,7 +73,7 @@ def check_candidates(candidates: int, n_vocabulary: int) -> None:
     """Raise BlankfillError for more candidates than there are tokens."""
     if candidates > n_vocabulary:
         raise BlankfillError(
-            f"arm.candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
+            f"candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
         )
 
 
@@ -194,7 +194,7 @@ class Search:
         rounded = [round(score, DIGITS) for score in self.scores]
         best = self.chosen = rounded.index(max(rounded))
         for slot, token in zip(self.blanks.pop(0), self.answers[best], strict=True):
-            self.row.ids[self.row.slots[slot]] = token
+            self.row.write(slot, token, self.n_passes - 1)
         self.parts = [self.parts[best] if rest is None else rest]
         self.answers, self.scores, self.rest, self.is_deciding = [[]], [0.0], [], False
 

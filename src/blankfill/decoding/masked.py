@@ -36,6 +36,7 @@ class Work:
     order: Order
     context: str = "both"
     visits: dict[int, int] = field(default_factory=dict)
+    n_passes: int = 0
 
     def view(self, mask_id: int, max_positions: int | None) -> list[int]:
         """Return the tokens that the model reads in the next pass."""
@@ -86,7 +87,7 @@ def fill_masked(
     check_values("masked", axes)
     check_masked(context, order, length, pace, sampling.temperature)
     ledger = Ledger.of(blanked)
-    filler = Filler(model, tokenizer, sampling, ledger, batch_tokens)
+    filler = MaskedPasses(model, tokenizer, sampling, ledger, batch_tokens)
     with filler.reading.prepared():
         limit = filler.max_positions
         lengths = choose_lengths(
@@ -96,7 +97,9 @@ def fill_masked(
         filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed))
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
-    return [assemble_text(text, spell.fills(row, len(text.blanks))) for text, row in pairs], ledger
+    return [
+        assemble_text(text, spell.fills(row, len(text.blanks)), row.written) for text, row in pairs
+    ], ledger
 
 
 def plan_work(
@@ -124,7 +127,7 @@ def plan_words(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
 PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
 
 
-class Filler:
+class MaskedPasses:
     """The model, which tokens may fill which slots, and the ledger; BlankfillError for a tokenizer without a mask."""
 
     def __init__(
@@ -136,7 +139,7 @@ class Filler:
         batch_tokens: int,
     ):
         if tokenizer.mask_token_id is None:
-            raise BlankfillError("this tokenizer has no mask token: a masked arm needs a masked checkpoint")
+            raise BlankfillError("this tokenizer has no mask token, which a masked model reads in each blank")
         self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
         self.mask_id = tokenizer.mask_token_id
         self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id, states_at)
@@ -174,7 +177,9 @@ class Filler:
         filled = [candidates[n] for n in accepted]
         tokens = self.sampling(logits, [batch[i].key(slot) for i, slot in filled])
         for (i, slot), token in zip(filled, tokens, strict=True):
-            batch[i].row.ids[batch[i].row.slots[slot]] = token
+            batch[i].row.write(slot, token, batch[i].n_passes)
+        for work in batch:
+            work.n_passes += 1
         self._record(batch, filled, logits, tokens)
         self.ledger.tokens_filled += len(filled)
 

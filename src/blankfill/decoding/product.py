@@ -12,7 +12,7 @@ from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
 from ..text import BlankedText, FilledText
 from .causal import fill_by_walking, read_kept
-from .masked import Filler
+from .masked import MaskedPasses
 from .walking import Walk, batch_by_size
 
 
@@ -37,7 +37,7 @@ def fill_product(
     """
     check_values("product", {"length": length, "weight": weight})
     product = Product(model, second, tokenizer)
-    with product.filler.reading.prepared():
+    with product.passes.reading.prepared():
         filled, ledger = fill_by_walking(
             second,
             tokenizer,
@@ -62,19 +62,19 @@ class Product:
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
             )
         self.ledger = Ledger()
-        self.filler = Filler(masked, tokenizer, GREEDY, self.ledger, batch_tokens=4096)
+        self.passes = MaskedPasses(masked, tokenizer, GREEDY, self.ledger, batch_tokens=4096)
 
     def plan(self, row: TokenRow) -> Walk:
         """Mask a row and plan how the causal model reads it."""
-        row.mask(self.filler.mask_id)
+        row.mask(self.passes.mask_id)
         return read_kept(row)
 
     def logits(self, here: list[Walk]) -> torch.Tensor:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
         rows = [one.row for one in here]
-        found = torch.empty(len(rows), vocabulary_size(self.filler.model), device=self.filler.model.device)
-        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.filler.batch_tokens):
+        found = torch.empty(len(rows), vocabulary_size(self.passes.model), device=self.passes.model.device)
+        for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.passes.batch_tokens):
             slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
             members = [rows[i] for i in batch]
-            found[batch] = self.filler.logits(members, [row.ids for row in members], slots)
+            found[batch] = self.passes.logits(members, [row.ids for row in members], slots)
         return found

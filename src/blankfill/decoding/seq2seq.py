@@ -23,7 +23,7 @@ from ..slots.ledger import Ledger
 from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite, special_tokens, word_prefix
 from ..text import BlankedText, DocumentError, FilledText, assemble_text, group_adjacent_blanks
 from .alignment import align, split_answer
-from .walking import make_cache
+from .walking import batch_by_size, make_cache
 
 N_PROBED = 6  # tokens written for a short text
 GENERATION_TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
@@ -39,6 +39,7 @@ def fill_seq2seq(
     source: str = "kept",
     max_new_tokens: int,
     batch_documents: int = 160,
+    batch_tokens: int | None = None,
 ) -> tuple[list[FilledText], Ledger]:
     """Generate for every document greedily, at most `max_new_tokens` tokens.
 
@@ -59,13 +60,23 @@ def fill_seq2seq(
     max_new_tokens = min(max_new_tokens, limit - 1) if limit else max_new_tokens
     ledger = Ledger.of(blanked)
     generated: dict[str, list[int]] = {}
-    for start in range(0, len(distinct), batch_documents):
-        batch = distinct[start : start + batch_documents]
+    for batch in _cut(distinct, lengths, batch_documents, batch_tokens):
         generated |= zip(batch, _generate(model, tokenizer, batch, max_new_tokens), strict=True)
     sizes = count_parameters(model)
     for given in inputs:
         _count(ledger, sizes, lengths[given], len(generated[given]))
     return [settle(text, generated[given]) for text, given in zip(blanked, inputs, strict=True)], ledger
+
+
+def _cut(
+    inputs: list[str], lengths: dict[str, int], batch_documents: int, batch_tokens: int | None
+) -> Iterator[list[str]]:
+    """Yield batches of so many inputs at most, or of so many tokens."""
+    if batch_tokens:
+        yield from batch_by_size(inputs, lengths.__getitem__, batch_tokens)
+        return
+    for start in range(0, len(inputs), batch_documents):
+        yield inputs[start : start + batch_documents]
 
 
 def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[BlankedText], str], Settle]:

@@ -52,6 +52,11 @@ class Walk:
         return self.n_written
 
     @property
+    def pass_number(self) -> int:
+        """Return the pass (from 0) that writes next."""
+        return self.n_written
+
+    @property
     def n_filled(self) -> int:
         """Return how many tokens were written."""
         return self.n_written
@@ -72,7 +77,7 @@ class Walk:
 
     def write(self, token: int) -> None:
         """Put a token into the next slot, and where it is read."""
-        self.row.ids[self.row.slots[self.n_written]] = token
+        self.row.write(self.n_written, token, self.pass_number)
         if self.n_read < len(self.ids):
             self.ids[self.n_read] = token
         self.n_written += 1

@@ -139,8 +139,8 @@ def _cannot_load(source: Path | str, kind: str, error: Exception) -> BlankfillEr
     if is_place(source) or not isinstance(error, OSError):
         return BlankfillError(f"{source}: cannot be loaded as a {kind} model: {reason}")
     return BlankfillError(
-        f"model.source={source} is neither a local folder nor available on the Hugging Face hub as safetensors "
-        f"({reason}): check the id and the network, or give a path: model.source=<folder>"
+        f"{source} is neither a local folder nor available on the Hugging Face hub as safetensors ({reason}): check the "
+        "id and the network, or give the path of a folder"
     )
 
 

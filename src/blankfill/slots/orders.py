@@ -43,17 +43,13 @@ class Pace:
 
     def __post_init__(self):
         for name in ("per_pass", "passes", "threshold", "entropy_bound", "sweeps"):
-            check_number(f"arm.{name}", getattr(self, name), RANGES[name])
+            check_number(name, getattr(self, name), RANGES[name])
         if (self.passes > 0) + (self.threshold > 0) + (self.entropy_bound > 0) > 1:
-            raise BlankfillError(
-                "arm.passes, arm.threshold, arm.entropy_bound: set one of them, the others to 0"
-            )
+            raise BlankfillError("passes, threshold, entropy_bound: set one of them, the others to 0")
         if self.schedule not in [*SCHEDULES]:  # of any type
-            raise BlankfillError(
-                f"arm.schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}"
-            )
+            raise BlankfillError(f"schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
         if self.schedule != "equal" and not self.passes:
-            raise BlankfillError(f"arm.schedule={self.schedule} needs arm.passes, which share the slots")
+            raise BlankfillError(f"schedule={self.schedule} needs passes, which share the slots")
 
     def sizes(self, n: int) -> list[int]:
         """Return how many of n slots each pass fills, at least one; the last pass fills the last slot."""
@@ -259,16 +255,14 @@ def make_order(name: str, n: int, pace: Pace, rng: Rng) -> Order:
 def check_order(order: str, pace: Pace, temperature: float) -> None:
     """Raise BlankfillError for an order that does not exist, or that this pace or temperature does not fit."""
     if order not in ORDERS:
-        raise BlankfillError(f"arm.order={order} is unknown: choose one of {', '.join(ORDERS)}")
+        raise BlankfillError(f"order={order} is unknown: choose one of {', '.join(ORDERS)}")
     if pace.threshold and order != "confidence":
-        raise BlankfillError(f"arm.threshold needs arm.order=confidence, not {order}")
+        raise BlankfillError(f"threshold needs order=confidence, not {order}")
     if pace.entropy_bound and order != "entropy":
-        raise BlankfillError(f"arm.entropy_bound needs arm.order=entropy, not {order}")
+        raise BlankfillError(f"entropy_bound needs order=entropy, not {order}")
     if order == "mask_predict" and not pace.passes:
-        raise BlankfillError("arm.order=mask_predict needs arm.passes: predict the text 1 or more times")
+        raise BlankfillError("order=mask_predict needs passes: predict the text 1 or more times")
     if order == "mask_predict" and pace.schedule != "equal":
-        raise BlankfillError(
-            f"arm.schedule={pace.schedule} is not supported by order mask_predict; use equal"
-        )
+        raise BlankfillError(f"schedule={pace.schedule} is not supported by order mask_predict; use equal")
     if order == "gibbs" and temperature == 0:
-        raise BlankfillError("arm.order=gibbs needs arm.temperature > 0, such as 1")
+        raise BlankfillError("order=gibbs needs temperature > 0, such as 1")

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from ..networks.checkpoints import edge_tokens
-from ..text import BlankedText, DocumentError
+from ..text import BlankedText, DocumentError, Written
 
 Lengths = list[list[int]]  # for each text, the number of tokens of each blank
 
@@ -31,6 +31,7 @@ class TokenRow:
     """A blanked text as tokens `[CLS] ... [SEP]`, with the slots of its blanks.
 
     For each slot: its place in `ids`, its blank, whether it is inside the blank (not its first slot), and its kind.
+    `written` has what was put into slots, in order.
     """
 
     id: str
@@ -39,6 +40,16 @@ class TokenRow:
     blank_of: list[int] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
     kinds: list[SlotKind] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+
+    def write(self, slot: int, token: int, pass_number: int) -> None:
+        """Put a token into a slot (its number), in a pass over the document (from 0)."""
+        self.ids[self.slots[slot]] = token
+        if self.blank_of:
+            position = 0
+            while self.inside[slot - position]:
+                position += 1
+            self.written.append(Written(pass_number, self.blank_of[slot], position, token))
 
     def slots_of(self, blank: int) -> list[int]:
         """Return the slot numbers (not places) of one blank."""
@@ -101,8 +112,7 @@ def to_rows(
         if max_tokens and len(row.ids) > max_tokens:
             raise DocumentError(
                 text.id,
-                f"{len(row.ids)} tokens do not fit the model's {max_tokens}; "
-                "cut the text shorter (corpus.window_words)",
+                f"{len(row.ids)} tokens do not fit the model's {max_tokens}; cut the text shorter",
             )
         rows.append(row)
     return rows

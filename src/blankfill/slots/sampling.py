@@ -28,15 +28,15 @@ class Sampling:
 
     def __init__(self, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0):
         for name, value in (("temperature", temperature), ("top_k", top_k), ("top_p", top_p)):
-            check_number(f"sampling: {name}", value, RANGES[name])
-        check_number("sampling: seed", seed, Range(whole=True))
+            check_number(name, value, RANGES[name])
+        check_number("seed", seed, Range(whole=True))
         if 0 < temperature < LOWEST_TEMPERATURE:
             raise BlankfillError(
-                f"sampling: temperature={temperature} is too close to 0: give {LOWEST_TEMPERATURE:f} or more, or 0 for "
+                f"temperature={temperature} is too close to 0: give {LOWEST_TEMPERATURE:f} or more, or 0 for "
                 "the likeliest token"
             )
         if not temperature and (top_k or top_p < 1):
-            raise BlankfillError(f"sampling: top_k={top_k} and top_p={top_p} need temperature > 0")
+            raise BlankfillError(f"top_k={top_k} and top_p={top_p} need temperature > 0")
         self.temperature, self.top_k, self.top_p, self.seed = temperature, top_k, top_p, seed
 
     def __call__(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:

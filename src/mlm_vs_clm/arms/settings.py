@@ -18,6 +18,7 @@ from blankfill.axes import (
     check_masked,
     check_values,
 )
+from blankfill.errors import BlankfillError
 from blankfill.slots.orders import Pace
 from blankfill.slots.sampling import Sampling
 
@@ -55,6 +56,14 @@ def check_arm(arm: Mapping[str, Any]) -> None:
     if writer not in (*MODEL_KINDS, *BASELINES):
         known = ", ".join([*MODEL_KINDS, *BASELINES])
         raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
+    try:
+        _check_axes(writer, arm)
+    except BlankfillError as error:
+        raise StudyError(f"arm.{error}") from None
+
+
+def _check_axes(writer: str, arm: Mapping[str, Any]) -> None:
+    """Raise BlankfillError, which begins with the name of an axis, for what the library refuses."""
     is_given = arm.get("weight") != AUTO
     check_values(writer, arm if is_given else {**arm, "weight": 0.5}, ARM_AXIS)
     _check_effects(writer, arm)
@@ -69,12 +78,12 @@ def check_arm(arm: Mapping[str, Any]) -> None:
 
 
 def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
-    """Raise StudyError for an axis that is set and that the writer does not have."""
+    """Raise BlankfillError for an axis that is set and that the writer does not have."""
     off = {name: getattr(Sampling(), name) for name in SAMPLING} | {
         n: ARM_AXIS[n].default for n in LATER_AXES
     }
     for name, value in off.items():
         if writer not in ARM_AXIS[name].values and arm.get(name, value) != value:
-            raise StudyError(
-                f"arm.{name}={arm[name]} changes nothing for writer {writer}: leave it at {value}"
+            raise BlankfillError(
+                f"{name}={arm[name]} changes nothing for writer {writer}: leave it at {value}"
             )

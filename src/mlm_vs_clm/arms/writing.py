@@ -5,13 +5,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from blankfill.api import fill_skipping_failures, fill_with
 from blankfill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from blankfill.draws import keyed_rng
 from blankfill.likelihood import Likelihood, measure_likelihood, measure_weights
 from blankfill.slots.ledger import Ledger
 from blankfill.slots.sampling import Sampling
 from blankfill.text import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
+from blankfill.writers import fill_skipping_failures, fill_with
 
 from ..corpora import load_split
 from ..documents import Document

@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from blankfill.commands import COMMANDS, load_command
+
 from ..console import READER_GONE, lost_reader
 from ..errors import StudyError
 from ..files import CHECKOUT, ROOT, explain_os_error
@@ -41,6 +43,8 @@ class Parser(argparse.ArgumentParser):
 
 def load_tool(name: str) -> ModuleType:
     """Import the one tool that is asked for: some load torch. Raises StudyError for a benchmark outside of a checkout."""
+    if name in COMMANDS:
+        return load_command(name)
     module = TOOLS[name][0]
     if not module.startswith("benchmarks."):
         return import_module(f"mlm_vs_clm.{module}")
@@ -50,6 +54,13 @@ def load_tool(name: str) -> ModuleType:
         )
     sys.path.insert(0, str(CHECKOUT))
     return import_module(module)
+
+
+def is_stage(words: list[str]) -> bool:
+    """Return whether a stage is asked for: `score` with a --model, or with --help alone, is the library's."""
+    if words[0] in COMMANDS and any(word.partition("=")[0] in ("--model", "--help", "-h") for word in words):
+        return False
+    return words[0] in STAGES
 
 
 def run_stage(name: str, overrides: list[str]) -> None:
@@ -62,12 +73,12 @@ def run_stage(name: str, overrides: list[str]) -> None:
 def read_arguments(arguments: list[str]) -> argparse.Namespace:
     """Return the tool and its arguments."""
     parser = Parser(
-        prog="python -m mlm_vs_clm",
-        description="Tools beside the stages.",
-        epilog=f"stages: {', '.join(STAGES)}",
+        prog="mlm-vs-clm",
+        description="Fill blanks, score texts, and the tools beside the stages of the study.",
+        epilog=f"stages of the study: {', '.join(STAGES)}, each with settings such as scale=smoke",
     )
     tools = parser.add_subparsers(dest="tool", required=True)
-    for name, (_, summary) in TOOLS.items():
+    for name, summary in (COMMANDS | {name: summary for name, (_, summary) in TOOLS.items()}).items():
         tool = tools.add_parser(name, help=summary, description=summary)
         if arguments[:1] == [name]:
             load_tool(name).add_arguments(tool)
@@ -78,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a tool and return its exit code; a mistake that a user can fix is one line on stderr."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        if words and words[0] in STAGES:
+        if words and is_stage(words):
             run_stage(words[0], words[1:])
             return 0
         chosen = read_arguments(words)

@@ -1,0 +1,1 @@
+"""What generated texts and a model give away of the texts that the model was trained on."""

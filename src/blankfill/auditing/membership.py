@@ -1,0 +1,44 @@
+"""The loss of texts under a model: a model that remembers its training texts finds them likelier than held-out ones."""
+
+import hashlib
+from collections.abc import Sequence
+
+from ..draws import keyed_rng
+from ..errors import BlankfillError
+from ..filler import Filler
+from ..networks.checkpoints import model_kind
+from ..text import CharSpan, find_words
+
+N_PARTS = 4  # of the words of a text, each hidden from a masked model in turn
+
+
+def measure_losses(texts: Sequence[str], filler: Filler, seed: int) -> list[float]:
+    """Return the mean loss of each text in nats per token; texts without a word are left out.
+
+    A causal model predicts every word from those to its left. A masked model predicts a quarter of the words, drawn by
+    the seed and the text, from the others, until each was predicted once. A text longer than the model is read in
+    windows. Raises BlankfillError for an encoder-decoder, whose texts have no such loss.
+    """
+    kind = model_kind(filler.model)
+    if kind == "seq2seq":
+        raise BlankfillError("membership by the loss needs a masked or causal model: leave the model out")
+    read = [(text, words) for text in texts if (words := find_words(text))]
+    if kind == "causal":
+        parts, settings = [[words for _, words in read]], {}
+    else:
+        drawn = [_split(text, words, seed) for text, words in read]
+        parts, settings = [[of[i] for of in drawn] for i in range(N_PARTS)], {"order": "parallel"}
+    nats, tokens = [0.0] * len(read), [0] * len(read)
+    for blanks in parts:
+        scored = filler.score([text for text, _ in read], blanks, **settings)
+        for i, likelihood in enumerate(scored if isinstance(scored, list) else [scored]):
+            nats[i] += likelihood.nats
+            tokens[i] += likelihood.tokens
+    return [of / n for of, n in zip(nats, tokens, strict=True)]
+
+
+def _split(text: str, words: list[CharSpan], seed: int) -> list[list[CharSpan]]:
+    """Return the words of a text in N_PARTS parts, drawn by the seed and the text alone."""
+    name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    places = keyed_rng(seed, "membership", name).permutation(len(words))
+    return [[words[i] for i in sorted(places[first::N_PARTS])] for first in range(N_PARTS)]

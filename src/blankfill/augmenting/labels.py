@@ -1,0 +1,113 @@
+"""Labels of characters: reading what callers give, and where each stands after blanks of its text were filled."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from ..errors import BlankfillError
+from ..text import SPELT, CharSpan
+
+SURFACE = (
+    "text",
+    "word",
+)  # keys of an entity that repeat its characters, as brat tools and taggers write them
+KEEP, DROP = "keep", "drop_replaced"
+POLICIES = (KEEP, DROP)
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A labelled span of characters, and the row that it was given as: a mapping, or a sequence (start, end, label)."""
+
+    span: CharSpan
+    row: Any
+
+    def at(self, text: str, span: CharSpan) -> Any:
+        """Return the row with other offsets, in another text; everything else in it is kept."""
+        if not isinstance(self.row, Mapping):
+            return type(self.row)((*span, *self.row[2:]))
+        surface = {key: text[slice(*span)] for key in SURFACE if key in self.row}
+        return {**self.row, "start": span[0], "end": span[1], **surface}
+
+
+def read_entities(where: str, text: str, rows: Any) -> list[Entity]:
+    """Return the entities of a text: mappings with `start` and `end`, or sequences that begin with both; None is none.
+
+    Raises BlankfillError, which names the text as `where` and shows none of it, for anything else and for offsets that
+    cover no character of the text.
+    """
+    if rows is None:
+        return []
+    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+        raise BlankfillError(f"entities of {where}: a list is needed, this is a {type(rows).__name__}")
+    return [_read_entity(f"entity {i} of {where}", text, row) for i, row in enumerate(rows)]
+
+
+def _read_entity(where: str, text: str, row: Any) -> Entity:
+    if isinstance(row, Mapping):
+        edges: Sequence = (row.get("start"), row.get("end"))
+    else:
+        edges = row[:2] if isinstance(row, list | tuple) else ()
+    if len(edges) != 2 or not all(isinstance(e, Integral) and not isinstance(e, bool) for e in edges):
+        raise BlankfillError(
+            f'{where}: give {{"start": 0, "end": 7, "label": "Drug"}} or (0, 7, "Drug"), with whole numbers'
+        )
+    start, end = map(int, edges)
+    if not 0 <= start < end <= len(text):
+        raise BlankfillError(
+            f"{where}: characters {start}:{end} are none of a text of {len(text)} characters: correct the offsets"
+        )
+    return Entity((start, end), row)
+
+
+def move_span(span: CharSpan, blanks: Sequence[CharSpan], fills: Sequence[str]) -> CharSpan:
+    """Return where a span is after `blanks` (in order) were filled.
+
+    An edge inside a blank moves to the edge of what was written there, so the span then covers all of it.
+    """
+    (start, end), (moved_start, moved_end) = span, span
+    for (first, last), fill in zip(blanks, fills, strict=True):
+        growth = len(fill) - (last - first)
+        if last <= start:
+            moved_start += growth
+        elif first < start:
+            moved_start += first - start
+        if last <= end:
+            moved_end += growth
+        elif first < end:
+            moved_end += first + len(fill) - end
+    return moved_start, moved_end
+
+
+def is_replaced(text: str, span: CharSpan, blanks: Iterable[CharSpan]) -> bool:
+    """Return whether blanks hide every letter and digit of a span, and some of its characters."""
+    start, end = span
+    inside = [(first, last) for first, last in blanks if first < end and start < last]
+    edges = [start, *(edge for blank in inside for edge in blank), end]
+    kept = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+    return bool(inside) and not SPELT.search(kept)
+
+
+def move_entities(
+    entities: Sequence[Entity], policy: str, text: str, blanks: Sequence[CharSpan], fills: Sequence[str]
+) -> list[Any]:
+    """Return the rows of entities in the filled text, in the order given.
+
+    policy: one of POLICIES, for an entity whose words were all replaced; one whose characters came back stays.
+    """
+    filled = join(text, blanks, fills)
+    moved = []
+    for entity in entities:
+        span = move_span(entity.span, blanks, fills)
+        is_same = filled[slice(*span)] == text[slice(*entity.span)]
+        if policy == KEEP or is_same or not is_replaced(text, entity.span, blanks):
+            moved.append(entity.at(filled, span))
+    return moved
+
+
+def join(text: str, blanks: Sequence[CharSpan], fills: Sequence[str]) -> str:
+    """Return the text with the fills in its blanks; every other character is kept."""
+    edges = [0, *(edge for blank in blanks for edge in blank), len(text)]
+    kept = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    return "".join(piece for pair in zip(kept, [*fills, ""], strict=True) for piece in pair)

@@ -1,0 +1,278 @@
+"""The likeliest fills of several blanks together: a beam search in the order of filling, with exact log-probabilities."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .axes import PACE, check_masked
+from .decoding.causal import read_kept, read_originals, to_open_rows
+from .decoding.infill import plan_infill
+from .decoding.masked import MaskedPasses, Work, plan_work
+from .decoding.masked_left import plan_masked_left
+from .decoding.product import Product
+from .decoding.walking import Walk, batch_by_size, walk
+from .errors import BlankfillError
+from .networks.evaluation import evaluating
+from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
+from .slots.ledger import Ledger
+from .slots.lengths import choose_lengths
+from .slots.orders import Order, Pace
+from .slots.ranges import RANGES
+from .slots.rows import TokenRow, to_rows
+from .slots.sampling import GREEDY
+from .slots.vocabulary import Speller, check_finite, slot_bias
+from .text import BlankedText, assemble_text
+
+FACTOR = 4  # a beam is by default so many times wider than the candidates that are asked for
+NARROWEST = 16
+NO_LENGTH = "candidates have blanks of a fixed number of tokens: set length to one or known, or give counts"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to fill all blanks of a text.
+
+    words: the fill of each blank; tokens: its tokens. log_probability: of all tokens together, natural logarithm, by a
+    softmax over the whole vocabulary in the order of filling; it is what `score` says of the same tokens, with the
+    sign turned.
+    """
+
+    text: str
+    words: list[str]
+    tokens: list[list[str]]
+    log_probability: float
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Tokens that were chosen for some slots (by number), their log-probability together, and the branch before."""
+
+    chosen: dict[int, int]
+    log_probability: float = 0.0
+    parent: frozenset = frozenset()
+
+
+class Steps:
+    """What a search asks of a model: which slots come next on each branch, and how likely each token is there."""
+
+    rows: list[TokenRow]
+
+    def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
+        """Return for each branch the slots that are filled together next, and their log-probabilities (slots, vocabulary)."""
+        raise NotImplementedError
+
+
+class MaskedSteps(Steps):
+    """A masked model, in any order that fills a slot once."""
+
+    def __init__(self, passes: MaskedPasses, row: TokenRow, settings: Mapping[str, Any], seed: int):
+        pace = Pace(**{name: settings[name] for name in PACE if name in settings and name != "order"})
+        context, order = settings.get("context", "both"), settings.get("order", "random")
+        check_masked(context, order, "known", pace, 0.0)
+        if context == "leaky":
+            raise BlankfillError(
+                "context=leaky reads the originals, so fills have no candidates: choose both or left"
+            )
+        self.passes, self.row = passes, row
+        self.first = plan_work([row], passes.mask_id, context, order, pace, seed)[0]
+        self.works: dict[frozenset, Work] = {}
+
+    def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
+        """Return the slots of the next pass of each branch, and their log-probabilities."""
+        works = [self._resume(branch) for branch in branches]
+        sizes = [len(work.view(self.passes.mask_id, self.passes.max_positions)) for work in works]
+        answers: dict[int, tuple[list[int], torch.Tensor]] = {}
+        for batch in batch_by_size(range(len(works)), sizes.__getitem__, self.passes.batch_tokens):
+            answers |= zip(batch, self._read([works[i] for i in batch]), strict=True)
+        self.works = {key_of(branch): work for branch, work in zip(branches, works, strict=True)}
+        return [answers[i] for i in range(len(works))]
+
+    def _resume(self, branch: Branch) -> Work:
+        """Return the state of a branch: a copy of its parent's, with the tokens of the last pass."""
+        parent = self.works.get(branch.parent, self.first)
+        row = replace(parent.row, ids=[*parent.row.ids])
+        for slot, token in branch.chosen.items():
+            row.ids[row.slots[slot]] = token
+        return Work(row, deepcopy(parent.order), parent.context)
+
+    def _read(self, works: list[Work]) -> list[tuple[list[int], torch.Tensor]]:
+        open_slots = [[*work.order.candidates()] for work in works]
+        slots = [(i, slot) for i, some in enumerate(open_slots) for slot in some]
+        views = [work.view(self.passes.mask_id, self.passes.max_positions) for work in works]
+        logits = self.passes.logits([work.row for work in works], views, slots)
+        answers = []
+        for work, some, part in zip(works, open_slots, logits.split([*map(len, open_slots)]), strict=True):
+            accepted = work.order.accept(self._scores(work.order, some, part))
+            answers.append((accepted, part[[some.index(slot) for slot in accepted]].log_softmax(-1)))
+        return answers
+
+    def _scores(self, order: Order, slots: list[int], logits: torch.Tensor) -> list[float]:
+        """Return how sure the model is of each slot, over the tokens that may stand there."""
+        if not order.score_slots:
+            return []
+        bias = self.passes.bias[[self.row.kinds[slot] for slot in slots]]
+        pairs = zip(logits.split(HEAD_ROWS), bias.split(HEAD_ROWS), strict=True)
+        return torch.cat([order.score_slots(part + barred) for part, barred in pairs]).tolist()
+
+
+class WalkingSteps(Steps):
+    """A model that reads on: each branch is read up to its next slot."""
+
+    def __init__(self, model: Any, plan, mix, row: TokenRow, pad_id: int, batch_tokens: int):
+        self.model, self.plan, self.mix, self.row = model, plan, mix, row
+        self.pad_id, self.batch_tokens = pad_id, batch_tokens
+
+    def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
+        """Return the next slot of each branch, and its log-probabilities."""
+        n = len(branches[0].chosen)
+        walks = [
+            self.plan(replace(self.row, id=str(i), ids=[*self.row.ids], written=[]))
+            for i in range(len(branches))
+        ]
+        answers: dict[str, torch.Tensor] = {}
+
+        def write(here: list[Walk], logits: torch.Tensor) -> None:
+            logits = self.mix(here, logits) if self.mix else logits
+            for one, row in zip(here, logits, strict=True):
+                if one.n_written == n:
+                    answers[one.row.id] = row.log_softmax(-1)
+                one.write(branches[int(one.row.id)].chosen.get(one.n_written, 0))
+
+        for one in walks:
+            one.writes = one.writes[: n + 1]
+        walk(self.model, walks, write, self.pad_id, self.batch_tokens)
+        return [([n], answers[str(i)][None]) for i in range(len(branches))]
+
+
+def key_of(branch: Branch) -> frozenset:
+    """Return what tells a branch from others: its tokens by slot."""
+    return frozenset(branch.chosen.items())
+
+
+def search(steps: Steps, row: TokenRow, bias: torch.Tensor, width: int) -> list[Branch]:
+    """Return the likeliest branches that fill every slot, likeliest first, at most `width` of them.
+
+    After each pass the `width` likeliest branches go on; it is exact where that is as many as there are.
+    """
+    branches, finished, n_slots = [Branch({})], [], len(row.slots)
+    while branches:
+        grown: list[Branch] = []
+        for branch, (slots, log_probabilities) in zip(branches, steps.ask(branches), strict=True):
+            check_finite(log_probabilities, [row.id] * len(slots))
+            grown += _grow(
+                branch, slots, log_probabilities + bias[[row.kinds[slot] for slot in slots]], width
+            )
+        finished = _keep(finished + [branch for branch in grown if len(branch.chosen) == n_slots], width)
+        branches = _keep([branch for branch in grown if len(branch.chosen) < n_slots], width)
+    return finished
+
+
+def _grow(branch: Branch, slots: list[int], legal: torch.Tensor, width: int) -> list[Branch]:
+    """Return the likeliest ways to fill these slots together, which do not depend on each other."""
+    n = min(width, legal.shape[-1])
+    grown, parent = [branch], key_of(branch)
+    for slot, row in zip(slots, legal, strict=True):
+        values, tokens = row.double().topk(n)
+        pairs = [(v, t) for v, t in zip(values.tolist(), tokens.tolist(), strict=True) if v > -torch.inf]
+        grown = _keep(
+            [
+                Branch({**one.chosen, slot: t}, one.log_probability + v, parent)
+                for one in grown
+                for v, t in pairs
+            ],
+            width,
+        )
+    return grown
+
+
+def _keep(branches: list[Branch], width: int) -> list[Branch]:
+    """Return the likeliest, of equally likely ones those with the first tokens."""
+    ranked = sorted(branches, key=lambda one: (-one.log_probability, sorted(one.chosen.items())))
+    return ranked[:width]
+
+
+def choose_width(k: int, beam: int | None) -> int:
+    """Return how many branches are followed; BlankfillError for fewer than the candidates that are asked for."""
+    for name, number in (("k", k), ("beam", beam)):
+        if number is not None and number not in RANGES["candidates"]:
+            raise BlankfillError(f"{name}={number}: give {RANGES['candidates']}")
+    if beam is not None and beam < k:
+        raise BlankfillError(f"beam={beam} is narrower than k={k}: give {k} or more")
+    return beam or max(NARROWEST, FACTOR * k)
+
+
+@torch.inference_mode()
+def find_candidates(
+    way: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    text: BlankedText,
+    k: int,
+    width: int,
+) -> list[Candidate]:
+    """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
+
+    `way` has the writer, its settings, the seed and the tokens of a batch. Raises what filling raises.
+    """
+    second = way.settings.get("second")
+    with evaluating(*([model] if second is None else [model, second])):
+        make = _masked if way.writer == "masked" else _walking
+        row, branches = make(way, model, tokenizer, text, width)
+    spell, names = Speller(tokenizer), tokenizer.convert_ids_to_tokens
+    answers = []
+    for branch in branches[:k]:
+        for slot, token in branch.chosen.items():
+            row.ids[row.slots[slot]] = token
+        words = spell.fills(row, len(text.blanks))
+        tokens = [
+            [str(names(branch.chosen[slot])) for slot in row.slots_of(blank)]
+            for blank in range(len(text.blanks))
+        ]
+        answers.append(Candidate(assemble_text(text, words).text, words, tokens, branch.log_probability))
+    return answers
+
+
+def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+    passes = MaskedPasses(model, tokenizer, GREEDY, Ledger(), way.batch_tokens)
+    length, most = way.settings.get("length", "known"), way.settings.get("max_length", 4)
+    with passes.reading.prepared():
+        score = passes.best_log_probabilities
+        lengths = choose_lengths(length, [text], passes.tokenize, score, passes.max_positions, most)
+        row = passes.tokenize([text], lengths)[0]
+        steps = MaskedSteps(passes, row, way.settings, way.seed)
+        return row, search(steps, row, passes.bias, width)
+
+
+def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+    length, batch_tokens, pad_id = (
+        way.settings.get("length", "known"),
+        way.batch_tokens,
+        tokenizer.pad_token_id,
+    )
+    if length == "free":
+        raise BlankfillError(NO_LENGTH)
+    bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
+    if way.writer == "product":
+        product, weight = Product(model, way.settings["second"], tokenizer), way.settings.get("weight", 0.5)
+        row = to_open_rows(model, tokenizer, [text], length)[0]
+        with product.passes.reading.prepared():
+            steps = WalkingSteps(
+                way.settings["second"],
+                product.plan,
+                lambda here, logits: product.logits(here).lerp(logits, weight),
+                row,
+                pad_id,
+                batch_tokens,
+            )
+            return row, search(steps, row, bias, width)
+    if way.settings.get("context") == "true_left":
+        row, plan = to_rows([text], tokenizer, position_limit(model))[0], read_originals
+    else:
+        row = to_open_rows(model, tokenizer, [text], length)[0]
+        plans = {"infill": plan_infill, "masked_left": plan_masked_left}
+        plan = plans[way.writer](model, tokenizer) if way.writer in plans else read_kept
+    return row, search(WalkingSteps(model, plan, None, row, pad_id, batch_tokens), row, bias, width)

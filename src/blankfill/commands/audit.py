@@ -1,0 +1,85 @@
+"""`mlm-vs-clm audit`: what generated texts, and a model, give away of training texts."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import BlankfillError
+from .lines import FORMS, STANDARD, Source, encode
+
+EXAMPLE = """example:
+  mlm-vs-clm audit --train train.jsonl --holdout heldout.jsonl --generated synthetic.jsonl --model my-model > audit.json
+
+Every file has one text per line, plain or as JSON {"text": ...}. The result is one JSON object; a summary of one line
+per measure goes to standard error. Neither holds words of a text. Measures stand beside those of the held-out texts,
+which must be of the same source and must not have been trained on.
+"""
+PAIRS = {
+    "names": "names that were masked in the training texts",
+    "canaries": "phrases that were planted in the training texts",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--train", required=True, metavar="FILE", help="texts that the model was trained on")
+    parser.add_argument(
+        "--holdout", required=True, metavar="FILE", help="texts of the same source that it was not"
+    )
+    parser.add_argument("--generated", required=True, metavar="FILE", help="texts to be published")
+    for name, about in PAIRS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=about)
+        parser.add_argument(
+            f"--{name}-control", metavar="FILE", help=f"the same of held-out texts; goes with --{name}"
+        )
+    parser.add_argument("--model", help="hub id or folder: asked for the loss of the texts")
+    parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
+    parser.add_argument(
+        "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
+    )
+    parser.add_argument(
+        "--form", choices=FORMS, default="auto", help="form of the files (default: by their look)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+    parser.add_argument("--out", default=STANDARD, help="file for the result (default: standard output)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, print the summary and write the result."""
+    if options.out != STANDARD and Path(options.out).exists():
+        raise BlankfillError(f"--out {options.out} is there already: give another name")
+    texts = [read_texts(getattr(options, name), options.form) for name in ("train", "holdout", "generated")]
+    pairs = {name: read_pair(options, name) for name in PAIRS}
+    from ..auditing.report import audit
+
+    report = audit(
+        *texts,
+        **pairs,
+        model=options.model,
+        tokenizer=options.tokenizer,
+        seed=options.seed,
+        device=options.device,
+    )
+    print(report, file=sys.stderr)
+    result = encode(report.to_dict()) + b"\n"
+    if options.out == STANDARD:
+        sys.stdout.buffer.write(result)
+    else:
+        Path(options.out).write_bytes(result)
+
+
+def read_texts(name: str, form: str) -> list[str]:
+    """Return the texts of a file."""
+    return [line.text for line in Source(name, form)]
+
+
+def read_pair(options: argparse.Namespace, name: str) -> Any:
+    """Return the phrases of a kind and their control, None where neither was given; BlankfillError for one alone."""
+    files = [getattr(options, name), getattr(options, f"{name}_control")]
+    if not any(files):
+        return None
+    if not all(files):
+        raise BlankfillError(f"--{name} and --{name}-control go together: give both files")
+    return tuple(read_texts(file, options.form) for file in files)

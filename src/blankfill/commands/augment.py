@@ -1,0 +1,144 @@
+"""`mlm-vs-clm augment`: variants of texts in which a model rewrote some words, with their labels."""
+
+import argparse
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ..augmenting.choosing import OF_LABELS, STRATEGIES
+from ..augmenting.labels import KEEP, POLICIES
+from ..config import FillConfig, types_of_settings
+from ..errors import BlankfillError
+from ..ranges import MANY, Range, check_number
+from .lines import Line, Sink, open_lines
+from .options import add_line_options, add_model_options, add_settings
+
+if TYPE_CHECKING:
+    from ..augmenting.augmenter import InfillAugmenter
+
+EXAMPLE = """example:
+  mlm-vs-clm augment notes.jsonl --out more.jsonl --model google-bert/bert-base-uncased -n 3 --protect mg --labels drop_replaced
+
+A JSON line {"id": ..., "text": ..., "entities": [{"start": 0, "end": 7, "label": "Drug"}, ...]} becomes n lines with new
+text and moved entities; its other fields stay as they are. With -n 2 or more their ids are <id>-1, <id>-2, ..., and
+`source_id` is the id of the line. Draws are keyed by the id, by default the number of the line.
+"""
+AT_A_TIME = 32  # texts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
+    add_line_options(parser)
+    add_model_options(parser)
+    parser.add_argument("-n", type=int, default=1, metavar="N", help="variants of each text (default: 1)")
+    parser.add_argument(
+        "--share", type=float, default=0.3, help="share of the words that may change (default: 0.3)"
+    )
+    parser.add_argument(
+        "--strategy",
+        choices=tuple(STRATEGIES),
+        default="random",
+        help="which words may change (default: random)",
+    )
+    parser.add_argument(
+        "--protect",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="words that never change; may be repeated",
+    )
+    parser.add_argument(
+        "--protect-pattern",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="what matches never changes; may be repeated",
+    )
+    parser.add_argument(
+        "--labels",
+        choices=POLICIES,
+        default=KEEP,
+        help="a label whose words were all replaced stays on the new ones, or is dropped (default: keep)",
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="skip: a text that cannot be filled has no variants; for JSON Lines (default: raise)",
+    )
+    add_settings(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the variants of the texts of the input, in order, as they come."""
+    check_number("-n", options.n, Range(1, MANY, whole=True))
+    settings = read_given(options)
+    source, sink = open_lines(options)
+    with sink:
+        if options.on_error == "skip" and not sink.is_json:
+            raise BlankfillError(
+                "--on-error skip needs JSON Lines: plain lines would not tell which are missing"
+            )
+        lines, augmenter = iter(source), None
+        while part := [*islice(lines, AT_A_TIME)]:
+            wanted = {
+                line.id for line in sink.left(variant for each in part for variant in _name(each, options.n))
+            }
+            left = [line for line in part if wanted & {variant.id for variant in _name(line, options.n)}]
+            if left:
+                augmenter = augmenter or make_augmenter(options, settings)
+                write_variants(augmenter, left, options.n, wanted, sink)
+
+
+def read_given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given; a mistake there is told before anything heavy is imported."""
+    given = {name: getattr(options, name, None) for name in types_of_settings()}
+    settings = {name: value for name, value in given.items() if value is not None}
+    FillConfig(**{"temperature": 1.0} | settings)
+    try:
+        options.patterns = [re.compile(pattern) for pattern in options.protect_pattern]
+    except re.error as error:
+        raise BlankfillError(f"--protect-pattern: {error}: correct the pattern") from None
+    return settings
+
+
+def make_augmenter(options: argparse.Namespace, settings: dict[str, Any]) -> "InfillAugmenter":
+    """Return the augmenter that the options describe; BlankfillError where its model cannot be loaded."""
+    from ..augmenting.augmenter import InfillAugmenter
+
+    own = ("share", "strategy", "labels", "on_error", "device", "dtype", "batch_tokens")
+    return InfillAugmenter(
+        options.model,
+        options.tokenizer,
+        protect=[*options.protect, *options.patterns],
+        **{name: getattr(options, name) for name in own},
+        **settings,
+    )
+
+
+def write_variants(
+    augmenter: "InfillAugmenter", lines: list[Line], n: int, wanted: Iterable[str], sink: Sink
+) -> None:
+    """Write the variants of lines whose ids are wanted."""
+    entities = [line.fields.get("entities") for line in lines]
+    needs_none = augmenter.strategy not in OF_LABELS and not any(entities)
+    made = augmenter.augment(
+        [line.text for line in lines], n, None if needs_none else entities, ids=[line.id for line in lines]
+    )
+    for line, variants in zip(lines, made, strict=True):
+        for name, variant in zip(_name(line, n), variants, strict=False):
+            if name.id in wanted:
+                row = {**line.fields, "id": name.id if n > 1 else line.fields.get("id", line.id)}
+                row |= {"source_id": line.id} if n > 1 else {}
+                row |= {
+                    key: variant[key] for key in ("text", "entities") if key == "text" or key in line.fields
+                }
+                sink.write(row, variant["text"])
+
+
+def _name(line: Line, n: int) -> Iterator[Line]:
+    """Yield the variants of a line with the numbers and ids of their results."""
+    for i in range(n):
+        yield Line((line.number - 1) * n + i + 1, f"{line.id}-{i + 1}" if n > 1 else line.id, line.text)

@@ -1,0 +1,37 @@
+"""`mlm-vs-clm fill`: fill the blanks of texts."""
+
+import argparse
+
+from .lines import Line, open_lines
+from .options import add_line_options, add_model_options, add_settings, make_filler
+
+EXAMPLE = """example:
+  echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased --order confidence
+
+A JSON line {"id": ..., "text": ...} may give its blanks as [[start, end], ...]; else each --marker in the text is one.
+Its result has the new text, and `fills` and `spans` for the blanks; its other fields stay as they are.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
+    add_line_options(parser)
+    add_model_options(parser)
+    parser.add_argument("--marker", default="___", help="what stands for a blank in a text (default: ___)")
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="skip: a text that cannot be filled is left as it is, with the reason (default: raise)",
+    )
+    add_settings(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fill the texts of the input, in order, as they come."""
+    source, sink = open_lines(options)
+    with sink:
+        waiting: list[Line] = []
+        filler = make_filler(options)
+        raise NotImplementedError(source, filler, waiting)

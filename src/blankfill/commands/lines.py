@@ -1,0 +1,181 @@
+"""Texts in and results out: JSON Lines or plain lines, one at a time, from files or standard streams."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from numbers import Integral
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import BlankfillError
+
+STANDARD = "-"  # standard input or output
+FORMS = ("auto", "jsonl", "lines")
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One text of the input: its number from 1, its id (by default the number), and its JSON object, if it has one."""
+
+    number: int
+    id: str
+    text: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+class Source:
+    """The lines of a file or of standard input, read once; `is_json` says which form they have.
+
+    JSON Lines have a string `text` and may have an `id`, a string or whole number that no other line has. A plain
+    line is a text. Raises BlankfillError, which names the line and shows nothing of it.
+    """
+
+    def __init__(self, name: str, form: str = "auto"):
+        self.name = "standard input" if name == STANDARD else name
+        self.file: IO[bytes] = sys.stdin.buffer if name == STANDARD else Path(name).open("rb")
+        self.first = self.file.readline().removeprefix(b"\xef\xbb\xbf")
+        self.is_json = form == "jsonl" or form == "auto" and self._looks_like_json(name)
+
+    def _looks_like_json(self, name: str) -> bool:
+        return name.endswith(JSON_SUFFIXES) or self.first.lstrip().startswith(b"{")
+
+    def __iter__(self) -> Iterator[Line]:
+        seen: set[bytes] = set()
+        for number, raw in enumerate(self._raw(), 1):
+            line = self._read(number, raw)
+            if line is None:
+                continue
+            if (key := fingerprint(line.id)) in seen:
+                raise BlankfillError(f"{self.name}, line {number}: an earlier line has the same id")
+            seen.add(key)
+            yield line
+
+    def _raw(self) -> Iterator[bytes]:
+        with self.file:
+            if self.first:
+                yield self.first
+            yield from self.file
+
+    def _read(self, number: int, raw: bytes) -> Line | None:
+        """Return a line; None for an empty one between JSON objects."""
+        try:
+            text = raw.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise BlankfillError(f"{self.name}, line {number} is not UTF-8: convert the file") from None
+        if not self.is_json:
+            return Line(number, str(number), text)
+        return self._read_object(number, text) if text.strip() else None
+
+    def _read_object(self, number: int, text: str) -> Line:
+        row = parse_object(text, f"{self.name}, line {number}")
+        if not isinstance(row.get("text"), str):
+            raise BlankfillError(f"{self.name}, line {number}: the object needs a string `text`")
+        id = row.get("id", number)
+        if isinstance(id, bool) or not isinstance(id, str | Integral):
+            raise BlankfillError(f"{self.name}, line {number}: an id is a string or a whole number")
+        return Line(number, str(id), row["text"], row)
+
+
+def parse_object(text: str, place: str) -> dict[str, Any]:
+    """Return the JSON object of a line; BlankfillError, which names the place, for anything else."""
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BlankfillError(f"{place} is not JSON: give --form lines for plain text") from None
+    if not isinstance(row, dict):
+        raise BlankfillError(f"{place}: a JSON object is needed, this is a {type(row).__name__}")
+    return row
+
+
+def fingerprint(id: str) -> bytes:
+    """Return eight bytes that stand for an id, so that many ids fit into memory."""
+    return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+class Sink:
+    """Writes results to a file or to standard output, each at once: a JSON object or a plain line per text.
+
+    A file that exists already is continued: `left` returns the lines that have no result there. What an interrupted
+    run left of a last line is cut off. Raises BlankfillError for a file that holds something else.
+    """
+
+    def __init__(self, name: str, is_json: bool):
+        self.name, self.is_json = name, is_json or name.endswith(JSON_SUFFIXES)
+        self.done: set[bytes] = set()
+        self.n_done = 0
+        path = Path(name)
+        if name == STANDARD:
+            self.file: IO[bytes] = sys.stdout.buffer
+        else:
+            if path.exists():
+                self._take_up(path)
+            self.file = path.open("ab")
+        if self.n_done:
+            print(f"{name} holds {self.n_done} results: only the others are made", file=sys.stderr)
+
+    def __enter__(self) -> "Sink":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self.name != STANDARD:
+            self.file.close()
+
+    def _take_up(self, path: Path) -> None:
+        end = 0
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                if not raw.endswith(b"\n"):
+                    break
+                end += len(raw)
+                self.n_done += 1
+                if self.is_json:
+                    self.done.add(self._id_of(raw, number))
+        if end < path.stat().st_size:
+            os.truncate(path, end)
+
+    def _id_of(self, raw: bytes, number: int) -> bytes:
+        place = f"{self.name}, line {number}"
+        row = parse_object(raw.decode("utf-8", "replace"), place)
+        if "id" not in row:
+            raise BlankfillError(f"{place} is no result of this command: give another --out")
+        return fingerprint(str(row["id"]))
+
+    def left(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Yield the lines that have no result yet."""
+        for line in lines:
+            is_done = fingerprint(line.id) in self.done if self.is_json else line.number <= self.n_done
+            if not is_done:
+                yield line
+
+    def write(self, row: dict[str, Any], plain: str) -> None:
+        """Write a result: `row`, which has an id, or `plain` where the output has plain lines."""
+        if not self.is_json and len(plain.splitlines()) > 1:
+            raise BlankfillError(
+                f"the result of line {row['id']} has a line break, and plain lines cannot hold one: give --out a "
+                "name that ends in .jsonl"
+            )
+        self.file.write((encode(row) if self.is_json else plain.encode("utf-8", "replace")) + b"\n")
+        self.file.flush()
+
+
+def encode(row: dict[str, Any]) -> bytes:
+    """Return a JSON object in UTF-8; half characters, which UTF-8 lacks, are escaped."""
+    try:
+        return json.dumps(row, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(row).encode("utf-8")
+
+
+def open_lines(options: Any) -> tuple[Source, Sink]:
+    """Return where the lines of a command come from and where its results go (`add_line_options`)."""
+    if options.input != STANDARD and options.out != STANDARD:
+        if Path(options.out).exists() and Path(options.input).resolve() == Path(options.out).resolve():
+            raise BlankfillError(f"--out {options.out} is the input itself: give another name")
+    elif options.input == STANDARD and sys.stdin.isatty():
+        print("Reading texts from the keyboard, one per line; end with Ctrl-D.", file=sys.stderr)
+    source = Source(options.input, options.form)
+    return source, Sink(options.out, source.is_json)

@@ -1,0 +1,85 @@
+"""`mlm-vs-clm ls`: what can be named."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..axes import AXIS
+from ..slots.orders import ORDERS
+
+EXAMPLE = """example:
+  mlm-vs-clm ls models
+"""
+SETTINGS = "config.json"
+DEEPEST = 4  # folders below the one that is looked through
+
+
+def list_models() -> Iterator[str]:
+    """Yield the folders below ./data and the ids in the hub's cache that hold a model with safetensors."""
+    for settings in sorted(_find_settings(Path("data"))):
+        yield f"{settings.parent}  {_describe(settings)}"
+    for snapshot in sorted(_hub_cache().glob("models--*/snapshots/*")):
+        if (snapshot / SETTINGS).is_file() and any(snapshot.glob("*.safetensors")):
+            name = snapshot.parents[1].name.removeprefix("models--").replace("--", "/")
+            yield f"{name}  {_describe(snapshot / SETTINGS)}"
+
+
+def _find_settings(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        if len(Path(place).relative_to(folder).parts) >= DEEPEST:
+            folders.clear()
+        if SETTINGS in names and any(name.endswith(".safetensors") for name in names):
+            yield Path(place, SETTINGS)
+
+
+def _hub_cache() -> Path:
+    home = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
+    return Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
+
+
+def _describe(settings: Path) -> str:
+    """Return the class of a model by its settings."""
+    try:
+        read = json.loads(settings.read_text(encoding="utf-8"))
+        return ", ".join(map(str, read.get("architectures") or [read.get("model_type", "unknown")]))
+    except (OSError, ValueError, AttributeError, TypeError):
+        return "settings cannot be read"
+
+
+def list_orders() -> Iterator[str]:
+    """Yield the orders in which slots are filled."""
+    yield from ORDERS
+
+
+def list_contexts() -> Iterator[str]:
+    """Yield the contexts, each with the ways of filling that have it."""
+    of = AXIS["context"].values
+    for name in dict.fromkeys(value for values in of.values() for value in values):
+        yield f"{name}  {', '.join(writer for writer, values in of.items() if name in values)}"
+
+
+KINDS: dict[str, Callable[[], Iterator[str]]] = {
+    "models": list_models,
+    "orders": list_orders,
+    "contexts": list_contexts,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("kind", nargs="?", choices=tuple(KINDS), help="what to list (default: all)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the names, one per line; all kinds have a heading each."""
+    if options.kind:
+        print("\n".join(KINDS[options.kind]()))
+        return
+    for kind, names in KINDS.items():
+        print(f"{kind}:")
+        for name in names():
+            print(f"  {name}")

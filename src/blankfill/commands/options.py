@@ -1,0 +1,73 @@
+"""Options that the commands share: which model, which settings, which lines."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ..config import FillConfig, types_of_settings
+from .lines import FORMS, STANDARD
+
+if TYPE_CHECKING:
+    from ..filler import Filler
+
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+
+def add_line_options(parser: argparse.ArgumentParser) -> None:
+    """Add where texts come from and where results go; `open_lines` reads them."""
+    parser.add_argument(
+        "input",
+        nargs="?",
+        default=STANDARD,
+        help="file of JSON Lines or plain lines (default: standard input)",
+    )
+    parser.add_argument(
+        "--out",
+        default=STANDARD,
+        help="file for the results; one that exists is continued with the texts it lacks (default: standard output)",
+    )
+    parser.add_argument(
+        "--form", choices=FORMS, default="auto", help="form of the input (default: by its look)"
+    )
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add which model is used, and where; `make_filler` reads them."""
+    parser.add_argument("--model", required=True, help="hub id, or folder with safetensors and a tokenizer")
+    parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
+    parser.add_argument(
+        "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
+    )
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="type of the weights (default: auto)")
+    parser.add_argument(
+        "--batch-tokens",
+        type=int,
+        default=2048,
+        metavar="N",
+        help="tokens in a batch at most (default: 2048)",
+    )
+    parser.add_argument("--progress", action="store_true", help="show how many texts are done")
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add settings of `FillConfig`, by default all; `make_filler` reads them."""
+    group = parser.add_argument_group(
+        "settings", "each has the default of the model's kind; see docs/python.md"
+    )
+    for name, kind in types_of_settings().items():
+        if not names or name in names:
+            group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=kind.__name__.upper())
+
+
+def read_settings(options: argparse.Namespace) -> FillConfig:
+    """Return the settings that were given."""
+    given = {name: getattr(options, name, None) for name in types_of_settings()}
+    return FillConfig(**{name: value for name, value in given.items() if value is not None})
+
+
+def make_filler(options: argparse.Namespace) -> "Filler":
+    """Return the filler that the options describe; BlankfillError where its model cannot be loaded."""
+    config = read_settings(options)  # a mistake there is told before anything heavy is imported
+    from ..filler import Filler
+
+    known: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}
+    return Filler(options.model, options.tokenizer, config=config, **known)

@@ -1,0 +1,35 @@
+"""`mlm-vs-clm score`: say how likely a model finds texts."""
+
+import argparse
+
+from .lines import open_lines
+from .options import add_line_options, add_model_options, add_settings, make_filler
+
+EXAMPLE = """example:
+  echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
+
+A JSON line {"id": ..., "text": ...} may give the characters to score as `spans` [[start, end], ...]; else the whole text
+is scored. A result has `nats` (minus the log-likelihood), `characters` and `tokens`; of a plain line it is the nats alone.
+"""
+USED = ("context", "order", "per_pass", "passes", "threshold", "entropy_bound", "seed", "schedule")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
+    add_line_options(parser)
+    add_model_options(parser)
+    parser.add_argument(
+        "--method",
+        choices=("exact", "pseudo"),
+        default="exact",
+        help="pseudo: each token masked alone, the rest in sight (default: exact, in the order of filling)",
+    )
+    add_settings(parser, *USED)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score the texts of the input, in order, as they come."""
+    source, sink = open_lines(options)
+    with sink:
+        raise NotImplementedError(source, make_filler(options))

@@ -1,0 +1,91 @@
+"""The settings of filling as one object: what the model sees, how long fills are, in which order, how tokens are drawn."""
+
+from dataclasses import dataclass, fields
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from .axes import AXIS
+from .errors import BlankfillError
+from .ranges import check_number
+from .slots.orders import Pace
+from .slots.ranges import RANGES
+from .slots.sampling import Sampling
+
+CHOICES = {
+    name: (*dict.fromkeys(value for values in AXIS[name].values.values() for value in values), *more)
+    for name, more in {"context": ("masked_left",), "length": (), "order": (), "source": ()}.items()
+}
+SAMPLED = ("temperature", "top_k", "top_p", "seed")
+
+
+@dataclass(frozen=True)
+class FillConfig:
+    """How blanks are filled; None leaves a setting to the kind of model, which refuses those it does not have.
+
+    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "masked_left" | "kept". length: the tokens of
+    a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
+    `passes` passes, while probabilities reach `threshold`, or within an `entropy_bound` (nats). temperature 0 is greedy;
+    top_k, top_p and seed as in transformers. The other settings belong to some ways of filling: max_length (of
+    length="free"), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that
+    looks ahead), weight (of two models), source and max_new_tokens (of models that write whole texts or answers).
+
+    Raises BlankfillError for a number outside its range and for numbers that exclude each other.
+    """
+
+    context: str | None = None
+    length: str | None = None
+    order: str | None = None
+    per_pass: int | None = None
+    passes: int | None = None
+    threshold: float | None = None
+    entropy_bound: float | None = None
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    max_length: int | None = None
+    sweeps: int | None = None
+    schedule: str | None = None
+    candidates: int | None = None
+    lookahead: int | None = None
+    weight: float | None = None
+    source: str | None = None
+    max_new_tokens: int | None = None
+
+    def __post_init__(self):
+        given = self.of_model()
+        for name in sorted(given.keys() & RANGES.keys()):
+            check_number(name, given[name], RANGES[name])
+        for name, values in CHOICES.items():
+            if name in given and given[name] not in values:
+                raise BlankfillError(f"{name}={given[name]} is unknown: choose one of {', '.join(values)}")
+        self.sampling()
+        Pace(**{each.name: given[each.name] for each in fields(Pace) if each.name in given})
+
+    def of_model(self) -> dict[str, Any]:
+        """Return the settings that were given, by name, without those of sampling."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None and name not in SAMPLED}
+
+    def sampling(self) -> Sampling:
+        """Return how tokens are drawn."""
+        return Sampling(self.temperature, self.top_k, self.top_p, self.seed)
+
+    def with_settings(self, **settings: Any) -> "FillConfig":
+        """Return a copy with these settings; BlankfillError for a name that is no setting."""
+        known = [each.name for each in fields(self)]
+        for name in settings:
+            if name not in known:
+                raise BlankfillError(f"{name} is no setting: choose from {', '.join(known)}")
+        return FillConfig(**{name: getattr(self, name) for name in known} | settings)
+
+
+def types_of_settings() -> dict[str, type]:
+    """Return the type of each setting by name: str, int or float."""
+    hints = get_type_hints(FillConfig)
+    return {
+        each.name: next(
+            (kind for kind in get_args(hints[each.name]) if kind is not NoneType), hints[each.name]
+        )
+        for each in fields(FillConfig)
+    }

@@ -1,0 +1,283 @@
+"""The object that fills blanks, finds candidates for them and scores what stands in them, with one model."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .arguments import Request, iterate_requests, list_requests
+from .axes import PACE
+from .candidates import Candidate, choose_width, find_candidates
+from .config import FillConfig
+from .errors import BlankfillError
+from .filled import Event, Filled, Infill, collect
+from .likelihood import Likelihood, refuse_no_likelihood
+from .loading import open_model
+from .ranges import MANY, Range, check_number
+from .scoring import blank_originals, measure, refuse_settings
+from .slots.ledger import Ledger
+from .streams import cut_stream, show_progress
+from .text import (
+    BlankedText,
+    CharSpan,
+    DocumentError,
+    FilledText,
+    assemble_text,
+    blank_out,
+    find_markers,
+    find_words,
+    leave_unfilled,
+)
+from .windows import Windows, fill_in_windows
+from .writers import Way, check_way, choose_writer, fill_skipping_failures, fill_with, with_padding
+
+MARKER = "___"
+ON_ERROR = ("raise", "skip")
+AT_ONCE = ("masked",)  # read whole texts in a pass
+STEP = 16  # a model that reads one token of each text at a time takes so many times more texts at once
+CHARACTERS = 128  # of the texts that are held at a time, per token of a batch
+
+
+class Filler:
+    """Fills the blanks of texts with one model, which is loaded once.
+
+    >>> filler = Filler("google-bert/bert-base-uncased", order="confidence")
+    >>> filler("Take ___ tablets a ___.").text
+
+    model: an object of transformers (masked, causal or encoder-decoder), a hub id, or a folder with safetensors.
+    tokenizer: the same; None takes that of a named model. device, dtype: see `open_model`. batch_tokens: tokens in a
+    pass at most (16 times as many where one token of each text is read at a time). config and settings: those of
+    `FillConfig`; a setting by name counts more. second: a causal model beside a masked one.
+
+    Every method takes settings by name for one call. `history` has what the last call wrote: for each token an `Event`
+    (id of the text, number of the pass over it, blank, position in the blank, token), in order.
+
+    Raises BlankfillError, in one line, for a model that cannot be loaded or read, and for settings that it does not have.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel | str | os.PathLike,
+        tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+        *,
+        device: str | torch.device = "auto",
+        dtype: str | torch.dtype = "auto",
+        batch_tokens: int = 2048,
+        config: FillConfig | None = None,
+        second: PreTrainedModel | str | os.PathLike | None = None,
+        **settings: Any,
+    ):
+        check_number("batch_tokens", batch_tokens, Range(1, MANY, whole=True))
+        self.config = (config or FillConfig()).with_settings(**settings)
+        self.batch_tokens = batch_tokens
+        self.model, read = open_model(model, tokenizer, device, dtype)
+        self.tokenizer = with_padding(read)
+        self.second = None if second is None else open_model(second, self.tokenizer, device, dtype)[0]
+        self.history: list[Event] = []
+        self._choose(self.config)
+
+    def __repr__(self) -> str:
+        name = type(self.model).__name__
+        given = ", ".join(f"{name}={value!r}" for name, value in self.config.of_model().items())
+        return f"Filler({name}{f', {given}' if given else ''})"
+
+    def __call__(
+        self,
+        texts: str | Iterable[str],
+        blanks: Iterable[list[CharSpan]] | str = MARKER,
+        *,
+        ids: Iterable[str] | None = None,
+        counts: Iterable[list[int]] | None = None,
+        on_error: str = "raise",
+        progress: bool = False,
+        **settings: Any,
+    ) -> Filled:
+        """Fill the blanks of one text or of several; a text without a blank comes back as it is.
+
+        blanks: for each text the characters to replace as (start, end) pairs, in order; or a marker that stands for
+        every blank, which gets one token unless `length` or `counts` (the tokens of each blank of each text) say
+        otherwise. ids name the texts in errors and draws, "0", "1", ... by default. A text longer than the model is
+        read in windows. on_error="skip" leaves a text that cannot be filled without its blanks, with the reason in
+        `skipped`. Raises BlankfillError, which names a text by id and never shows it.
+        """
+        requests = list_requests(texts, blanks, ids, counts)
+        way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
+        made, ledger = [], Ledger()
+        items = self._read(requests, way, on_error)
+        chunks = cut_stream(items, CHARACTERS * self.batch_tokens) if progress else [[*items]]
+        with show_progress(progress, len(requests)) as advance:
+            for chunk in chunks:
+                done, cost = self._fill(way, chunk, on_error, settings)
+                made, ledger = made + done, ledger + cost
+                advance(len(done))
+        filled = collect(made, ledger)
+        self.history = [event for events in filled.history for event in events]
+        return filled
+
+    def iter(
+        self,
+        texts: str | Iterable[str],
+        blanks: Iterable[list[CharSpan]] | str = MARKER,
+        *,
+        ids: Iterable[str] | None = None,
+        counts: Iterable[list[int]] | None = None,
+        on_error: str = "raise",
+        progress: bool = False,
+        **settings: Any,
+    ) -> Iterator[Infill]:
+        """Yield filled texts in order, a part at a time, in constant memory; a generator may never end.
+
+        Arguments as in a call. The first results come after 8 texts. With on_error="raise" the texts before the one
+        that cannot be filled are yielded first. `history` has the events of the texts that were filled together.
+        """
+        way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
+        items = self._read(iterate_requests(texts, blanks, ids, counts), way, on_error)
+        return self._stream(way, items, on_error, progress, settings)
+
+    def _stream(self, way: Way, items, on_error: str, progress: bool, settings: dict) -> Iterator[Infill]:
+        with show_progress(progress, None) as advance:
+            for chunk in cut_stream(items, CHARACTERS * self.batch_tokens):
+                failure: DocumentError | None = None
+                try:
+                    made = self._fill(way, chunk, on_error, settings)[0]
+                except DocumentError as error:
+                    ids = [text.id for text, _ in chunk]
+                    failure, before = error, chunk[: ids.index(error.id)]
+                    made = self._fill(way, before, on_error, settings)[0]
+                self.history = [event for one in made for event in one.history]
+                yield from made
+                advance(len(made))
+                if failure:
+                    raise failure
+
+    def _read(
+        self, requests: Iterable[Request], way: Way, on_error: str
+    ) -> Iterator[tuple[BlankedText, str | None]]:
+        """Yield each text with its blanks, and why they are wrong where that is no error."""
+        if on_error not in ON_ERROR:
+            raise BlankfillError(f"on_error={on_error} is unknown: choose raise or skip")
+        is_open = "length" not in way.settings
+        for id, text, blanks, counts in requests:
+            try:
+                spans = find_markers(text, blanks) if isinstance(blanks, str) else blanks
+                if isinstance(blanks, str) and counts is None and is_open:
+                    counts = [1] * len(spans)
+                yield blank_out(id, text, spans, counts), None
+            except DocumentError as error:
+                if on_error == "raise":
+                    raise
+                yield BlankedText(id, text, find_words(text), []), str(error)
+
+    def _fill(self, way: Way, chunk: list, on_error: str, settings: dict) -> tuple[list[Infill], Ledger]:
+        """Return what a part of the texts is filled with, and the cost."""
+        blanked = [text for text, _ in chunk]
+        if len({text.id for text in blanked}) != len(blanked):
+            raise BlankfillError("ids: each text needs an id of its own, and two have the same")
+        skipped = {text.id: reason for text, reason in chunk if reason}
+        whole = [text for text in blanked if text.blanks]
+        run = self._run(way, settings)
+        if on_error == "raise":
+            filled, ledger = run(whole) if whole else ([], Ledger())
+        else:
+            filled, ledger, failed = fill_skipping_failures(run, whole) if whole else ([], Ledger(), {})
+            skipped |= failed
+        ledger.documents += sum(not text.blanks and text.id not in skipped for text in blanked)
+        made = {one.id: one for one in filled}
+        return [self._result(text, made.get(text.id), skipped.get(text.id)) for text in blanked], ledger
+
+    def _run(
+        self, way: Way, settings: dict
+    ) -> Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]:
+        sampling = self.config.with_settings(**settings).sampling()
+        given = way.settings | {"batch_tokens": way.batch_tokens}
+        fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, given)
+        if way.writer in ("seq2seq", "kept"):
+            return fill_texts
+        return partial(fill_in_windows, fill_texts, Windows(self.model, self.tokenizer, way.tokens))
+
+    def _result(self, text: BlankedText, made: FilledText | None, reason: str | None) -> Infill:
+        if made is None:
+            fills = [""] * len(text.blanks)
+            return Infill(text.id, leave_unfilled(text).text, fills, [None] * len(fills), reason)
+        names = self.tokenizer.convert_ids_to_tokens
+        history = [Event(text.id, *one[:3], str(names(one.token))) for one in made.history]
+        return Infill(text.id, made.text, made.fills, [made.spans[i] for i in text.blanks], reason, history)
+
+    def candidates(
+        self,
+        texts: str | Iterable[str],
+        k: int = 5,
+        blanks: Iterable[list[CharSpan]] | str = MARKER,
+        *,
+        beam: int | None = None,
+        ids: Iterable[str] | None = None,
+        counts: Iterable[list[int]] | None = None,
+        **settings: Any,
+    ) -> list[Candidate] | list[list[Candidate]]:
+        """Return the k likeliest ways to fill all blanks of a text together, likeliest first; a list of them for several.
+
+        A beam search in the order of filling follows `beam` branches (by default 4 k, at least 16), so the likeliest is
+        found for sure where they are as many as there are ways. The log-probability of each is exact under that order,
+        which fills a slot once. Other arguments as in a call; temperature, top_k and top_p do not change it. A text
+        longer than the model is cut to a window that has all its blanks. Raises BlankfillError for a model that gives
+        no probabilities (an encoder-decoder), and where the blanks do not fit a window.
+        """
+        refuse_settings("candidates", settings, ("temperature", "top_k", "top_p"))
+        width = choose_width(k, beam)
+        config = self.config.with_settings(**settings)
+        way = self._choose(config, isinstance(blanks, str), counts is not None, is_exact=True)
+        found = [
+            self._find_candidates(way, text, k, width)
+            for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")
+        ]
+        return found[0] if isinstance(texts, str) else found
+
+    def _find_candidates(self, way: Way, text: BlankedText, k: int, width: int) -> list[Candidate]:
+        if not text.blanks:
+            return [Candidate(text.text, [], [], 0.0)]
+        windows = Windows(self.model, self.tokenizer, way.tokens)
+        shown = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
+        found = find_candidates(way, self.model, self.tokenizer, shown, k, width)
+        return [replace(one, text=assemble_text(text, one.words).text) for one in found]
+
+    def score(
+        self,
+        texts: str | Iterable[str],
+        spans: Iterable[list[CharSpan]] | None = None,
+        *,
+        ids: Iterable[str] | None = None,
+        method: str = "exact",
+        **settings: Any,
+    ) -> Likelihood | list[Likelihood]:
+        """Return how likely what stands at some places of a text is, or the whole text (None); a list for several texts.
+
+        method "exact": in the order in which a call fills, each token by a softmax over the whole vocabulary after the
+        original tokens of the passes before; tokens of one pass are independent. It exists for every order that fills
+        a slot once. method "pseudo", for a masked model: each token masked alone, the rest in sight. A text longer than
+        the model is read in windows, each with the originals to its left. Raises BlankfillError for a marker, which has
+        nothing to score, and for a way of filling without probabilities.
+        """
+        refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
+        given = self.config.with_settings(**{"length": None} | settings)
+        if method == "pseudo":
+            refuse_settings("method pseudo", settings, PACE + ("context", "seed"))
+            given = FillConfig()
+        way = self._choose(given, is_exact=True)
+        blanked = blank_originals(texts, spans, ids, MARKER)
+        made = measure(way, method, self.model, self.tokenizer, blanked)
+        return made[0] if isinstance(texts, str) else made
+
+    def _choose(
+        self, config: FillConfig, has_marker: bool = False, has_counts: bool = False, is_exact: bool = False
+    ) -> Way:
+        """Return how the model fills under some settings; BlankfillError where it cannot."""
+        writer, settings = choose_writer(self.model, self.second, config.of_model(), has_marker, has_counts)
+        if is_exact:
+            refuse_no_likelihood(writer, settings | {"length": "known"})
+        check_way(writer, settings, config.temperature)
+        n = self.batch_tokens * (1 if writer in AT_ONCE else STEP)
+        return Way(writer, settings, config.seed, n)

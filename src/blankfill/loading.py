@@ -1,0 +1,102 @@
+"""A model as people name it: an object, a hub id or a folder, with its tokenizer, on a device."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers.models.auto import modeling_auto as hf
+
+from .errors import BlankfillError
+from .networks.checkpoints import load_model, load_tokenizer, read_config
+
+CLASSES = {
+    "masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    "seq2seq": hf.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+}
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def open_model(
+    model: Any, tokenizer: Any, device: str | torch.device, dtype: str | torch.dtype
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Return a model and its tokenizer from objects, hub ids or folders.
+
+    device "auto" leaves an object where it is, and loads any other to a GPU where there is one. dtype "auto" is float32
+    on a CPU and the stored type on a GPU. Weights are read from safetensors alone, and no code comes with them. Raises
+    BlankfillError for what cannot be loaded, and for an object of another dtype than asked for.
+    """
+    place, kind = choose_device(device), choose_dtype(dtype)
+    if isinstance(model, str | os.PathLike):
+        source = str(Path(model).expanduser()) if str(model).startswith("~") else str(model)
+        loaded = load_named(source, place, kind)
+        own = source if tokenizer is None else tokenizer
+    else:
+        loaded, own = model, tokenizer
+        _check_object(model, tokenizer, kind)
+        if device != "auto":
+            model.to(place)
+    return loaded, load_tokenizer(str(own)) if isinstance(own, str | os.PathLike) else own
+
+
+def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:
+    if tokenizer is None:
+        raise BlankfillError(
+            f"a {type(model).__name__} comes without its tokenizer: give that too, or give the hub id or folder of the model"
+        )
+    if dtype and getattr(model, "dtype", dtype) != dtype:
+        raise BlankfillError(f"the model is in {model.dtype}: load it in {dtype}, or leave dtype at auto")
+
+
+def load_named(source: str, device: torch.device, dtype: torch.dtype | None) -> PreTrainedModel:
+    """Return the model of a hub id or folder, on a device; dtype None is the stored type, on a CPU float32."""
+    kind = find_kind(source)
+    if dtype is None:
+        stored = getattr(read_config(source, kind), "dtype", None)
+        dtype = stored if isinstance(stored, torch.dtype) and device.type != "cpu" else torch.float32
+    model: Any = load_model(source, kind, dtype)
+    return model.to(device)
+
+
+def find_kind(source: str) -> str:
+    """Return the kind of a stored model, `masked`, `causal` or `seq2seq`; BlankfillError for one of another kind."""
+    config = read_config(source, "language")
+    name = next(iter(getattr(config, "architectures", None) or []), "")
+    if getattr(config, "is_encoder_decoder", False):
+        return "seq2seq"
+    for kind, classes in CLASSES.items():
+        known = {one for names in classes.values() for one in ([names] if isinstance(names, str) else names)}
+        if name in known:
+            return kind if getattr(config, "is_causal", True) else "masked"
+    about = f"holds a {name}, which" if name else "says no class of model, so it"
+    raise BlankfillError(
+        f"{source} {about} has no output layer over a vocabulary: choose a masked, causal or encoder-decoder model"
+    )
+
+
+def choose_device(device: str | torch.device) -> torch.device:
+    """Return the device of that name; `auto` is a GPU where there is one. Raises BlankfillError for an unknown name."""
+    if device == "auto":
+        return (
+            torch.accelerator.current_accelerator()
+            if torch.accelerator.is_available()
+            else torch.device("cpu")
+        )
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise BlankfillError(f"device={device} cannot be used: {str(error).splitlines()[0]}") from None
+    return place
+
+
+def choose_dtype(dtype: str | torch.dtype) -> torch.dtype | None:
+    """Return the type of that name; None for `auto`. Raises BlankfillError for an unknown name."""
+    if dtype == "auto":
+        return None
+    found = DTYPES.get(str(dtype).removeprefix("torch."))
+    if found is None:
+        raise BlankfillError(f"dtype={dtype} is unknown: choose auto, {', '.join(DTYPES)}")
+    return found

@@ -1,0 +1,88 @@
+"""How likely originals are, for texts of any length: exactly, or each token masked alone."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .arguments import list_requests
+from .errors import BlankfillError
+from .likelihood import Likelihood, measure_likelihood
+from .pseudo import measure_pseudo_likelihood
+from .text import BlankedText, CharSpan, DocumentError, blank_out
+from .windows import Windows, cut_originals, rename_errors
+from .writers import Way
+
+METHODS = ("exact", "pseudo")
+
+
+def refuse_settings(what: str, settings: dict[str, Any], names: Iterable[str]) -> None:
+    """Raise BlankfillError for a setting of a call that would change nothing."""
+    for name in names:
+        if name in settings:
+            raise BlankfillError(f"{name} changes nothing about {what}: leave it out")
+
+
+def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[BlankedText]:
+    """Return the texts with what is scored as blanks; spans None: each text as a whole.
+
+    Raises BlankfillError for a marker, and for a text with one where there are no spans.
+    """
+    if isinstance(spans, str):
+        raise BlankfillError(
+            "spans: a marker has nothing to score; give the characters of each place, or the whole text"
+        )
+    given = [_whole(text) for text in _listed(texts)] if spans is None else spans
+    if spans is None:
+        texts = texts if isinstance(texts, str) else _listed(texts)
+    blanked = []
+    for id, text, places, _ in list_requests(texts, given, ids):
+        assert not isinstance(places, str)
+        if marker in (text if spans is None else [text[slice(*place)] for place in places]):
+            raise DocumentError(id, f"it has a marker {marker}, where nothing stands to score")
+        blanked.append(blank_out(id, text, places))
+    return blanked
+
+
+def _listed(texts: Any) -> Any:
+    """Return one text or many as a list; anything else as it is, for `list_requests` to refuse."""
+    if isinstance(texts, str):
+        return [texts]
+    return texts
+
+
+def _whole(text: Any) -> list[CharSpan]:
+    if not isinstance(text, str) or not (bare := text.strip()):
+        return []
+    start = text.index(bare)
+    return [(start, start + len(bare))]
+
+
+def measure(
+    way: Way,
+    method: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    blanked: list[BlankedText],
+) -> list[Likelihood]:
+    """Return the likelihood of the originals of each text, summed over its windows where it is longer than the model."""
+    if method not in METHODS:
+        raise BlankfillError(f"method={method} is unknown: choose one of {', '.join(METHODS)}")
+    if method == "pseudo":
+        if way.writer != "masked":
+            raise BlankfillError("method=pseudo masks each token alone: it needs a masked model")
+        run = partial(measure_pseudo_likelihood, model, tokenizer, batch_tokens=way.batch_tokens)
+    else:
+        rest: tuple = (model, tokenizer, way.settings, way.seed)
+        run = partial(measure_likelihood, way.writer, *rest, batch_tokens=way.batch_tokens)
+    windows = Windows(model, tokenizer, None, sees_right=method == "pseudo")
+    parts = [cut_originals(windows, text) for text in blanked]
+    sums = [Likelihood(text.id, 0.0, sum(map(len, text.originals())), 0) for text in blanked]
+    for number in range(max(map(len, parts), default=0)):  # ids of windows differ within a round
+        here = [i for i, some in enumerate(parts) if number < len(some)]
+        made = rename_errors(run, [parts[i][number] for i in here], [blanked[i].id for i in here])
+        for i, one in zip(here, made, strict=True):
+            was = sums[i]
+            sums[i] = Likelihood(was.id, was.nats + one.nats, was.characters, was.tokens + one.tokens)
+    return sums

@@ -1,0 +1,247 @@
+"""Texts longer than the model: they are read in windows, and each carries what stands, or was filled, to its left."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TypeVar
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from .networks.checkpoints import edge_tokens
+from .networks.sizes import position_limit
+from .slots.ledger import Ledger
+from .slots.rows import PieceEncoder, to_rows
+from .text import BlankedText, DocumentError, FilledText, Written, assemble_text
+from .writers import FillTexts
+
+CARRIED = 2  # the part of a window, as 1 / CARRIED, that is kept for what stands to the left
+AHEAD = 4  # the same for what stands to the right, where that is in sight
+ATTEMPTS = 20  # to find a window that fits when its tokens are counted as a whole
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a text that fits a model, and how many of the blanks left it fills."""
+
+    text: BlankedText
+    n_blanks: int
+
+
+class Windows:
+    """Cuts texts for a model: `tokens` is how many a blank takes at least (None: as many as its original).
+
+    `sees_right` (for each token masked alone): a window shows what follows its last blank too.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        tokens: int | None,
+        sees_right: bool = False,
+    ):
+        self.tokenizer, self.tokens, self.sees_right = tokenizer, tokens, sees_right
+        self.limit, self.encode = position_limit(model), PieceEncoder(tokenizer)
+        self.n_edges = sum(map(len, edge_tokens(tokenizer)))
+
+    def fits(self, text: BlankedText) -> bool:
+        """Return whether a text fits the model as it is."""
+        if self.limit is None or not text.blanks:
+            return True
+        n_bytes = len(text.text.encode("utf-8", "replace")) + sum(text.counts or [self.tokens or 0])
+        return n_bytes + self.n_edges < self.limit or self._count(text) <= self.limit
+
+    def _count(self, text: BlankedText) -> int:
+        lengths = None if self.tokens is None else [[self.tokens] * len(text.blanks)]
+        return len(to_rows([text], self.tokenizer, None, lengths)[0].ids)
+
+    def cut(self, text: BlankedText, number: int, is_whole: bool = False) -> Window:
+        """Return the window of the first blanks of a text, the `number`-th; with `is_whole` that of all its blanks.
+
+        About half of it stands to the left of the first blank. It ends before a blank that kept words precede, where
+        there is one in its last quarter. Raises DocumentError where a blank, or all of them, do not fit.
+        """
+        room = (self.limit or 0) - self.n_edges
+        for _ in range(ATTEMPTS):
+            window = self._try(text, number, room, is_whole)
+            excess = self._count(window.text) - (self.limit or 0)
+            if excess <= 0:
+                return window
+            room -= excess
+        raise self._refusal(text)
+
+    def _refusal(self, text: BlankedText) -> DocumentError:
+        return DocumentError(
+            text.id, f"a blank does not fit a window of the model's {self.limit} tokens: make it shorter"
+        )
+
+    def _try(self, text: BlankedText, number: int, room: int, is_whole: bool) -> Window:
+        first = text.blanks[0]
+        near = range(max(0, first - room), min(len(text.words), first + room + 1))
+        costs = dict(zip(near, self._costs(text, near), strict=True))
+        start, end = _spread(near, costs, first, room)
+        if end <= first:
+            raise self._refusal(text)
+        if is_whole and text.blanks[-1] >= end:
+            raise DocumentError(
+                text.id,
+                f"its blanks do not fit one window of the model's {self.limit} tokens: take fewer at a time",
+            )
+        last = end
+        if end < len(text.words) and not is_whole:
+            if self.sees_right:
+                last = _leave_ahead(costs, first, end, room // AHEAD)
+            else:
+                last = end = _find_border(text.blanks, first, end)
+        n_blanks = sum(blank < last for blank in text.blanks)
+        return Window(self._part(text, start, end, n_blanks, number), n_blanks)
+
+    def _costs(self, text: BlankedText, near: range) -> list[int]:
+        """Return how many tokens each word takes, with what stands before it."""
+        ends = [text.words[i - 1][1] if i else 0 for i in near]
+        pieces = [text.text[end : text.words[i][1]] for end, i in zip(ends, near, strict=True)]
+        counted = [max(1, len(ids)) for ids in self.encode(pieces)]
+        slots = dict(zip(text.blanks, text.counts or [self.tokens] * len(text.blanks), strict=True))
+        return [slots.get(i) or counted[n] for n, i in enumerate(near)]
+
+    def _part(self, text: BlankedText, start: int, end: int, n_blanks: int, number: int) -> BlankedText:
+        """Return the words from `start` to before `end` as a text of its own, with the first `n_blanks` blanks."""
+        first = text.words[start][0]
+        if start and not self.encode.adds_space:
+            first = text.words[start - 1][1]
+        first = first if start else 0
+        last = text.words[end - 1][1] if end < len(text.words) else len(text.text)
+        words = [(a - first, b - first) for a, b in text.words[start:end]]
+        blanks, counts = [blank - start for blank in text.blanks[:n_blanks]], text.counts
+        name = text.id if number == 1 else f"{text.id} (window {number})"
+        return BlankedText(name, text.text[first:last], words, blanks, counts and counts[:n_blanks])
+
+
+def _spread(near: range, costs: dict[int, int], first: int, room: int) -> tuple[int, int]:
+    """Return the words of a window around the first blank: at most half before it, then what fits, then more before it."""
+
+    def reach_left(most: int) -> int:
+        sums = accumulate(costs[i] for i in reversed(range(near.start, first)))
+        return first - sum(total <= most for total in sums)
+
+    start = reach_left(room // CARRIED)
+    used = sum(costs[i] for i in range(start, first))
+    end = first + sum(used + total <= room for total in accumulate(costs[i] for i in range(first, near.stop)))
+    rest = sum(costs[i] for i in range(first, end))
+    return (min(start, reach_left(room - rest)) if end > first else start), end
+
+
+def _leave_ahead(costs: dict[int, int], first: int, end: int, most: int) -> int:
+    """Return before which word the blanks of a window end, so that about `most` tokens follow them."""
+    sums = accumulate(costs[i] for i in reversed(range(first, end)))
+    return max(first + 1, end - sum(total <= most for total in sums))
+
+
+def _find_border(blanks: list[int], first: int, end: int) -> int:
+    """Return where a window ends: before the blank of its last quarter with most kept words before it, or where it must."""
+    inside = [blank for blank in blanks if blank < end]
+    gaps = {end: end - inside[-1]}
+    for before, blank in zip(inside, inside[1:], strict=False):
+        if blank >= first + 3 * (end - first) // 4:
+            gaps[blank] = blank - before
+    return max(gaps, key=lambda border: (gaps[border], border))
+
+
+def settle(text: BlankedText, fills: list[str]) -> BlankedText:
+    """Return a text with its first blanks filled, and the others left."""
+    n = len(fills)
+    made = assemble_text(BlankedText(text.id, text.text, text.words, text.blanks[:n]), fills)
+    gone = [i for i, span in enumerate(made.spans) if span is None]
+    blanks = [blank - sum(i < blank for i in gone) for blank in text.blanks[n:]]
+    counts = text.counts and text.counts[n:]
+    return BlankedText(text.id, made.text, [span for span in made.spans if span], blanks, counts)
+
+
+@dataclass
+class _Progress:
+    """A text of several windows: what is left of it, and what was filled."""
+
+    whole: BlankedText
+    left: BlankedText
+    fills: list[str] = field(default_factory=list)
+    history: list[Written] = field(default_factory=list)
+    n_windows: int = 0
+
+    def take(self, made: FilledText, n_blanks: int) -> None:
+        """Take the fills of a window."""
+        done = 1 + max((one.pass_number for one in self.history), default=-1)
+        shift = len(self.fills)
+        self.history += [
+            one._replace(pass_number=one.pass_number + done, blank=one.blank + shift) for one in made.history
+        ]
+        self.fills += made.fills[:n_blanks]
+        self.left = settle(self.left, made.fills[:n_blanks])
+
+
+def fill_in_windows(
+    fill_texts: FillTexts, windows: Windows, blanked: list[BlankedText]
+) -> tuple[list[FilledText], Ledger]:
+    """Fill texts of any length, in rounds of one window each; a text that fits is one window.
+
+    A later window reads the fills of those before it. Raises DocumentError, by the id of the text.
+    """
+    made: dict[int, FilledText] = {}
+    long = {i: _Progress(text, text) for i, text in enumerate(blanked) if not windows.fits(text)}
+    short = [i for i in range(len(blanked)) if i not in long]
+    total = Ledger()
+    left = dict(long)
+    while short or left:
+        cut = {i: windows.cut(one.left, one.n_windows + 1) for i, one in left.items()}
+        parts = [blanked[i] for i in short] + [window.text for window in cut.values()]
+        filled, ledger = rename_errors(fill_texts, parts, [blanked[i].id for i in [*short, *cut]])
+        total = total + ledger
+        made |= zip(short, filled, strict=False)
+        for (i, window), part in zip(cut.items(), filled[len(short) :], strict=True):
+            left[i].take(part, window.n_blanks)
+            left[i].n_windows += 1
+        left, short = {i: one for i, one in left.items() if one.left.blanks}, []
+    for i, one in long.items():
+        made[i] = assemble_text(one.whole, one.fills, one.history)
+    total.documents = len(blanked)
+    return [made[i] for i in range(len(blanked))], total
+
+
+def rename_errors(run: Callable[[list[BlankedText]], T], parts: list[BlankedText], ids: list[str]) -> T:
+    """Return what `run` makes of some windows; its DocumentError names the text and not the window."""
+    try:
+        return run(parts)
+    except DocumentError as error:
+        id_of = dict(zip((part.id for part in parts), ids, strict=True))
+        problem = str(error).removeprefix(f"document {error.id}: ")
+        raise DocumentError(id_of[error.id], problem) from None
+
+
+def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
+    """Return the windows of a text whose blanks hold their originals: each shows the originals to its left."""
+    if windows.fits(text):
+        return [text]
+    left, parts = split_blanks(text), []
+    while left.blanks:
+        window = windows.cut(left, len(parts) + 1)
+        parts.append(window.text)
+        left = BlankedText(left.id, left.text, left.words, left.blanks[window.n_blanks :])
+    return parts
+
+
+def split_blanks(text: BlankedText) -> BlankedText:
+    """Return a text with its blanks cut at white space, so that a window may end inside of one."""
+    words: list[tuple[int, int]] = []
+    blanks = []
+    masked = {*text.blanks}
+    for i, (start, end) in enumerate(text.words):
+        pieces = [(start, end)]
+        if i in masked:
+            pieces, cursor = [], start
+            for piece in text.text[start:end].split():
+                cursor = text.text.index(piece, cursor)
+                pieces.append((cursor, cursor + len(piece)))
+                cursor += len(piece)
+            blanks += range(len(words), len(words) + len(pieces))
+        words += pieces
+    return BlankedText(text.id, text.text, words, blanks)
