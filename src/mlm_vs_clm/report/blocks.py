@@ -13,7 +13,7 @@ from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies, locate_results
 from . import style
-from .build import read_study, show_tables
+from .build import show_tables
 from .drawing import save, style_context
 from .evidence_table import write_evidence
 from .frames import load_frames
@@ -34,6 +34,7 @@ from .sentences import (
     summarise_corpora,
 )
 from .short_answer import write_short_blocks
+from .style import read_study
 from .tables import markdown_row
 from .utility import headline_table
 from .wording import UNSURE, at_first_measure, word_verdict

@@ -178,13 +178,6 @@ def describe_file(path: Path) -> dict:
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
 
 
-def read_study(rows: Rows) -> Study:
-    """Return what captions and commands name of a study; raises StudyError where the table `study` has no row."""
-    main, study = tidy.main_cell(rows), rows["study"].iloc[0]
-    track = "" if study["track"] == "matched" else f" track={study['track']}"
-    return Study(f"{study['scale']}{track}", main)
-
-
 def make_section(
     rows: Rows, study: Study, id: str, title: str, folder: Path, is_drawn: bool = True
 ) -> page.Section:

@@ -9,10 +9,10 @@ import pandas as pd
 
 from ..evidence.verdicts import MADE
 from . import style
-from .build import read_study
 from .drawing import Drawing
 from .overview import STARTS, list_comparisons
 from .sentences import Tables
+from .style import read_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +56,19 @@ def list_steps(studies: Mapping[str, Tables]) -> pd.DataFrame:
         return pd.DataFrame(
             columns="condition corpus study start tokens tables effect runs status direction size".split()
         )
+    return _list_rows(known, {name: STARTS[name] for name in known})
+
+
+def list_own_steps(tables: Tables) -> pd.DataFrame:
+    """Return the rows of `list_steps` of one study alone, as if it had started from an encoder, whatever it started from."""
+    return _list_rows({"": tables}, {"": ENCODER})
+
+
+def _list_rows(known: Mapping[str, Tables], starts: Mapping[str, str]) -> pd.DataFrame:
     rows = list_comparisons(known)
     rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
     rows = rows.assign(
-        start=rows["study"].map(STARTS),
+        start=rows["study"].map(starts),
         tokens=rows["study"].map({name: count_tokens(tables) for name, tables in known.items()}),
     )
     rows = rows[[step in STEPS for step in zip(rows["start"], rows["condition"], strict=True)]]
