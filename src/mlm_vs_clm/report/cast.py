@@ -39,6 +39,11 @@ class Card:
     settings: int
 
     @property
+    def is_compared(self) -> bool:
+        """Return whether the main comparisons name the arm; others stand behind "more"."""
+        return self.arm in COMPARED
+
+    @property
     def sight(self) -> list[tuple[str, str]]:
         """Return the words of the drawing of what the arm sees, and how each is drawn."""
         return SIGHT[self.role.sees]
@@ -75,8 +80,3 @@ def span(values: Iterable[float], digits: int) -> str:
     values = list(values)
     ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
     return " to ".join(dict.fromkeys(ends))
-
-
-def is_compared(card: Card) -> bool:
-    """Return whether an arm is one that the main comparisons name; others stand behind "more"."""
-    return card.arm in COMPARED

@@ -14,13 +14,15 @@ from .drawing import (
     FAINT,
     PALE,
     Drawing,
-    add_legend,
     describe_values,
     draw_alone,
     each_panel,
+    label_lines,
+    least_span,
     mark_decades,
     name_marks,
     number_marks,
+    open_up,
     panels,
 )
 from .style import Study, ordered
@@ -35,13 +37,12 @@ THOUSAND = 1e3
 PLACE = ["corpus", "scope", "metric", "budget"]
 
 
-def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> list[Drawing]:
+def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     pale = learning["excluded_because"].fillna("")
     rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
-    paired = label(curve[curve["matching"] == MATCHINGS[0]])
     return _draw(
-        rows.assign(told=[_describe_score(row, paired) for row in rows.itertuples(index=False)]),
+        rows.assign(told=[_describe_score(row) for row in rows.itertuples(index=False)]),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
         name="learning",
@@ -79,13 +80,10 @@ def _describe_place(row: Any) -> str:
     return f"{row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}"
 
 
-def _describe_score(row: Any, paired: pd.DataFrame) -> str:
-    """Return a score in words, and the paired differences of its arm at the same place."""
-    same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
-    of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
+def _describe_score(row: Any) -> str:
+    """Return a score in words."""
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    told = [f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}", *filter(None, [row.pale])]
-    return "; ".join([*told, *(describe_difference(one) for _, one in of_arm.iterrows())])
+    return "; ".join([f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}", *filter(None, [row.pale])])
 
 
 def _draw(
@@ -109,7 +107,7 @@ def _draw(
     for panel, measure, corpus in each_panel(axes, measures, corpora):
         draw(panel, measure, corpus)
         panel.label_outer()
-    add_legend(figure, looks)
+    figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
     alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
     alone, marks = draw_alone(draw, measures, corpora), list(zip(rows[series], rows["told"], strict=True))
     return [Drawing(name, title, caption, alt, figure, alone, looks, marks)]
@@ -120,6 +118,7 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
     mark_decades(panel.xaxis, THOUSAND)
     if rows["value"].min() < 0 < rows["value"].max():
         panel.axhline(0, color="#555555", linewidth=0.9)
+    ends = []
     for name, look in looks.items():
         line = rows[rows[series] == name]
         for cell in line.itertuples(index=False):
@@ -130,6 +129,10 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
         if len(line):
             gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
             panel.plot(line["budget"], line["value"], color=look["color"], alpha=alpha, gid=gid, zorder=1.5)
+            ends.append((name, float(line["value"].iloc[-1]), look["color"]))
+    if len(rows):
+        open_up(panel, least_span(str(rows["metric"].iloc[0])))
+    label_lines(panel, ends)
 
 
 def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:

@@ -180,11 +180,13 @@ def list_measures(rows: pd.DataFrame) -> list[str]:
 
 
 def enter_difference(row: pd.Series | None) -> Entry:
-    """Return a difference with its sign and its interval."""
+    """Return a difference with its sign and its interval, after the arm that is ahead where a direction is shown."""
     if row is None:
         return MISSING
     entry = enter(row, decimals_of(row["metric"]))
-    return Entry(f"+{entry.text}", entry.number) if (entry.number or 0) > 0 else entry
+    ahead = {FIRST: row["first"], SECOND: row["second"]}.get(row.get("direction"), "")
+    text = f"+{entry.text}" if (entry.number or 0) > 0 else entry.text
+    return Entry(f"{ahead} {text}".strip(), entry.number, entry.reason) if entry.number is not None else entry
 
 
 def decimals_of(metric: str) -> int:
@@ -215,19 +217,6 @@ def draw_gap(gap: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: measures down, corpora across, a point with its interval per comparison."""
     rows = gap[gap["metric"].isin([metric for _, metric in MEASURES])]  # the table also has each kind of word
     return draw_differences("gap", label(rows), study, "all")
-
-
-def draw_runs(runs: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: document BLEU above and utility below, corpora across, a point per seed and comparison."""
-    return draw_differences("runs", at_shown(label(runs)), study, "seed")
-
-
-def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: every comparison as it was run, and at equal compute where that could be read off."""
-    rows = label(equal).sort_values("value", key=lambda values: values.isna(), kind="stable")
-    rows["basis"] = rows["basis"].where(rows["basis"] == BASES[0], "equal compute")
-    rows = rows.drop_duplicates(["corpus", "comparison", "measure", "basis"])
-    return draw_differences("equal_compute", rows, study, "basis")
 
 
 def describe_difference(row: Any) -> str:

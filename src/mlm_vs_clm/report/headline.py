@@ -22,6 +22,11 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
 }
 AHEAD = {FIRST: "the masked model is {points} BLEU points ahead", SECOND: "the causal model is {points} BLEU points ahead"}
 LEVEL = "level (masked {points} BLEU, within the margin)"
+WHOLE = {  # outcome -> the sentence where all corpora have it
+    AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
+    AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
+    LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
+}
 UNDECIDED = "undecided (masked {points} BLEU, but a model is not above its word table)"
 NOT_SETTLED = "no difference shown (masked {points} BLEU)"
 
@@ -56,18 +61,24 @@ def describe_steps(steps: pd.DataFrame) -> str:
     known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
     if not known:
         return ""
-    return " ".join(_describe_step(words, rows) for words, rows in known.items())
+    told = [_describe_step(words, rows) for words, rows in known.items()]
+    runs = list(dict.fromkeys(word_runs(rows) for rows in known.values()))
+    if len(runs) == 1:
+        return f"{' '.join(f'{one}.' for one in told)} ({runs[0].capitalize()} of each model.)"
+    return " ".join(f"{one} ({word_runs(rows)})." for one, rows in zip(told, known.values(), strict=True))
 
 
 def _describe_step(words: str, rows: pd.DataFrame) -> str:
-    """Return "Against a causal model that reads both sides: masked 6.0 BLEU points ahead."; by corpus where these differ."""
+    """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ."""
     by_outcome = group_by(rows.itertuples(index=False), judge)
+    points = {outcome: _write_points(outcome, some) for outcome, some in by_outcome.items()}
+    if len(by_outcome) == 1 and (outcome := next(iter(by_outcome))) in WHOLE:
+        return WHOLE[outcome].format(points=points[outcome], other=words)
     told = [
-        f"{outcome.format(points=_write_points(outcome, some))}"
-        + (f" on {join_names(style.ordered(row.corpus for row in some))}" if len(by_outcome) > 1 else "")
+        f"{outcome.format(points=points[outcome])} on {join_names(style.ordered(row.corpus for row in some))}"
         for outcome, some in by_outcome.items()
     ]
-    return f"Against {words}: {'; '.join(told)} ({word_runs(rows)})."
+    return f"Against {words}: {'; '.join(told)}"
 
 
 def judge(row: Any) -> str:

@@ -123,6 +123,12 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
+    """Return the rows of `list_likelihoods` of one study alone, as `list_own_steps` does."""
+    rows = list_likelihoods({STUDIES[0]: tables})
+    return rows.assign(start=ENCODER)
+
+
 def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
     """Return the difference in nats per character between the sides of a condition of claim C1, a row per corpus."""
     answers = tables["answers"]

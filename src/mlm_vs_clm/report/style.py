@@ -103,7 +103,7 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; â
     "comparison": COMPARISONS,
 }
 UNITS = {"bleu": "0â€“100", "exact_match": "share"}
-MAIN_METRICS = {"document": ("rougeL", "bleu", "bertscore"), "fills": ("exact_match",)}
+MAIN_MEASURES = (("fills", "exact_match"), ("document", "bleu"))
 
 
 @dataclass(frozen=True)
@@ -204,14 +204,11 @@ def order_metrics(metrics: Iterable[str]) -> list[str]:
     return ordered((metric for metric in metrics if not metric.endswith("_gain")), METRICS)
 
 
-def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the main (scope, metric) of each scope: BERTScore of documents, exact match of fills, if measured."""
+def main_quality(scores: pd.DataFrame) -> tuple[str, str]:
+    """Return the (scope, metric) by which figures show quality: the first of MAIN_MEASURES that was measured, else any."""
     known = scores.dropna(subset="value")
-    found = []
-    for scope in ordered(known["scope"], SCOPES):
-        metrics = ordered(known.loc[known["scope"] == scope, "metric"], MAIN_METRICS.get(scope, ()))
-        found.append((scope, metrics[0]))
-    return found
+    measured = [*zip(known["scope"], known["metric"], strict=True)]
+    return ordered(measured, MAIN_MEASURES)[0]
 
 
 def ordered(values: Iterable, preferred: Iterable = ()) -> list:
