@@ -71,7 +71,7 @@ PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () =
       found.filtered = rows();
       set(find("#filter"), "");
     }
-    const name = (part) => part.getAttribute("aria-label") || part.innerText || [...(part.labels ?? [])].map((label) => label.innerText).join("");
+    const name = (part) => part.getAttribute("aria-label") || part.textContent || [...(part.labels ?? [])].map((label) => label.innerText).join("");
     found.unnamed = all("button, a, input, select, summary, [role=region], [role=group], [role=img]", page).filter((part) => !name(part).trim()).map((part) => part.outerHTML.slice(0, 120));
     found.doubled = all("[id]", page).map((part) => part.id).filter((id, i, ids) => ids.indexOf(id) !== i);
     if (window.axe) {
@@ -99,9 +99,14 @@ def read_axe():
 def visit(page, folder, scheme):
     """Return what the probe finds in the page at each of WIDTHS; its console has to stay empty."""
     probe = folder / f"probe-{scheme}.html"
-    probe.write_text(PROBE % (FRAMES.format(page=page.as_uri()), read_axe().replace("</script", "<\\/script")))
+    probe.write_text(
+        PROBE % (FRAMES.format(page=page.as_uri()), read_axe().replace("</script", "<\\/script"))
+    )
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    command += [f"--user-data-dir={folder / scheme}", f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}"]
+    command += [
+        f"--user-data-dir={folder / scheme}",
+        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
+    ]
     command += ["--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", probe.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "CONSOLE" not in done.stderr, done.stderr[-2000:]
@@ -117,7 +122,7 @@ def check(seen, scheme):
         assert 15 < len(one["first"].split()) < 120
         assert one["columns"] <= 8
         assert one["unnamed"] == [] and one["doubled"] == []
-        assert one.get("axe", []) == []
+        assert one.get("axe") == ([] if read_axe() else None)
         arm, told = one["tip"]
         assert arm in one["cards"] and told.startswith(f"{arm} (") and len(told) > 40
 

@@ -109,7 +109,9 @@ def make_page(folder: Path) -> None:
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=panels_shown,
         verdicts=verdict_cards.list_verdicts(rows, claims, study),
-        not_asked=[] if specs else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked["claim"]}],
+        not_asked=[]
+        if specs
+        else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked["claim"]}],
         sections=[page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)), *made],
         data_cards=frames.cards,
         signatures=page.list_signatures(rows["scores"]),

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
+
 from ..evidence.tables import over_seeds
 from . import style
 from .roles import FAMILIES, Role, base_of, find_role
 from .style import Study
 
 SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at most one gap is being filled
-    "both": [("The captain", ""), ("___", "gap"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
+    "both": [("The captain", ""), ("___", "hole"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
     "left": [("The captain", ""), ("sees", "own"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
     "true left": [("The captain", ""), ("saw", "original"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
     "leaky": [("The captain", ""), ("saw", "original"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
@@ -26,7 +27,17 @@ IN_WORDS = {
     "nothing": "sees nothing",
 }
 MEASURES = {"bleu": "document", "exact_match": "fills"}
-COMPARED = ("mlm", "clm", "infill", "seq2seq_kept", "mlm_leaky", "mlm_left", "clm_noised", "bigram_both", "bigram_left")
+COMPARED = (
+    "mlm",
+    "clm",
+    "infill",
+    "seq2seq_kept",
+    "mlm_leaky",
+    "mlm_left",
+    "clm_noised",
+    "bigram_both",
+    "bigram_left",
+)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,9 @@ def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
             rows=[
                 (*map(enter_key, KEYS, line), *enter_cost(found[line])) for line in order_lines(main, KEYS)
             ],
-            command=command_for_cells("generate", study.scale, main.assign(strategy=study.main[0], ratio=study.main[1])),
+            command=command_for_cells(
+                "generate", study.scale, main.assign(strategy=study.main[0], ratio=study.main[1])
+            ),
         )
     ]
 
@@ -118,8 +120,16 @@ def draw_costs(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     mark_decades(axes.xaxis, GIGA)
     floors = panel[(panel["cost"] == 0) & panel["arm"].isin([*looks])]
     if len(floors):
-        axes.axhspan(floors["value"].min(), floors["value"].max(), color=style.COLOURS[TABLE], alpha=0.13, linewidth=0)
-        axes.annotate("word tables", (0.01, floors["value"].max()), xycoords=("axes fraction", "data"), fontsize=8, va="bottom")
+        axes.axhspan(
+            floors["value"].min(), floors["value"].max(), color=style.COLOURS[TABLE], alpha=0.13, linewidth=0
+        )
+        axes.annotate(
+            "word tables",
+            (0.01, floors["value"].max()),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            va="bottom",
+        )
     for arm, look in looks.items():
         cells = panel[(panel["arm"] == arm) & (panel["cost"] > 0)]
         draw_points(axes, cells, "cost", "value", look)

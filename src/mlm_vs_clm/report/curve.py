@@ -83,7 +83,12 @@ def _describe_place(row: Any) -> str:
 def _describe_score(row: Any) -> str:
     """Return a score in words."""
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    return "; ".join([f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}", *filter(None, [row.pale])])
+    return "; ".join(
+        [
+            f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}",
+            *(["decides nothing: not above its word table"] if row.pale else []),
+        ]
+    )
 
 
 def _draw(
@@ -109,7 +114,7 @@ def _draw(
         panel.label_outer()
     figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
     alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
-    alone, marks = draw_alone(draw, measures, corpora), list(zip(rows[series], rows["told"], strict=True))
+    alone, marks = draw_alone(draw, measures[:1], corpora), list(zip(rows[series], rows["told"], strict=True))
     return [Drawing(name, title, caption, alt, figure, alone, looks, marks)]
 
 
@@ -125,7 +130,7 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
             faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
             point, part = name_marks(cell)
             panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=part, **faint)
-            panel.plot(cell.budget, cell.value, marker=look["marker"], gid=point, **faint)
+            panel.plot(cell.budget, cell.value, marker=look["marker"], linestyle="none", gid=point, **faint)
         if len(line):
             gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
             panel.plot(line["budget"], line["value"], color=look["color"], alpha=alpha, gid=gid, zorder=1.5)

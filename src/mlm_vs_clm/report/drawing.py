@@ -121,6 +121,7 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
 
     svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
     svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
+    svg = share_markers(svg)
     ids: dict[str, str] = {}
     svg = re.sub(
         r'(id="|url\(#|href="#)([^")]*)',
@@ -130,6 +131,19 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
     svg = re.sub(r'^<svg[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
     width = figure.get_figwidth() * 72  # the units of the SVG
     return Markup(svg.replace("<svg", f'<svg style="--width:{width:g}px"', 1))  # noqa: S704 - made by matplotlib
+
+
+def share_markers(svg: str) -> str:
+    """Return an SVG that defines each marker once: matplotlib repeats it for every point that is drawn alone."""
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+
+    def define(made: re.Match) -> str:
+        same[made[1]] = first.setdefault(made[2], made[1])
+        return made[0] if same[made[1]] == made[1] else ""
+
+    svg = re.sub(r'<defs><path id="([^"]*)"([^>]*)></defs>', define, svg)
+    return re.sub(r'(?<=href="#)[^"]*', lambda use: same.get(use[0], use[0]), svg)
 
 
 def shorten(tag: str) -> str:
@@ -222,7 +236,13 @@ def label_lines(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
     for name, height, colour in sorted(ends, key=lambda end: end[1]):
         placed = max((height - low) / (high - low), placed + gap)
         axes.annotate(
-            name, (1.02, placed), xycoords="axes fraction", color=colour, fontsize=8.5, va="center", annotation_clip=False
+            name,
+            (1.02, placed),
+            xycoords="axes fraction",
+            color=colour,
+            fontsize=8.5,
+            va="center",
+            annotation_clip=False,
         )
 
 

@@ -20,7 +20,10 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "both contexts": "a causal model that reads both sides",
     "no leak": "what the paper calls causal",
 }
-AHEAD = {FIRST: "the masked model is {points} BLEU points ahead", SECOND: "the causal model is {points} BLEU points ahead"}
+AHEAD = {
+    FIRST: "the masked model is {points} BLEU points ahead",
+    SECOND: "the causal model is {points} BLEU points ahead",
+}
 LEVEL = "level (masked {points} BLEU, within the margin)"
 WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
@@ -42,7 +45,11 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
     each = "each model" if trainings == 1 else "the deciding models"
     size = f"{word_number(trainings).capitalize()} training{'s' * (trainings > 1)} of {each}, {word_tokens(count_tokens(tables))} tokens"
     track = str(tables["study"].iloc[0]["track"])
-    return size if track in ("matched", "runs", "short_runs") else f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
+    return (
+        size
+        if track in ("matched", "runs", "short_runs")
+        else f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
+    )
 
 
 def ask(about: Mapping[str, Any]) -> str:
@@ -94,4 +101,6 @@ def _write_points(outcome: str, rows: list[Any]) -> str:
     effects = [row.effect for row in rows]
     if outcome in AHEAD.values():
         return span([abs(effect) for effect in effects])
-    return " to ".join(dict.fromkeys(f"{effect:+.1f}".replace("-0.0", "0.0") for effect in (min(effects), max(effects))))
+    return " to ".join(
+        dict.fromkeys(f"{effect:+.1f}".replace("-0.0", "0.0") for effect in (min(effects), max(effects)))
+    )

@@ -34,7 +34,16 @@ COMPETENCE = (
     "by the third edition of the rules also where the lead is a tenth of the floor; the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
-ANSWER_COLUMNS = ("claim, condition", "corpus", "compared", "measure", "difference", "ahead", "size", "trainings")
+ANSWER_COLUMNS = (
+    "claim, condition",
+    "corpus",
+    "compared",
+    "measure",
+    "difference",
+    "ahead",
+    "size",
+    "trainings",
+)
 COMPETENCE_COLUMNS = ("arm", "corpus", "blanks", "value", "floor", "arm minus floor", "outcome", "reason")
 BENCH_COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 BENCH = (
@@ -189,7 +198,11 @@ def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
 def enter_answer(row: Any) -> tuple[Entry, ...]:
     """Return one row of the answers."""
     sides = _name_side(row, "first"), _name_side(row, "second")
-    ahead = {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown") if row.status == MADE else SILENT[row.status]
+    ahead = (
+        {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown")
+        if row.status == MADE
+        else SILENT[row.status]
+    )
     return (
         Entry(f"{row.claim}, {row.condition}"),
         Entry(row.corpus),
@@ -206,7 +219,9 @@ def _name_side(row: Any, side: str) -> str:
     """Return an arm, with its masking where the two sides differ in it."""
     arm, strategy, ratio = (getattr(row, f"{side}_{name}") for name in ("arm", "strategy", "ratio"))
     is_same = (row.first_strategy, row.first_ratio) == (row.second_strategy, row.second_ratio)
-    return arm if is_same or not isinstance(strategy, str) or not strategy else f"{arm} at {strategy} {ratio:g}"
+    return (
+        arm if is_same or not isinstance(strategy, str) or not strategy else f"{arm} at {strategy} {ratio:g}"
+    )
 
 
 def enter_interval(value: float, low: float, high: float) -> Entry:

@@ -193,7 +193,9 @@ def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict], x: str) 
     floors = panel[[is_floor(arm) for arm in panel["arm"]]].groupby(x)["value"].agg(["min", "max"])
     ends = []
     if len(floors) > 1:
-        axes.fill_between(floors.index, floors["min"], floors["max"], color=style.COLOURS[TABLE], alpha=0.13, linewidth=0)
+        axes.fill_between(
+            floors.index, floors["min"], floors["max"], color=style.COLOURS[TABLE], alpha=0.13, linewidth=0
+        )
         ends.append(("word tables", float(floors["max"].iloc[-1]), style.COLOURS[TABLE]))
     for arm, look in looks.items():
         line = panel[panel["arm"] == arm].sort_values(x)

@@ -14,6 +14,7 @@ from .style import Study
 
 PAIR = ("mlm", "clm")  # the arms that an example opens with
 SHOWN = 9  # arms of an example
+DOCUMENTS = 2  # of a corpus and a masking
 DIALLED = 7  # arms of the dial
 NAMED = 6  # first words of a document that name it
 TABLES = ("bigram_both", "ngram_both")  # word tables that a lead is over
@@ -36,6 +37,8 @@ def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
     other letters, else its text. An arm that writes the whole text anew has its text in `texts`.
     """
     ranked = sorted(examples, key=lambda one: (one["corpus"], one["document"]))
+    places = [(one["corpus"], one["ratio"]) for one in ranked]
+    ranked = [one for n, one in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
     shown = choose_arms({arm for one in ranked for arm in one["arms"]}, SHOWN)
     return [_make_example(one, shown) for one in ranked]
 
@@ -121,7 +124,9 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
 
 def _subtract(found: dict, corpus: str, arm: str, ratio: float) -> list[float] | None:
     """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
-    tables = [found[corpus, table, ratio, "bleu"][0] for table in TABLES if (corpus, table, ratio, "bleu") in found]
+    tables = [
+        found[corpus, table, ratio, "bleu"][0] for table in TABLES if (corpus, table, ratio, "bleu") in found
+    ]
     cell = found.get((corpus, arm, ratio, "bleu"))
     if not tables or cell is None or arm in TABLES:
         return None
@@ -132,5 +137,3 @@ def _round(values: Sequence[float] | None, digits: int) -> list[float | None] | 
     if values is None:
         return None
     return [None if pd.isna(value) else round(float(value), digits) for value in values]
-
-

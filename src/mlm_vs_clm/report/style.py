@@ -12,7 +12,12 @@ from ..masking import STRATEGIES
 from ..tasks import TASKS
 from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
-COLOURS = {MASKED: "#0072B2", CAUSAL: "#D55E00", TABLE: "#00795A", CONTROL: "#000000"}  # safe for colour-blind readers
+COLOURS = {
+    MASKED: "#0072B2",
+    CAUSAL: "#D55E00",
+    TABLE: "#00795A",
+    CONTROL: "#000000",
+}  # safe for colour-blind readers
 MARKERS = {  # arms of one family differ in their marker; those with the first line style are the main ones
     "mlm": "o",
     "mlm_leaky": "s",
@@ -153,7 +158,9 @@ def series_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
         is_arm = base_of(name) in load_roles()
         colour = COLOURS[find_role(name).family] if is_arm else TONES[number % len(TONES)]
         turn, place = divmod(number, len(SPARE_MARKERS))
-        looks[name] = {"color": colour, "marker": SPARE_MARKERS[place]} | ({"fillstyle": "none"} if turn % 2 else {})
+        looks[name] = {"color": colour, "marker": SPARE_MARKERS[place]} | (
+            {"fillstyle": "none"} if turn % 2 else {}
+        )
     return looks
 
 

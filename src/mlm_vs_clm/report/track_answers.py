@@ -47,7 +47,11 @@ def answer_dial(tables: Tables) -> str:
     told = [f"trained at {ratio:.0%} is best at {where}" for ratio, where in by_training.items()]
     main = at_ratio(cells, style.read_study(tables).main[1])
     costs = [_lose_by_mixing(main, *ends) for ends in (("hybrid_masked", 1.0), ("hybrid_causal", 0.0))]
-    mixed = f" A network that learns both, half of its batches masked, loses {join_names(costs)} in exact match." if all(costs) else ""
+    mixed = (
+        f" A network that learns both, half of its batches masked, loses {join_names(costs)} in exact match."
+        if all(costs)
+        else ""
+    )
     return f"By exact match, a masked model {'; '.join(told)} of words hidden.{mixed}"
 
 
@@ -73,7 +77,9 @@ def answer_orders(tables: Tables) -> str:
     values = exact.set_index("arm")["value"]
     lengths = {"one": "one token a word", "free": "lengths left to the model"}
     known = [
-        f"{words} {values[f'mlm length={name}']:.3f}" for name, words in lengths.items() if f"mlm length={name}" in values
+        f"{words} {values[f'mlm length={name}']:.3f}"
+        for name, words in lengths.items()
+        if f"mlm length={name}" in values
     ]
     told = f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(known)}." if known else ""
     return f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{told}"
@@ -89,7 +95,11 @@ def answer_repetition(tables: Tables) -> str:
     if ahead.empty:
         return f"Undecided: in {len(rows) - len(able)} of {len(rows)} comparisons a model is not above its word table."
     tokens = span_tokens(ahead["scale.training.unique_tokens"])
-    where = "nowhere" if causal.empty else f"with {span_tokens(causal['scale.training.unique_tokens'])} unique tokens"
+    where = (
+        "nowhere"
+        if causal.empty
+        else f"with {span_tokens(causal['scale.training.unique_tokens'])} unique tokens"
+    )
     return (
         f"The masked model is ahead with {tokens} unique tokens (exact match {span(ahead['value'], 3)} higher), the causal "
         f"model {where}. In {len(rows) - len(able)} of "
@@ -104,7 +114,9 @@ def answer_repetition_claim(tables: Tables) -> str:
         return ""
     told = [
         f"{row.value:+.1f} with {row.tokens:,.0f} unique tokens" + " (decides nothing)" * (row.status != MADE)
-        for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"}).sort_values("tokens").itertuples()
+        for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"})
+        .sort_values("tokens")
+        .itertuples()
     ]
     return f"Masked minus what the paper calls causal, in BLEU: {join_names(told)}, each trained on equally many tokens in all."
 
@@ -141,12 +153,18 @@ def answer_temperature(tables: Tables) -> str:
             continue
         leads = masked - causal
         side = "the masked model" if leads.min() > 0 else "the causal model" if leads.max() < 0 else ""
-        words = f"{side} restores {span(abs(leads), 3)} more of the words" if side else f"they cross ({leads.min():+.3f} to {leads.max():+.3f})"
+        words = (
+            f"{side} restores {span(abs(leads), 3)} more of the words"
+            if side
+            else f"they cross ({leads.min():+.3f} to {leads.max():+.3f})"
+        )
         told.append(f"with {ratio:.0%} hidden {words}")
     if not told:
         return ""
     text = "; ".join(told)
-    return f"At the same diversity (distinct-1 of the fills), {text}; read off both lines, without an interval."
+    return (
+        f"At the same diversity (distinct-1 of the fills), {text}; read off both lines, without an interval."
+    )
 
 
 def answer_domains(tables: Tables) -> str:

@@ -6,7 +6,6 @@ from ..training.objectives import OBJECTIVES
 from .style import Study, ordered
 from .tables import Table, command_for_cells, enter_number, enter_words, list_choices
 
-
 NUMBERS = {
     "step": "{:,.0f}",
     "tokens_seen": "{:,.0f}",

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from ..evidence.equal_compute import BASES
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, SECOND
 from . import style
@@ -49,11 +47,11 @@ def judge_cost(tables: Tables) -> list[VerdictCard]:
     if rows.empty:
         return []
     times = rows["flops_first"] / rows["flops_second"]
-    verdict = "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
-    first, second = rows.iloc[0][["first", "second"]]
-    why = (
-        f"Floating-point operations a document, {first} over {second}. The pace is a setting: fewer passes cost less."
+    verdict = (
+        "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
     )
+    first, second = rows.iloc[0][["first", "second"]]
+    why = f"Floating-point operations a document, {first} over {second}. The pace is a setting: fewer passes cost less."
     return [VerdictCard("Cost", verdict, format_range(times), why, section="cost")]
 
 
@@ -75,14 +73,24 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     elif FIRST in sides or SECOND in sides:
         ahead = {side: [row.corpus for row in made if row.direction == side] for side in (FIRST, SECOND)}
         both = ahead[FIRST] and ahead[SECOND]
-        word = "it depends" if both or len(ahead[FIRST] + ahead[SECOND]) < len(made) else ("masked" if ahead[FIRST] else "causal") + " better"
-        told = [f"Text of {name} is better on {join_names(where)}" for name, where in ((first, ahead[FIRST]), (second, ahead[SECOND])) if where]
+        word = (
+            "it depends"
+            if both or len(ahead[FIRST] + ahead[SECOND]) < len(made)
+            else ("masked" if ahead[FIRST] else "causal") + " better"
+        )
+        told = [
+            f"Text of {name} is better on {join_names(where)}"
+            for name, where in ((first, ahead[FIRST]), (second, ahead[SECOND]))
+            if where
+        ]
         why = f"{'; '.join(told)}, on the same test units."
     else:
         word = "equal" if all(row.size == INSIDE for row in made) else "no difference shown"
         why = f"Text of {first} against text of {second}, on the same test units."
     values = [row.value for row in made] or list(rows["value"])
-    number = " to ".join(dict.fromkeys(f"{end:+.3f}".replace("-0.000", "0.000") for end in (min(values), max(values))))
+    number = " to ".join(
+        dict.fromkeys(f"{end:+.3f}".replace("-0.000", "0.000") for end in (min(values), max(values)))
+    )
     return [VerdictCard("Training data", word, number, why, lines, "utility")]
 
 
