@@ -49,18 +49,17 @@ SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tab
     "cost": (("ledger", "equal_compute"), sentences.describe_costs),
     "correlation": (("correlation",), sentences.describe_decisions),
 }
-FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
+FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section ("": a file for docs, not on the page), tables, function
     "learning": ("curve", ("learning",), curve.draw_learning),
-    "curve": ("curve", ("curve",), curve.draw_curve),
+    "curve": ("", ("curve",), curve.draw_curve),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
-    "gap": ("", ("gap",), differences.draw_gap),  # for docs; the ladder stands for it on the page
+    "gap": ("", ("gap",), differences.draw_gap),
     "cost": ("cost", ("scores", "ledger"), cost.draw_cost_against_quality),
-    "correlation": ("correlation", ("correlation",), correlation.draw_coefficients),
+    "correlation": ("", ("correlation",), correlation.draw_coefficients),
     "utility": ("correlation", ("scores", "downstream"), utility.draw_quality_against_utility),
 }
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
     "curve": ("curve", ("curve",), curve.curve_table),
-    "learning": ("curve", ("learning",), curve.learning_table),
     "quality": ("quality", ("scores",), quality.quality_tables),
     "gap": ("quality", ("gap",), differences.gap_table),
     "runs": ("quality", ("runs",), differences.run_table),
@@ -94,6 +93,10 @@ def make_page(folder: Path) -> None:
     answer = headline.answer_question(rows)
     rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
+    if not specs:
+        for name, (section, *_) in FIGURES.items():
+            if not section:
+                draw(name, rows, folder / "figures")
     made = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
     claims = outcomes.list_claims(asked, rows["answers"])

@@ -26,7 +26,7 @@ from .drawing import (
     panels,
 )
 from .style import Study, ordered
-from .tables import Table, command_for_report, enter, enter_key, enter_number, order_lines
+from .tables import Table, command_for_report, enter, enter_key, order_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,46 +176,3 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
 def found_metric(found: dict, line: tuple) -> str:
     """Return the metric of a line of the table."""
     return next(row["metric"] for key, row in found.items() if key[:-1] == line)
-
-
-def learning_table(learning: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table: what each arm scored at each budget, and how often its training had read the corpus."""
-    if learning.empty:
-        return []
-    keys, metrics = ["corpus", "arm", "budget"], style.order_metrics(learning["metric"])
-    lines = order_lines(learning, keys)
-    cells = {
-        (row.corpus, row.arm, row.budget, row.metric): row
-        for row in learning.groupby([*keys, "metric"])
-        .mean(numeric_only=True)
-        .assign(reason="")
-        .reset_index()
-        .itertuples()
-    }
-    counted = ("tokens_seen", "tokens_predicted", "passes")
-    body = []
-    for line in lines:
-        some = next(cells[(*line, metric)] for metric in metrics if (*line, metric) in cells)
-        body.append(
-            (
-                *map(enter_key, keys, line),
-                *(
-                    enter_number(getattr(some, name), "{:,.2f}" if name == "passes" else "{:,.0f}")
-                    for name in counted
-                ),
-                *(
-                    enter(cells.get((*line, metric)), 3 if metric == "exact_match" else 1)
-                    for metric in metrics
-                ),
-            )
-        )
-    return [
-        Table(
-            name="learning",
-            title="Scores along the training curve",
-            caption=f"{study.describe_main()}. Passes: how often the training had read the corpus that is filled.",
-            header=[*keys, *(name.replace("_", " ") for name in counted), *map(style.name_metric, metrics)],
-            rows=body,
-            command=command_for_report(study.scale),
-        )
-    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from .rendering import is_numeric, letter_of
 from .tables import DASH, Entry, Table
 
-MOST = 8  # columns
+MOST, LEAST = 8, 6  # columns of a table, of one of many alike
 FIRST = {  # the start of a table's name -> columns that stand before others
     "quality": ("arm", "BLEU", "ROUGE-L", "METEOR", "BERTScore", "exact match", "nats per character (lower is better)"),
     "cost": ("corpus", "arm", "order", "passes", "GFLOPs", "seconds", "tokens filled", "peak memory (MB)"),
@@ -46,14 +46,14 @@ def fit(table: Table) -> Sheet | None:
     varied = [place for place in columns if place not in same] or columns
     wanted = next((names for name, names in FIRST.items() if table.name.startswith(name)), ())
     ranked = sorted(varied, key=lambda place: (_rank(table.header[place], wanted), place))
-    kept = sorted(ranked[:MOST], key=lambda place: (_rank(table.header[place], wanted), place))
+    kept = ranked[: LEAST if table.name.startswith("quality") else MOST]
     body = [tuple(row[place] for place in kept) for row in rows]
     shown = replace(table, header=[table.header[place] for place in kept], rows=body)
     return Sheet(
         shown,
         numeric=[n + 1 for n in range(len(kept)) if is_numeric(shown, n)],
         shared=[(table.header[place], rows[0][place].text) for place in same if place not in kept],
-        left_out=[table.header[place] for place in ranked[MOST:]],
+        left_out=[table.header[place] for place in ranked[len(kept) :]],
     )
 
 

@@ -38,6 +38,7 @@ MARKERS = {  # arms of one family differ in their marker; those with the first l
 SOLID = ("mlm", "clm", "infill", "bigram_both", "bigram_left")
 TONES = ("#1b1b1b", "#6b6b6b", "#a0a0a0")  # of series that are no arms
 SPARE_MARKERS = ("o", "s", "^", "D", "P", "v", "<", "d", ">", "p", "X", "*", "h", "8", "H")
+OTHER_MARKERS = ("h", "8", "1", "2", "3", "4", "|", "_")  # of arms that MARKERS does not name
 ARMS = tuple(MARKERS)
 REFERENCES = {
     "real": "real (upper reference)",
@@ -137,7 +138,7 @@ def read_study(tables: Mapping[str, pd.DataFrame]) -> Study:
 
 def looks(arms: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return matplotlib's colour, marker and line style per arm: the colour of its family, a marker of its own."""
-    arms, spare = list(arms), cycle(SPARE_MARKERS)
+    arms, spare = list(arms), cycle(OTHER_MARKERS)
     return {
         arm: {
             "color": COLOURS[find_role(arm).family],
