@@ -1,130 +1,171 @@
-"""The page in a browser, where one is installed: what it shows, at two widths, and what it does when asked."""
+"""Every page in a browser, where one is installed: at two widths, light and dark, its parts used as a reader would."""
 
 import html
 import json
 import shutil
 import subprocess
+from importlib.util import find_spec
+from pathlib import Path
 
-import pandas as pd
 import pytest
 from committed import mark_slow
 
 from mlm_vs_clm.files import ROOT, list_studies
-from mlm_vs_clm.report.outcomes import keep_asked
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
-WIDTHS = (320, 1280)
+WIDTHS = (400, 1280)
+SCHEMES = {"light": "1", "dark": "0"}
 FRAMES = "".join(f'<iframe src="{{page}}" width="{width}" height="800"></iframe>' for width in WIDTHS)
-PROBE = """<!DOCTYPE html><body>%s<script>onload = () => {
-  const [narrow, wide] = [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow);
-  const page = wide.document, shown = (part) => part.getClientRects().length > 0;
-  const find = (query) => [...page.querySelectorAll(query)];
+PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () => {
+  const windows = [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow);
+  const all = (query, inside) => [...inside.querySelectorAll(query)], shown = (part) => part.getClientRects().length > 0;
   const set = (field, value) => {
-    field[field.type === "checkbox" ? "checked" : "value"] = value;
-    field.dispatchEvent(new wide.Event("input", { bubbles: true }));
+    field.value = value;
+    field.dispatchEvent(new field.ownerDocument.defaultView.Event("input", { bubbles: true }));
   };
-  const found = { widths: [narrow, wide].map((one) => [one.innerWidth, one.document.documentElement.scrollWidth]) };
-  found.text = page.body.innerText;
-  const read = (one) => one.document.querySelector("#answers") || one.document.querySelector("#panels");
-  found.answers = [narrow, wide].map((one) => read(one).innerText);
-  const answers = page.querySelector("#answers"), figure = page.querySelector(".first figure");
-  found.first = [answers, figure].map((part) => part && part.getBoundingClientRect().top);
-  const point = figure && figure.querySelector(".point");
-  if (point) {
-    point.focus();
-    found.tip = page.querySelector("#tip").innerText;
-    const box = figure.querySelector("[name=series]"), of = () => find(`[data-series="${box.value}"]`).filter((one) => figure.contains(one));
-    found.series = [of().some(shown), (set(box, false), of().some(shown))];
-    set(box, true);
-  }
-  const choice = page.querySelector("select[name=document]");
-  if (choice) {
-    set(choice, "2");
-    found.documents = find("details[data-document]").filter(shown).map((one) => one.dataset.document);
-  }
-  const table = page.querySelector("table.sortable"), head = table.querySelector("th.n button") || table.querySelector("th button");
-  const column = head.closest("th").cellIndex;
-  found.sorted = [1, 2].map(() => {
-    head.click();
-    return [head.closest("th").getAttribute("aria-sort"), [...table.tBodies[0].rows].map((row) => row.cells[column].innerText)];
-  });
-  const rows = () => find(".sortable tbody tr").filter(shown).map((row) => row.innerText.toLowerCase());
-  found.rows = rows().length;
-  set(page.querySelector("#filter"), "mlm bleu");
-  found.filtered = rows();
-  document.body.textContent = JSON.stringify(found);
+  const visit = async (view) => {
+    const page = view.document, find = (query) => page.querySelector(query), found = {};
+    const overflow = () => page.documentElement.scrollWidth - view.innerWidth;
+    found.dark = view.matchMedia("(prefers-color-scheme: dark)").matches;
+    found.overflow = [overflow()];
+    found.first = find("#answer").innerText;
+    found.top = find("figure")?.getBoundingClientRect().top;
+    found.cards = all(".card", page).map((card) => card.dataset.arm);
+    const arm = all("main a.arm", page).find(shown);
+    if (arm) {
+      arm.focus();
+      found.tip = [arm.textContent, find("#tip").innerText];
+      arm.blur();
+    }
+    if (find(".explorer")) {
+      const read = () => find(".explorer").innerText;
+      found.gaps = all(".gap", page).map((gap) => [gap.getAttribute("aria-label"), gap.children.length]);
+      const before = read();
+      find("[data-step='1']").click();
+      found.turned = read() !== before;
+    }
+    const form = find("form.dial");
+    if (form) {
+      const ratio = form.elements.ratio;
+      found.dial = [ratio.min, ratio.max].map((value) => (set(ratio, value), [form.querySelector("output").textContent, find(".dialled").innerText]));
+      found.state = view.location.hash;
+    }
+    for (const details of all("main details", page)) details.open = true;
+    await new Promise((done) => setTimeout(done, 50));
+    found.overflow.push(overflow());
+    found.columns = Math.max(0, ...all("details.table thead tr", page).map((row) => row.cells.length));
+    const head = find("table.sortable th:nth-child(2) button");
+    if (head) {
+      const body = head.closest("table").tBodies[0];
+      found.sorted = [1, 2].map(() => {
+        head.click();
+        return [head.closest("th").getAttribute("aria-sort"), [...body.rows].map((row) => row.cells[1].innerText)];
+      });
+      view.URL.createObjectURL = (made) => ((found.csv = made.size), "about:blank");
+      view.HTMLAnchorElement.prototype.click = () => {};
+      find(".csv").click();
+      const rows = () => all(".sortable tbody tr", page).filter(shown).map((row) => row.innerText.toLowerCase());
+      found.rows = rows().length;
+      set(find("#filter"), "mlm");
+      found.filtered = rows();
+      set(find("#filter"), "");
+    }
+    const name = (part) => part.getAttribute("aria-label") || part.textContent || [...(part.labels ?? [])].map((label) => label.innerText).join("");
+    found.unnamed = all("button, a, input, select, summary, [role=region], [role=group], [role=img]", page).filter((part) => !name(part).trim()).map((part) => part.outerHTML.slice(0, 120));
+    found.doubled = all("[id]", page).map((part) => part.id).filter((id, i, ids) => ids.indexOf(id) !== i);
+    if (window.axe) {
+      view.eval(document.scripts[0].textContent);
+      const { violations } = await view.axe.run(page, { runOnly: ["wcag2a", "wcag2aa", "best-practice"] });
+      found.axe = violations.filter((one) => one.impact === "critical" || one.impact === "serious").map((one) => [one.impact, one.id, one.nodes.length, one.nodes[0].html.slice(0, 160)]);
+    }
+    return found;
+  };
+  const told = [];
+  for (const view of windows) told.push(await visit(view));
+  document.body.textContent = JSON.stringify(told);
 }</script></body>"""
 STUDIES = list_studies(ROOT / "results")
 
 pytestmark = pytest.mark.skipif(not BROWSER, reason=f"no browser: none of {', '.join(NAMES)} is installed")
 
 
-def visit(page, folder, *options):
-    """Return what the probe finds in the page, whose console has to stay empty."""
-    probe = folder / "probe.html"
-    probe.write_text(PROBE % FRAMES.format(page=page.as_uri()))
+def read_axe():
+    """Return the source of axe-core, which checks accessibility, "" where its package is not installed."""
+    package = find_spec("axe_core_python")
+    return Path(package.origin).with_name("axe.min.js").read_text() if package else ""
+
+
+def visit(page, folder, scheme):
+    """Return what the probe finds in the page at each of WIDTHS; its console has to stay empty."""
+    probe = folder / f"probe-{scheme}.html"
+    probe.write_text(
+        PROBE % (FRAMES.format(page=page.as_uri()), read_axe().replace("</script", "<\\/script"))
+    )
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
     command += [
-        f"--user-data-dir={folder / 'profile'}",
-        "--enable-logging=stderr",
-        "--virtual-time-budget=5000",
+        f"--user-data-dir={folder / scheme}",
+        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
     ]
-    command += [*options, "--dump-dom", probe.as_uri()]
+    command += ["--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", probe.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "CONSOLE" not in done.stderr, done.stderr[-2000:]
     body = done.stdout.partition("<body>")[2].partition("</body>")[0]
     return json.loads(html.unescape(body))
 
 
-@pytest.fixture(scope="module")
-def seen(report, tmp_path_factory):
-    return visit(report / "report.html", tmp_path_factory.mktemp("browser"))
+def check(seen, scheme):
+    """Check what holds of every page."""
+    assert all(one["dark"] == (scheme == "dark") for one in seen)
+    assert all(max(one["overflow"]) <= 0 for one in seen), [one["overflow"] for one in seen]
+    for one in seen:
+        assert 15 < len(one["first"].split()) < 120
+        assert one["columns"] <= 8
+        assert one["unnamed"] == [] and one["doubled"] == []
+        assert one.get("axe") == ([] if read_axe() else None)
+        arm, told = one["tip"]
+        assert arm in one["cards"] and told.startswith(f"{arm} (") and len(told) > 40
 
 
-def test_no_width_scrolls_the_page_sideways(seen):
-    assert [inner for inner, _ in seen["widths"]] == list(WIDTHS)
-    assert all(scroll <= inner for inner, scroll in seen["widths"])
+@pytest.fixture(scope="module", params=SCHEMES)
+def seen(report, tmp_path_factory, request):
+    return request.param, visit(report / "report.html", tmp_path_factory.mktemp("browser"), request.param)
 
 
-def test_the_question_its_answers_and_the_figure_are_on_the_first_screen(seen):
-    assert "better training data?" in seen["text"] and "Scores against training tokens" in seen["text"]
-    assert all(top < 400 for top in seen["first"])
-    assert all(
-        "known length" in told and "mlm ahead, outside the margin: abstracts" in told
-        for told in seen["answers"]
-    )
+def test_a_page_fits_its_width_and_names_its_parts(seen):
+    check(seen[1], seen[0])
 
 
-def test_a_point_tells_its_numbers_and_a_series_can_be_left_out(seen):
-    assert "tokens" in seen["tip"] and "n 150" in seen["tip"] and "p 0.01" in seen["tip"]
-    assert seen["series"] == [True, False]
+def test_the_answer_and_the_first_figure_are_on_the_first_screen(seen):
+    for one in seen[1]:
+        assert "BLEU points ahead of a causal model" in one["first"]
+        assert one["top"] < 700
 
 
-def test_one_document_is_shown_at_a_time(seen):
-    assert seen["documents"] == ["2"]
+def test_each_gap_shows_what_two_arms_wrote_and_the_next_document_follows(seen):
+    for one in seen[1]:
+        label, parts = one["gaps"][0]
+        assert label == "gap 1: quick; mlm: small, wrong; clm: old, wrong" and parts == 3
+        assert one["gaps"][1][0] == "gap 2: jumps; mlm: jumps, right; clm: Jumps, right"
+        assert one["turned"]
 
 
-def test_a_table_sorts_both_ways_and_one_box_filters_all_tables(seen):
-    (up, rising), (down, falling) = seen["sorted"]
-    assert (up, down) == ("ascending", "descending") and sorted(rising) == sorted(falling)
-
-    def read(texts):
-        return [float(text.split()[0].replace(",", "")) for text in texts if text[0] in "+-0123456789"]
-
-    assert read(rising) == sorted(read(rising)) and read(falling) == sorted(read(falling), reverse=True)
-    assert len(read(rising)) > 1 and 0 < len(seen["filtered"]) < seen["rows"]
-    assert all("mlm" in row and "bleu" in row for row in seen["filtered"])
+def test_the_dial_moves_scores_and_stands_in_the_address(seen):
+    for one in seen[1]:
+        (low, at_low), (high, at_high) = one["dial"]
+        assert (low, high) == ("15 %", "100 %") and at_low != at_high
+        assert "ratio=1" in one["state"]
 
 
-@pytest.mark.parametrize("study", mark_slow(STUDIES, "desk", "evening-dial"))
-def test_a_committed_page_shows_its_answers(study, tmp_path):
-    page = STUDIES[study] / "report.html"
-    seen = visit(page, tmp_path, "--blink-settings=preferredColorScheme=0")
-    assert all(scroll <= inner for inner, scroll in seen["widths"])
-    findings = page.with_name("findings.csv")  # of a study with a question of its own
-    rows = pd.read_csv(findings if findings.is_file() else page.with_name("sentences.csv"))
-    if "claim" in rows:
-        rows = keep_asked(rows, pd.read_csv(page.with_name("answers.csv")))
-    told = rows["claim"] + " " + rows["statement"] if "claim" in rows else rows["sentence"]
-    assert len(told) and all(one in seen["text"] for one in told)
+def test_a_table_sorts_both_ways_downloads_and_one_box_filters_all_tables(seen):
+    for one in seen[1]:
+        (up, rising), (down, falling) = one["sorted"]
+        assert (up, down) == ("ascending", "descending") and sorted(rising) == sorted(falling)
+        assert one["csv"] > 50
+        assert 0 < len(one["filtered"]) < one["rows"] and all("mlm" in row for row in one["filtered"])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("study", mark_slow(STUDIES, "desk"))
+def test_a_committed_page_can_be_used(study, scheme, tmp_path):
+    check(visit(STUDIES[study] / "report.html", tmp_path, scheme), scheme)

@@ -20,10 +20,15 @@ def tables():
 
 
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_tables_and_figures_hold_every_comparison_and_say_why_one_is_missing(tables, name):
-    (text,), (drawing,) = show_tables(name, tables), draw(name, tables)
-    assert all(one.name in text and one.name in drawing.alt for one in COMPARISONS)
+def test_tables_hold_every_comparison_and_say_why_one_is_missing(tables, name):
+    (text,) = show_tables(name, tables)
+    assert all(one.name in text for one in COMPARISONS)
     assert "(a) not run: mlm_left" in text.replace("(b)", "(a)") and "nan" not in text
+
+
+def test_the_figure_holds_every_comparison_and_what_is_missing(tables):
+    (drawing,) = draw("gap", tables)
+    assert all(one.name in drawing.alt for one in COMPARISONS)
     assert "plots known length" in drawing.alt and "missing" in drawing.alt
 
 
@@ -33,14 +38,14 @@ def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
         "| 150 |" in text
         and "arm=clm,clm_lookahead,clm_noised,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
     )
-    assert "| plots | known length | mlm - clm | +0.020 [0.005, 0.035] | +2.0 [0.5, 3.5] |" in text
+    assert "| plots | known length | mlm - clm | mlm +0.020 [0.005, 0.035] | mlm +2.0 [0.5, 3.5] |" in text
 
 
 @pytest.mark.parametrize("name", [*DIFFERENCES, "utility_gap"])
 def test_no_rows_give_no_table_and_no_figure(tables, name):
     empty = tables | {name: tables[name].iloc[:0]}
     assert show_tables(name, empty) == []
-    assert name == "utility_gap" or draw(name, empty) == []
+    assert name != "gap" or draw(name, empty) == []
 
 
 def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
@@ -63,8 +68,8 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
     ]
     lost = rows[0] | {"corpus": "speeches", "value": None, "reason": "not run: clm"}
     (table,) = show_tables("runs", tables | {"runs": pd.DataFrame([*rows, lost])})
-    assert "| +0.5 [0.3, 0.7] | -0.5 [-0.7, -0.3] | +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
-    assert "| AUC, as training data | +0.500 [0.300, 0.700] |" in table
+    assert "| mlm +0.5 [0.3, 0.7] | mlm -0.5 [-0.7, -0.3] | mlm +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
+    assert "| AUC, as training data | mlm +0.500 [0.300, 0.700] |" in table
     assert ") not run: clm" in table and "not every seed has the difference" in table
     assert "exact match" not in table.lower()
 
@@ -92,12 +97,12 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
     (table,) = equal_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))
     assert [name.split(": ")[1] for name in table.header if ": " in name] == [*BASES[1:]]
     assert [[entry.text for entry in row[3:5]] for row in table.rows] == [
-        ["+0.100 [0.000, 1.000]", "missing"],
-        ["+0.300 [0.000, 1.000]", "+0.200 [0.000, 1.000]"],
+        ["mlm +0.100 [0.000, 1.000]", "missing"],
+        ["mlm +0.300 [0.000, 1.000]", "mlm +0.200 [0.000, 1.000]"],
     ]
 
 
-@pytest.mark.parametrize("name", [*DIFFERENCES, "curve"])
+@pytest.mark.parametrize("name", ["gap", "curve"])
 def test_what_decides_nothing_is_drawn_pale(tables, name):
     pale = tables[name].assign(excluded_because="mlm is not above bigram_both")
     lines = [

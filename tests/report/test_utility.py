@@ -32,7 +32,7 @@ def test_references_have_no_masking_and_no_copying_to_audit():
     first, arm = as_words(table, 0), as_words(table, 1)
     assert (first["trained on"], first["strategy"], first["ratio"]) == ("real (upper reference)", "–", "–")
     assert first["share of the original kept"] == "–" and first["precision"] == "missing"
-    assert (arm["trained on"], arm["strategy"], arm["ratio"]) == ("mlm", "random", "0.15")
+    assert (arm["trained on"], arm["strategy"], arm["ratio"]) == ("mlm", "random", "0.5")
     (references,) = reference_table(tidy_fakes()["downstream"], STUDY)
     assert as_words(references, 0)["majority (lower reference)"] == "0.300 [0.270, 0.330]"
 

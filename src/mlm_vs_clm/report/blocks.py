@@ -9,7 +9,6 @@ from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies, locate_results
 from . import style
-from .build import read_study
 from .drawing import save, style_context
 from .evidence_table import write_evidence
 from .frames import load_frames
@@ -25,6 +24,7 @@ from .sentences import (
     describe_utility_gap,
 )
 from .short_answer import write_short_blocks
+from .style import read_study
 from .tables import markdown_row
 
 Blocks = dict[str, str]

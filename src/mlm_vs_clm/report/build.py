@@ -10,56 +10,56 @@ import pandas as pd
 import yaml
 
 from ..evidence import tables as tidy
-from ..files import ROOT, hash_file
+from ..files import ROOT
 from . import (
+    cast,
     correlation,
     cost,
     curve,
     differences,
     drawing,
+    headline,
+    ladder,
     outcomes,
     page,
     panels,
     quality,
     rendering,
     sentences,
+    story,
     training,
     utility,
+    verdict_cards,
 )
 from .frames import Frames, Rows, load_frames, save_frames, save_table
-from .style import Study
+from .style import Study, read_study
 from .tables import Table
 
 DEVIATIONS, CITATION = ROOT / "docs" / "deviations.md", ROOT / "CITATION.cff"
-SECTIONS = {  # the page's order: id -> title
-    "curve": "What more training changes",
-    "quality": "Quality of generated text",
-    "utility": "Utility as training data",
+SECTIONS = {  # the order of the evidence: id -> title
+    "quality": "The text",
+    "curve": "More training",
+    "utility": "The text as training data",
     "cost": "Cost",
     "correlation": "Quality against utility",
-    "training": "Training of the language models",
+    "training": "The trainings",
 }
 SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tables it reads, the function
     "utility": (("headroom",), utility.describe_random_words),
     "cost": (("ledger", "equal_compute"), sentences.describe_costs),
     "correlation": (("correlation",), sentences.describe_decisions),
 }
-FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
-    "learning": ("curve", ("learning", "curve"), curve.draw_learning),
-    "curve": ("curve", ("curve",), curve.draw_curve),
+FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section ("": a file for docs, not on the page), tables, function
+    "learning": ("curve", ("learning",), curve.draw_learning),
+    "curve": ("", ("curve",), curve.draw_curve),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
-    "gap": ("quality", ("gap",), differences.draw_gap),
-    "runs": ("quality", ("runs",), differences.draw_runs),
+    "gap": ("", ("gap",), differences.draw_gap),
     "cost": ("cost", ("scores", "ledger"), cost.draw_cost_against_quality),
-    "equal_compute": ("cost", ("equal_compute",), differences.draw_equal),
-    "correlation": ("correlation", ("correlation",), correlation.draw_coefficients),
-    "shapes": ("correlation", ("scores", "downstream", "correlation"), utility.draw_shapes),
+    "correlation": ("", ("correlation",), correlation.draw_coefficients),
     "utility": ("correlation", ("scores", "downstream"), utility.draw_quality_against_utility),
-    "training": ("training", ("training",), training.draw_training),
 }
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
     "curve": ("curve", ("curve",), curve.curve_table),
-    "learning": ("curve", ("learning",), curve.learning_table),
     "quality": ("quality", ("scores",), quality.quality_tables),
     "gap": ("quality", ("gap",), differences.gap_table),
     "runs": ("quality", ("runs",), differences.run_table),
@@ -74,8 +74,6 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
 }
-LEADS = ("learning", "curve", "gap")  # figures that can open the page
-OPTIONAL = {"runs"}  # tables for which a study of one seed has no rows
 
 
 def build(frames: Frames, folder: Path) -> None:
@@ -91,30 +89,49 @@ def make_page(folder: Path) -> None:
     study = read_study(rows)
     prepare_figures(folder / "figures")
     specs = about.get("panels") or []
-    shown = panel_section(specs, rows, study, folder / "figures")
-    rows["findings"] = tidy.tidy("findings", list_findings(shown))
+    panels_shown = panel_section(specs, rows, study, folder / "figures")
+    answer = headline.answer_question(rows)
+    rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
-    sections = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
-    if specs:  # a study of its own question shows what it has
-        sections = [replace(one, missing="") for one in sections if one.drawings or one.tables]
+    if not specs:
+        for name, (section, *_) in FIGURES.items():
+            if not section:
+                draw(name, rows, folder / "figures")
+    made = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
     asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
-    others = rows["sentences"].drop(asked.index)
+    claims = outcomes.list_claims(asked, rows["answers"])
     page.write_page(
         folder / "report.html",
-        panels=shown,
-        sections=sections,
-        answers=outcomes.answer_tables(rows, study),
-        claims=outcomes.list_claims(asked, rows["answers"]),
-        not_asked=[] if specs else list(others["claim"]),
-        lead=find_lead(sections),
-        summaries=[] if specs else sentences.summarise_corpora(rows, study),
+        title=headline.name_study(about, rows),
+        question=headline.ask(about),
+        answer=answer,
+        lead=panels_shown[0].drawings[0] if specs else draw_lead(rows, folder / "figures"),
+        cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),
+        examples=story.list_examples(frames.examples),
+        dial=story.make_dial(rows["scores"], rows["leads"], study),
+        findings=panels_shown,
+        verdicts=verdict_cards.list_verdicts(rows, claims, study),
+        not_asked=[]
+        if specs
+        else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked["claim"]}],
+        sections=[page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)), *made],
+        data_cards=frames.cards,
         signatures=page.list_signatures(rows["scores"]),
-        examples=page.order_examples(frames.examples),
-        cards=frames.cards,
         about=about | describe_project(),
-        files=[describe_file(path) for path in sorted([*folder.glob("*.csv*"), *folder.glob("*.parquet")])],
+        is_smoke=str(about["scale"]).startswith("smoke"),
     )
+
+
+def draw_lead(rows: Rows, folder: Path) -> drawing.Drawing | None:
+    """Return the figure that opens the page of a study of claim C1, its own ladder, saved; None for another study."""
+    steps = ladder.list_own_steps(rows)
+    if steps.empty:
+        return None
+    with drawing.style_context():
+        made = replace(ladder.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
+        drawing.save(made, folder)
+    return made
 
 
 def prepare_figures(folder: Path) -> None:
@@ -158,52 +175,32 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder
     return [page.Section("panels", "Findings", drawings, made)]
 
 
-def list_findings(shown: Sequence[page.Section]) -> pd.DataFrame:
-    """Return the table `findings`: the sentence of each panel, in the order of the page."""
-    drawings = [one for section in shown for one in section.drawings]
+def list_findings(shown: Sequence[page.Section], question: str, answer: str) -> pd.DataFrame:
+    """Return the table `findings`: the sentence of each panel in the order of the page, and last the answer to the question."""
+    told = [(one.name, one.title, one.finding) for section in shown for one in section.drawings]
+    told += [("answer", question, answer)] if told else []
     return pd.DataFrame(
-        {"place": n, "panel": one.name, "title": one.title, "sentence": one.finding}
-        for n, one in enumerate(drawings, 1)
+        {"place": n, "panel": name, "title": title, "sentence": sentence}
+        for n, (name, title, sentence) in enumerate(told, 1)
     )
-
-
-def find_lead(sections: Sequence[page.Section]) -> drawing.Drawing | None:
-    """Return the figure that stands beside the answers: the learning curve, else the differences at the main cell."""
-    drawings = {one.name: one for section in sections for one in section.drawings}
-    return next((drawings[name] for name in LEADS if name in drawings), None)
-
-
-def describe_file(path: Path) -> dict:
-    """Return a table's file, its size and its hash."""
-    return {"file": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
-
-
-def read_study(rows: Rows) -> Study:
-    """Return what captions and commands name of a study; raises StudyError where the table `study` has no row."""
-    main, study = tidy.main_cell(rows), rows["study"].iloc[0]
-    track = "" if study["track"] == "matched" else f" track={study['track']}"
-    return Study(f"{study['scale']}{track}", main)
 
 
 def make_section(
     rows: Rows, study: Study, id: str, title: str, folder: Path, is_drawn: bool = True
 ) -> page.Section:
-    """Draw and save the figures of one section unless it has tables alone, build these and its sentences; say what is missing."""
+    """Draw and save the figures of one section unless it has tables alone, build these and its sentences."""
     drawings = [
-        found
+        made
         for name, (section, *_) in FIGURES.items()
         if section == id and is_drawn
-        for found in draw(name, rows, folder / "figures")
+        for made in draw(name, rows, folder / "figures")
     ]
     built = [
         table for name, (section, *_) in TABLES.items() if section == id for table in make_tables(name, rows)
     ]
-    sources = {name for section, names, _ in TABLES.values() if section == id for name in names}
-    empty = sorted(name for name in sources - OPTIONAL if rows[name].empty)
-    missing = "; ".join(f"missing: no rows in {name}.csv" for name in empty)
     names, describe = SENTENCES.get(id, ((), lambda study: ()))
     words = describe(*(rows[name] for name in names), study)
-    return page.Section(id, title, drawings, built, missing, words)
+    return page.Section(id, title, drawings, built, words)
 
 
 def draw(name: str, rows: Rows, folder: Path | None = None) -> list[drawing.Drawing]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from . import style
-from .drawing import Drawing, add_legend, describe_values, draw_grid, draw_points, mark_decades
+from .drawing import (
+    Drawing,
+    describe_values,
+    draw_grid,
+    draw_points,
+    least_span,
+    mark_decades,
+    open_up,
+)
+from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines
 from .utility import CELL, quality_cells
@@ -17,7 +26,8 @@ if TYPE_CHECKING:
 
 
 GIGA = 1e9
-KEYS = ["corpus", "arm", "seed"]
+WIDTH = 4.0  # inches of a panel with the names of its points
+KEYS = ["corpus", "arm"]
 AXES = ("context", "length", "order")
 PER_DOCUMENT = {  # column of the ledger -> heading, unit, format
     "passes": ("passes", 1, "{:,.1f}"),
@@ -35,10 +45,11 @@ PLACE = ("device", "precision")
 
 
 def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table: what each arm cost at the main cell, one row per corpus, arm and seed."""
+    """Return one table: what each arm cost at the main cell, one row per corpus and arm, seeds averaged."""
     main = study.at_main(ledger)
     if main.empty:
         return []
+    main = main.groupby([*KEYS, *AXES, *PLACE], dropna=False).mean(numeric_only=True).reset_index()
     found = {tuple(row[key] for key in KEYS): row for _, row in main.iterrows()}
     headings = [heading for heading, *_ in PER_DOCUMENT.values()]
     return [
@@ -54,7 +65,9 @@ def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
             rows=[
                 (*map(enter_key, KEYS, line), *enter_cost(found[line])) for line in order_lines(main, KEYS)
             ],
-            command=command_for_cells("generate", study.scale, main),
+            command=command_for_cells(
+                "generate", study.scale, main.assign(strategy=study.main[0], ratio=study.main[1])
+            ),
         )
     ]
 
@@ -79,21 +92,21 @@ def draw_cost_against_quality(scores: pd.DataFrame, ledger: pd.DataFrame, study:
     cells = study.at_main(quality_cells(scores)).merge(costs, on=CELL)
     if not (cells["cost"] > 0).any():
         return []
-    looks = style.looks(ordered(cells["arm"], style.ARMS))
+    looks = style.looks(arm for arm in ordered(cells["arm"], style.ARMS) if is_network(arm) or is_floor(arm))
     figure = draw_grid(
         cells,
-        style.main_qualities(scores),
+        [style.main_quality(scores)],
         "cost (GFLOPs per document, log scale)",
         lambda axes, panel: draw_costs(axes, panel, looks),
+        WIDTH,
     )
-    add_legend(figure, looks)
     return [
         Drawing(
             name="cost_against_quality",
             title="Cost of generation against quality",
             caption=(
-                f"{study.describe_main()}. Points are arms that run a network, with 95 % intervals; lines across are baselines that "
-                "cost nothing. Further up and left is better."
+                f"{study.describe_main()}. Points are arms that run a network, with 95 % intervals; the shaded band is what "
+                "word tables reach, which cost nothing. Further up and left is better."
             ),
             alt=f"Scatter plots of quality against FLOPs. {describe_values(cells, ['corpus', 'metric', 'arm'])}.",
             figure=figure,
@@ -102,11 +115,26 @@ def draw_cost_against_quality(scores: pd.DataFrame, ledger: pd.DataFrame, study:
 
 
 def draw_costs(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Draw one corpus: a point where there is a cost, a line across where there is none."""
+    """Draw one corpus: a named point where there is a cost, the span of the word tables as a band across."""
     axes.set_xscale("log")
     mark_decades(axes.xaxis, GIGA)
+    floors = panel[(panel["cost"] == 0) & panel["arm"].isin([*looks])]
+    if len(floors):
+        axes.axhspan(
+            floors["value"].min(), floors["value"].max(), color=style.COLOURS[TABLE], alpha=0.13, linewidth=0
+        )
+        axes.annotate(
+            "word tables",
+            (0.01, floors["value"].max()),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            va="bottom",
+        )
     for arm, look in looks.items():
-        cells = panel[panel["arm"] == arm]
-        draw_points(axes, cells[cells["cost"] > 0], "cost", "value", look)
-        for value in cells.loc[cells["cost"] == 0, "value"]:
-            axes.axhline(value, color=look["color"], linestyle=look["linestyle"], linewidth=1.2, zorder=1)
+        cells = panel[(panel["arm"] == arm) & (panel["cost"] > 0)]
+        draw_points(axes, cells, "cost", "value", look)
+        for cell in cells.itertuples(index=False):
+            place = {"textcoords": "offset points", "fontsize": 8, "color": look["color"]}
+            axes.annotate(arm, (cell.cost, cell.value), (6, 3), **place)
+    if len(panel):
+        open_up(axes, least_span(str(panel["metric"].iloc[0])))

@@ -14,17 +14,19 @@ from .drawing import (
     FAINT,
     PALE,
     Drawing,
-    add_legend,
     describe_values,
     draw_alone,
     each_panel,
+    label_lines,
+    least_span,
     mark_decades,
     name_marks,
     number_marks,
+    open_up,
     panels,
 )
 from .style import Study, ordered
-from .tables import Table, command_for_report, enter, enter_key, enter_number, order_lines
+from .tables import Table, command_for_report, enter, enter_key, order_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +37,12 @@ THOUSAND = 1e3
 PLACE = ["corpus", "scope", "metric", "budget"]
 
 
-def draw_learning(learning: pd.DataFrame, curve: pd.DataFrame, study: Study) -> list[Drawing]:
+def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     pale = learning["excluded_because"].fillna("")
     rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
-    paired = label(curve[curve["matching"] == MATCHINGS[0]])
     return _draw(
-        rows.assign(told=[_describe_score(row, paired) for row in rows.itertuples(index=False)]),
+        rows.assign(told=[_describe_score(row) for row in rows.itertuples(index=False)]),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
         name="learning",
@@ -79,13 +80,15 @@ def _describe_place(row: Any) -> str:
     return f"{row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}"
 
 
-def _describe_score(row: Any, paired: pd.DataFrame) -> str:
-    """Return a score in words, and the paired differences of its arm at the same place."""
-    same = paired[(paired[PLACE] == [getattr(row, key) for key in PLACE]).all(axis=1)]
-    of_arm = same[(same["first"] == row.arm) | (same["second"] == row.arm)]
+def _describe_score(row: Any) -> str:
+    """Return a score in words."""
     value = enter(row, 1 if row.metric == "bleu" else 3).text
-    told = [f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}", *filter(None, [row.pale])]
-    return "; ".join([*told, *(describe_difference(one) for _, one in of_arm.iterrows())])
+    return "; ".join(
+        [
+            f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}",
+            *(["decides nothing: not above its word table"] if row.pale else []),
+        ]
+    )
 
 
 def _draw(
@@ -109,9 +112,9 @@ def _draw(
     for panel, measure, corpus in each_panel(axes, measures, corpora):
         draw(panel, measure, corpus)
         panel.label_outer()
-    add_legend(figure, looks)
+    figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
     alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
-    alone, marks = draw_alone(draw, measures, corpora), list(zip(rows[series], rows["told"], strict=True))
+    alone, marks = draw_alone(draw, measures[:1], corpora), list(zip(rows[series], rows["told"], strict=True))
     return [Drawing(name, title, caption, alt, figure, alone, looks, marks)]
 
 
@@ -120,16 +123,21 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
     mark_decades(panel.xaxis, THOUSAND)
     if rows["value"].min() < 0 < rows["value"].max():
         panel.axhline(0, color="#555555", linewidth=0.9)
+    ends = []
     for name, look in looks.items():
         line = rows[rows[series] == name]
         for cell in line.itertuples(index=False):
             faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
             point, part = name_marks(cell)
             panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=part, **faint)
-            panel.plot(cell.budget, cell.value, marker=look["marker"], gid=point, **faint)
+            panel.plot(cell.budget, cell.value, marker=look["marker"], linestyle="none", gid=point, **faint)
         if len(line):
             gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
             panel.plot(line["budget"], line["value"], color=look["color"], alpha=alpha, gid=gid, zorder=1.5)
+            ends.append((name, float(line["value"].iloc[-1]), look["color"]))
+    if len(rows):
+        open_up(panel, least_span(str(rows["metric"].iloc[0])))
+    label_lines(panel, ends)
 
 
 def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
@@ -168,46 +176,3 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
 def found_metric(found: dict, line: tuple) -> str:
     """Return the metric of a line of the table."""
     return next(row["metric"] for key, row in found.items() if key[:-1] == line)
-
-
-def learning_table(learning: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table: what each arm scored at each budget, and how often its training had read the corpus."""
-    if learning.empty:
-        return []
-    keys, metrics = ["corpus", "arm", "budget"], style.order_metrics(learning["metric"])
-    lines = order_lines(learning, keys)
-    cells = {
-        (row.corpus, row.arm, row.budget, row.metric): row
-        for row in learning.groupby([*keys, "metric"])
-        .mean(numeric_only=True)
-        .assign(reason="")
-        .reset_index()
-        .itertuples()
-    }
-    counted = ("tokens_seen", "tokens_predicted", "passes")
-    body = []
-    for line in lines:
-        some = next(cells[(*line, metric)] for metric in metrics if (*line, metric) in cells)
-        body.append(
-            (
-                *map(enter_key, keys, line),
-                *(
-                    enter_number(getattr(some, name), "{:,.2f}" if name == "passes" else "{:,.0f}")
-                    for name in counted
-                ),
-                *(
-                    enter(cells.get((*line, metric)), 3 if metric == "exact_match" else 1)
-                    for metric in metrics
-                ),
-            )
-        )
-    return [
-        Table(
-            name="learning",
-            title="Scores along the training curve",
-            caption=f"{study.describe_main()}. Passes: how often the training had read the corpus that is filled.",
-            header=[*keys, *(name.replace("_", " ") for name in counted), *map(style.name_metric, metrics)],
-            rows=body,
-            command=command_for_report(study.scale),
-        )
-    ]

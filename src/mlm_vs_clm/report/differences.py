@@ -180,11 +180,13 @@ def list_measures(rows: pd.DataFrame) -> list[str]:
 
 
 def enter_difference(row: pd.Series | None) -> Entry:
-    """Return a difference with its sign and its interval."""
+    """Return a difference with its sign and its interval, after the arm that is ahead where a direction is shown."""
     if row is None:
         return MISSING
     entry = enter(row, decimals_of(row["metric"]))
-    return Entry(f"+{entry.text}", entry.number) if (entry.number or 0) > 0 else entry
+    ahead = {FIRST: row["first"], SECOND: row["second"]}.get(row.get("direction"), "")
+    text = f"+{entry.text}" if (entry.number or 0) > 0 else entry.text
+    return Entry(f"{ahead} {text}".strip(), entry.number, entry.reason) if entry.number is not None else entry
 
 
 def decimals_of(metric: str) -> int:
@@ -217,25 +219,12 @@ def draw_gap(gap: pd.DataFrame, study: Study) -> list[Drawing]:
     return draw_differences("gap", label(rows), study, "all")
 
 
-def draw_runs(runs: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: document BLEU above and utility below, corpora across, a point per seed and comparison."""
-    return draw_differences("runs", at_shown(label(runs)), study, "seed")
-
-
-def draw_equal(equal: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: every comparison as it was run, and at equal compute where that could be read off."""
-    rows = label(equal).sort_values("value", key=lambda values: values.isna(), kind="stable")
-    rows["basis"] = rows["basis"].where(rows["basis"] == BASES[0], "equal compute")
-    rows = rows.drop_duplicates(["corpus", "comparison", "measure", "basis"])
-    return draw_differences("equal_compute", rows, study, "basis")
-
-
 def describe_difference(row: Any) -> str:
     """Return a labelled difference in words: comparison and arms, value with interval, p and n where it has them."""
     numbers = [enter_difference(row).text]
     numbers += [f"p {row['p']:.2g}"] if pd.notna(row.get("p")) else []
     numbers += [f"n {row['n']:.0f}"] if pd.notna(row.get("n")) else []
-    pale = f"; decides nothing: {row['pale']}" if row["pale"] else ""
+    pale = "; decides nothing: an arm is not above its word table" if row["pale"] else ""
     return f"{row['comparison']} ({row['difference']}) {', '.join(numbers)}{pale}"
 
 

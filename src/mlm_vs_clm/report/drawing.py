@@ -103,6 +103,8 @@ def to_svg(figure: Figure) -> str:
 def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "figure") -> Markup:
     """Return a figure as a part of the page: small, ids that begin with `name`, and points that take the focus and tell their numbers."""
     is_kept: list[bool] = []
+    for background in (figure.patch, *(axes.patch for axes in figure.axes)):
+        background.set_visible(False)
     svg = to_svg(figure)
     svg = re.sub(r"<(metadata|style).*?</\1>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
 
@@ -119,14 +121,29 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
 
     svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
     svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
+    svg = share_markers(svg)
     ids: dict[str, str] = {}
     svg = re.sub(
         r'(id="|url\(#|href="#)([^")]*)',
         lambda use: use[1] + ids.setdefault(use[2], f"{name}-{len(ids)}"),
         svg,
     )
+    svg = re.sub(r'^<svg[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
     width = figure.get_figwidth() * 72  # the units of the SVG
     return Markup(svg.replace("<svg", f'<svg style="--width:{width:g}px"', 1))  # noqa: S704 - made by matplotlib
+
+
+def share_markers(svg: str) -> str:
+    """Return an SVG that defines each marker once: matplotlib repeats it for every point that is drawn alone."""
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+
+    def define(made: re.Match) -> str:
+        same[made[1]] = first.setdefault(made[2], made[1])
+        return made[0] if same[made[1]] == made[1] else ""
+
+    svg = re.sub(r'<defs><path id="([^"]*)"([^>]*)></defs>', define, svg)
+    return re.sub(r'(?<=href="#)[^"]*', lambda use: same.get(use[0], use[0]), svg)
 
 
 def shorten(tag: str) -> str:
@@ -183,10 +200,11 @@ def draw_grid(
     measures: Sequence[tuple[str, str]],
     x_label: str,
     draw: Callable[[Axes, pd.DataFrame], None],
+    width: float = 0.0,
 ) -> Figure:
     """Return a figure of scores: a row of panels per measure (scope, metric), corpora across, each drawn from its cells."""
     corpora = style.ordered(cells["corpus"])
-    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
+    figure, axes = panels(len(measures), len(corpora), width=width * len(corpora), sharex=True, sharey="row")
     for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
         panel = cells[(cells["scope"] == scope) & (cells["metric"] == metric) & (cells["corpus"] == corpus)]
         draw(axis, panel)
@@ -209,6 +227,37 @@ def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | 
     width = max(1.75, 0.6 + 0.085 * max(map(len, entries)))  # inches of the longest entry
     columns = max(1, min(len(handles), int(figure.get_figwidth() / width)))
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
+
+
+def label_lines(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
+    """Write the name of each line at its right end: (name, height of its last point, colour); close names are moved apart."""
+    low, high = axes.get_ylim()
+    gap, placed = 0.075, float("-inf")
+    for name, height, colour in sorted(ends, key=lambda end: end[1]):
+        placed = max((height - low) / (high - low), placed + gap)
+        axes.annotate(
+            name,
+            (1.02, placed),
+            xycoords="axes fraction",
+            color=colour,
+            fontsize=8.5,
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def open_up(axes: Axes, least: float) -> None:
+    """Widen the vertical axis about its values to a span of at least `least`, not below 0 where none of them is."""
+    low, high = axes.get_ylim()
+    if high - low < least:
+        bottom = (low + high - least) / 2
+        bottom = max(bottom, 0.0) if low >= 0 else bottom
+        axes.set_ylim(bottom, bottom + least)
+
+
+def least_span(metric: str) -> float:
+    """Return the least span of an axis of a measure, so that no figure makes a small difference look large."""
+    return 10.0 if style.unit_of(metric) == "0–100" else 0.1
 
 
 def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..evidence.claims import index_conditions
+from ..evidence.claims import index_conditions, load_rules
 from ..evidence.verdicts import MADE
 from . import style
-from .build import read_study
 from .drawing import Drawing
+from .frames import CLAIMS
 from .overview import count_tokens, find_start, list_comparisons
 from .sentences import Tables
+from .style import read_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,6 +74,15 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     return rows[rows["words"].notna()].sort_values("place", kind="stable").drop(columns="place")
 
 
+def list_own_steps(tables: Tables) -> pd.DataFrame:
+    """Return the rows of `list_steps` of one study alone, as if it had started from an encoder, whatever it started from."""
+    return list_steps({"": _from_encoder(tables)}, load_rules(CLAIMS, read_study(tables).main))
+
+
+def _from_encoder(tables: Tables) -> Tables:
+    return {**tables, "study": tables["study"].assign(starts_from=ENCODER)}
+
+
 def compare_tables(tables: Tables) -> dict[str, float]:
     """Return by how much BLEU the first of TABLES is ahead of the second at the main cell, by corpus."""
     scores = read_study(tables).at_main(tables["scores"])
@@ -108,6 +118,12 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
     ]
     columns = ["study", "start", "tokens", "condition", "corpus", "effect", "lowest", "highest", "runs"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
+    """Return the rows of `list_likelihoods` of one study alone, as `list_own_steps` does."""
+    rows = list_likelihoods({"": _from_encoder(tables)})
+    return rows.assign(start=ENCODER)
 
 
 def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:

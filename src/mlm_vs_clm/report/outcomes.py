@@ -8,11 +8,11 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.cells import group_by
-from ..evidence.verdicts import NOT_RUN, STATUSES, is_open
+from ..evidence.verdicts import FIRST, MADE, NOT_RUN, SECOND, STATUSES, is_open
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
-from .wording import UNSURE, at_first_measure, word_lead, word_runs, word_size, word_verdict
+from .wording import SILENT, UNSURE, at_first_measure, word_lead, word_runs, word_size, word_verdict
 
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
@@ -20,10 +20,9 @@ SENTENCES = (
     "results/first-edition."
 )
 ANSWERS = (
-    "Effect is first minus second in the unit of its measure, with its 95 % interval: over trainings where there are several, "
-    "else over documents, for this one training. Direction: which side is ahead, by the interval and by p, which is Holm-corrected "
-    "over the claim. Size: whether the whole interval lies inside the margin of its row. Detectable is the smallest effect found with 80 % power; "
-    "needs says what would settle a row. A comparison with an arm that is not competent decides nothing."
+    "Difference is first minus second with its 95 % interval: over trainings where there are several, else over documents. Ahead: by "
+    "the interval and by p, which is Holm-corrected over the claim. Size: whether the whole interval lies inside the margin. A "
+    "comparison with an arm that is not competent decides nothing. Margins, p, smallest effects and reasons are in answers.csv."
 )
 GRID = (
     "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. No difference "
@@ -36,25 +35,16 @@ COMPETENCE = (
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
 ANSWER_COLUMNS = (
-    *(
-        "claim",
-        "condition",
-        "corpus",
-        "first",
-        "second",
-        "measure",
-        "status",
-        "direction",
-        "size",
-        "effect",
-        "margin",
-    ),
-    *("p", "detectable", "runs", "n", "needs", "reason"),
+    "claim, condition",
+    "corpus",
+    "compared",
+    "measure",
+    "difference",
+    "ahead",
+    "size",
+    "trainings",
 )
-COMPETENCE_COLUMNS = (
-    *("corpus", "arm", "masking", "blanks", "value", "floor", "floor value", "difference", "n", "runs"),
-    *("outcome", "reason"),
-)
+COMPETENCE_COLUMNS = ("arm", "corpus", "blanks", "value", "floor", "arm minus floor", "outcome", "reason")
 BENCH_COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 BENCH = (
     "Ratio is the speed-up over a plain loop over the same model, the median over rounds in one process; for training at "
@@ -135,33 +125,27 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
-    """Return which arms are competent, one row per corpus, arm with a model, masking and class of blanks."""
-    competence = keep_trained(competence)
+    """Return which arms are competent at the main cell, one row per corpus, arm with a model and class of blanks."""
+    competence = study.at_main(keep_trained(competence))
     if competence.empty:
         return []
-    keys = order_lines(competence, ["corpus", "strategy", "ratio", "arm", "word_class"])
-    ranked = (
-        competence.set_index(["corpus", "strategy", "ratio", "arm", "word_class"]).loc[keys].reset_index()
-    )
+    keys = ["corpus", "arm", "word_class"]
+    ranked = competence.set_index(keys).loc[order_lines(competence, keys)].reset_index()
     body = [enter_competence(row) for row in ranked.itertuples(index=False)]
+    caption = f"{study.describe_main()}; other maskings are in competence.csv. {COMPETENCE}"
     title = "Which arms are competent"
-    return [Table("competence", title, COMPETENCE, COMPETENCE_COLUMNS, body, command_for_report(study.scale))]
+    return [Table("competence", title, caption, COMPETENCE_COLUMNS, body, command_for_report(study.scale))]
 
 
 def enter_competence(row: Any) -> tuple[Entry, ...]:
     """Return one row of the competence table."""
     form = "{:.1f}" if row.metric == "bleu" else "{:.3f}"
+    floor = f"{row.floor} {form.format(row.floor_value)}" if pd.notna(row.floor_value) else str(row.floor)
     return (
-        *(
-            Entry(str(word))
-            for word in (row.corpus, row.arm, f"{row.strategy} {row.ratio:g}", row.word_class)
-        ),
+        *map(Entry, (row.arm, row.corpus, row.word_class)),
         enter_number(row.value, form, DASH),
-        Entry(str(row.floor)),
-        enter_number(row.floor_value, form, DASH),
+        Entry(floor),
         enter_interval(row.difference, row.low, row.high),
-        enter_number(row.n, absent=DASH),
-        enter_number(row.runs, absent=DASH),
         Entry(str(row.outcome)),
         enter_words(row.reason),
     )
@@ -202,43 +186,42 @@ def enter_outcome(row: Any) -> Entry:
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one row per condition and corpus, those that were not run last."""
-    if answers.empty:
+    """Return one row per condition, corpus and measure that was run, those that decide something first."""
+    rows = answers[answers["status"] != NOT_RUN]
+    if rows.empty:
         return []
-    ranked = answers.sort_values("status", key=lambda statuses: statuses == NOT_RUN, kind="stable")
-    body = [enter_answer(row) for row in ranked.itertuples(index=False)]
-    return [
-        Table(
-            "answers", "Answer per condition", ANSWERS, ANSWER_COLUMNS, body, command_for_report(study.scale)
-        )
-    ]
+    body = [enter_answer(row) for row in rows.itertuples(index=False)]
+    command = command_for_report(study.scale)
+    return [Table("answers", "Answer per condition", ANSWERS, ANSWER_COLUMNS, body, command)]
 
 
 def enter_answer(row: Any) -> tuple[Entry, ...]:
-    """Return one row of the answers; a number that does not exist is a dash, as its reason has a column."""
-    words = (row.claim, row.condition, row.corpus, _name_side(row, "first"), _name_side(row, "second"))
-    notes = [
-        one
-        for one in (row.reason, row.excluded_because)
-        if isinstance(one, str) and one not in str(row.needs)
-    ]
-    notes += [UNSURE] if row.unsure else []
+    """Return one row of the answers."""
+    sides = _name_side(row, "first"), _name_side(row, "second")
+    ahead = (
+        {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown")
+        if row.status == MADE
+        else SILENT[row.status]
+    )
     return (
-        *(enter_words(word) for word in words),
+        Entry(f"{row.claim}, {row.condition}"),
+        Entry(row.corpus),
+        Entry(f"{sides[0]} - {sides[1]}"),
         Entry(style.name_measure(row.scope, row.metric) if isinstance(row.scope, str) else str(row.metric)),
-        *(enter_words(word) for word in (row.status, row.direction, row.size)),
         enter_interval(row.effect, row.low, row.high),
-        *(enter_number(value, "{:.2g}", DASH) for value in (row.margin, row.p, row.detectable)),
-        *(enter_number(value, absent=DASH) for value in (row.runs, row.n)),
-        enter_words(row.needs),
-        enter_words("; ".join(filter(None, notes))),
+        Entry(ahead + "†" * bool(row.unsure)),
+        enter_words(row.size),
+        enter_number(row.runs, absent=DASH),
     )
 
 
 def _name_side(row: Any, side: str) -> str:
-    """Return an arm and its masking in words; a control has no masking."""
+    """Return an arm, with its masking where the two sides differ in it."""
     arm, strategy, ratio = (getattr(row, f"{side}_{name}") for name in ("arm", "strategy", "ratio"))
-    return f"{arm} at {strategy} {ratio:g}" if isinstance(strategy, str) and strategy else arm
+    is_same = (row.first_strategy, row.first_ratio) == (row.second_strategy, row.second_ratio)
+    return (
+        arm if is_same or not isinstance(strategy, str) or not strategy else f"{arm} at {strategy} {ratio:g}"
+    )
 
 
 def enter_interval(value: float, low: float, high: float) -> Entry:

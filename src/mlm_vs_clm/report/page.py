@@ -1,5 +1,6 @@
 """The page: everything in one file that opens offline, on a phone, in print and with a screen reader."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -8,29 +9,33 @@ from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from . import rendering, style
+from . import layout, style
 from .drawing import Drawing, inline, style_context
-from .style import ordered
 from .tables import Table
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: figures, tables and sentences, and what is missing and how to make it."""
+    """A part of the evidence: figures, tables and sentences."""
 
     id: str
     title: str
     drawings: Sequence[Drawing] = ()
     tables: Sequence[Table] = ()
-    missing: str = ""
     sentences: Sequence[str] = ()
+
+    @property
+    def sheets(self) -> list[layout.Sheet]:
+        """Return the tables as the page shows them, without those that hold nothing."""
+        return [sheet for table in self.tables if (sheet := layout.fit(table))]
 
 
 def write_page(path: Path, **content: Any) -> None:
     """Write the page from what its template names."""
     with style_context():
-        html = make_environment().get_template("report.html").render(**content)
+        html = make_environment().get_template("report.html").render(notes=layout.Notes(), **content)
     path.write_text(html, encoding="utf-8", newline="\n")
 
 
@@ -43,18 +48,23 @@ def make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["letters"] = rendering.letter_reasons
     environment.filters["hold"] = lambda text: text.replace(", ", ",\u00a0")
     environment.filters["headed"] = lambda title: title[:1].upper() + title[1:]
     environment.filters["words"] = lambda name: str(name).replace("_", " ")
     environment.filters["counted"] = lambda value: f"{value:,}" if isinstance(value, int) else value
     environment.filters["rows"] = list_rows
+    environment.filters["data"] = write_data
     environment.tests["records"] = is_records
     environment.tests["grid"] = is_grid
-    environment.globals["is_numeric"] = rendering.is_numeric
     numbers = count()
     environment.globals["inline"] = lambda figure, marks=(): inline(figure, marks, f"f{next(numbers)}")
     return environment
+
+
+def write_data(value: Any) -> Markup:
+    """Return a value as JSON that stands inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("</", "<\\/"))  # noqa: S704 - no tag can end the element
 
 
 def is_records(value: object) -> bool:
@@ -80,11 +90,3 @@ def list_signatures(scores: pd.DataFrame) -> list[tuple[str, str]]:
     """Return every (metric, signature) behind the scores, once."""
     known = scores.dropna(subset="signature")
     return sorted(set(zip(known["metric"].map(style.name_metric), known["signature"], strict=True)))
-
-
-def order_examples(examples: list[dict]) -> list[dict]:
-    """Return the examples by corpus and document, their arms in reading order."""
-    ranked = sorted(examples, key=lambda one: (one["corpus"], one["document"]))
-    return [
-        one | {"arms": {arm: one["arms"][arm] for arm in ordered(one["arms"], style.ARMS)}} for one in ranked
-    ]

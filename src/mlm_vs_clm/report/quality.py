@@ -11,7 +11,8 @@ from ..evidence.proxies import rank_alike
 from ..evidence.tables import over_seeds
 from ..metrics import PROXIES
 from . import style
-from .drawing import Drawing, add_legend, describe_values, draw_grid
+from .drawing import Drawing, describe_values, draw_grid, label_lines, least_span, open_up
+from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -33,13 +34,8 @@ if TYPE_CHECKING:
 
 
 SANITY_STEPS = ("oracle above arms", "arm above floor", "floor above unfilled")
-RATIO_METRICS = (
-    "exact_match",
-    "exact_match_content",
-    "bleu",
-    "bertscore",
-    "bleu_gain",
-)
+RATIO_METRICS = ("exact_match", "bleu")
+WIDTH = 4.2  # inches of a panel with the names of its lines
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
 
 
@@ -152,15 +148,17 @@ def _enter_named(row: pd.Series, side: str) -> Entry:
 
 
 def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure per metric: corpora across, scopes down, one line with a band per arm over the ratios.
+    """Return one figure per metric: corpora across, a line with its band per network over the ratios, word tables as a band.
 
-    Arms are left out whose value is fixed by the definition of the metric.
+    A study of one ratio has none.
     """
     rows = scores[(scores["strategy"] == study.main[0]) & scores["value"].notna()]
+    rows = rows[rows["metric"].isin(RATIO_METRICS) & (rows["arm"] != BOUNDS[1])]
+    if rows["ratio"].nunique() < 2:
+        return []
     drawings = []
     for metric in (metric for metric in RATIO_METRICS if metric in set(rows["metric"])):
-        fixed = set(BOUNDS) if metric.endswith("_gain") else {BOUNDS[1]}  # by the definition of the metric
-        cells = over_seeds(rows[(rows["metric"] == metric) & ~rows["arm"].isin(fixed)], CELL)
+        cells = over_seeds(rows[rows["metric"] == metric], CELL)
         measures = [(scope, metric) for scope in ordered(cells["scope"], style.SCOPES)]
         values = describe_values(study.at_main(cells), ["corpus", "scope", "arm"])
         drawings.append(
@@ -168,9 +166,8 @@ def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
                 name=f"quality_by_ratio_{metric}",
                 title=f"{style.name_metric(metric)} against masking ratio",
                 caption=(
-                    "Each line is an arm on the same blanks, each band its 95 % interval over documents. "
-                    f"Left out, fixed by definition: {', '.join(sorted(fixed))}. "
-                    "Compare lines within a panel: at document scope, copied words raise every line at a low ratio."
+                    "Each line is an arm on the same blanks, each bar its 95 % interval. Shaded: from the lowest to the highest "
+                    "word table that sees no more than the networks do. Copied words raise BLEU at a low ratio."
                 ),
                 alt=f"Line charts of {style.name_metric(metric)} against ratio. At ratio {study.main[1]:g}: {values}.",
                 figure=draw_over(cells, measures),
@@ -182,18 +179,31 @@ def draw_quality_by_ratio(scores: pd.DataFrame, study: Study) -> list[Drawing]:
 def draw_over(
     cells: pd.DataFrame, measures: list[tuple[str, str]], x: str = "ratio", label: str = "masking ratio"
 ) -> Figure:
-    """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per arm over the numbers `x`."""
-    looks = style.looks(ordered(cells["arm"], style.ARMS))
-    figure = draw_grid(cells, measures, label, lambda axes, panel: draw_bands(axes, panel, looks, x))
-    add_legend(figure, looks)
-    return figure
+    """Return a figure with a row of panels per measure (scope, metric): corpora across, a line per network over the numbers `x`.
+
+    Where there are no networks every arm has a line.
+    """
+    networks = [arm for arm in ordered(cells["arm"], style.ARMS) if is_network(arm)]
+    looks = style.looks(networks or ordered(cells["arm"], style.ARMS))
+    return draw_grid(cells, measures, label, lambda axes, panel: draw_bands(axes, panel, looks, x), WIDTH)
 
 
 def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict], x: str) -> None:
-    """Draw a line with its band per arm; a single number shows its interval as a bar."""
+    """Draw a line with its name and thin intervals per arm, and behind them the span of the word tables."""
+    floors = panel[[is_floor(arm) for arm in panel["arm"]]].groupby(x)["value"].agg(["min", "max"])
+    ends = []
+    if len(floors) > 1:
+        axes.fill_between(
+            floors.index, floors["min"], floors["max"], color=style.COLOURS[TABLE], alpha=0.13, linewidth=0
+        )
+        ends.append(("word tables", float(floors["max"].iloc[-1]), style.COLOURS[TABLE]))
     for arm, look in looks.items():
         line = panel[panel["arm"] == arm].sort_values(x)
+        if line.empty:
+            continue
         axes.plot(line[x], line["value"], **look)
-        if len(line) == 1:
-            axes.vlines(line[x], line["low"], line["high"], color=look["color"], linewidth=1)
-        axes.fill_between(line[x], line["low"], line["high"], color=look["color"], alpha=0.16, linewidth=0)
+        axes.vlines(line[x], line["low"], line["high"], color=look["color"], linewidth=0.8, alpha=0.6)
+        ends.append((arm, float(line["value"].iloc[-1]), look["color"]))
+    if len(panel):
+        open_up(axes, least_span(str(panel["metric"].iloc[0])))
+    label_lines(axes, ends)

@@ -13,7 +13,6 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, SECOND
 from . import style
-from .build import read_study
 from .ladder import (
     CAUSAL,
     ENCODER,
@@ -26,6 +25,7 @@ from .ladder import (
 )
 from .overview import find_start
 from .sentences import Tables
+from .style import read_study
 from .tables import DASH, markdown_row
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

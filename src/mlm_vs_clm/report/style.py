@@ -1,52 +1,45 @@
 """Names, order and looks: known names first, others after them in sorted order, and never colour alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
 import pandas as pd
 
-from ..evidence.tables import at_main_cell
+from ..evidence.tables import at_main_cell, main_cell
 from ..masking import STRATEGIES
 from ..tasks import TASKS
+from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
-LOOKS: dict[
-    str, tuple[str, str, Any]
-] = {  # Okabe and Ito's palette, then Tol's muted one: safe for colour-blind readers; each arm has its own marker
-    "mlm": ("#0072B2", "o", "-"),
-    "mlm_leaky": ("#56B4E9", "s", "--"),
-    "mlm_left": ("#117733", "<", "--"),
-    "infill": ("#CC79A7", "P", "-."),
-    "clm": ("#D55E00", "^", "-"),
-    "clm_noised": ("#882255", "d", "-"),
-    "clm_true_left": ("#332288", ">", "--"),
-    "clm_lookahead": ("#AA4499", "X", "-."),
-    "clm_general": ("#999933", "p", "--"),
-    "seq2seq_kept": ("#E69F00", "D", "-."),
-    "clm_kept": ("#661100", "H", ":"),
-    "unfilled": ("#000000", "x", ":"),
-    "unigram": ("#009E73", "v", "--"),
-    "uniform": ("#767676", "+", ":"),
-    "oracle": ("#000000", "*", "-"),
+COLOURS = {
+    MASKED: "#0072B2",
+    CAUSAL: "#D55E00",
+    TABLE: "#00795A",
+    CONTROL: "#000000",
+}  # safe for colour-blind readers
+MARKERS = {  # arms of one family differ in their marker; those with the first line style are the main ones
+    "mlm": "o",
+    "mlm_leaky": "s",
+    "mlm_left": "<",
+    "infill": "P",
+    "clm": "^",
+    "clm_noised": "d",
+    "clm_true_left": ">",
+    "clm_lookahead": "X",
+    "clm_general": "p",
+    "seq2seq_kept": "D",
+    "clm_kept": "H",
+    "unfilled": "x",
+    "unigram": "v",
+    "uniform": "+",
+    "oracle": "*",
 }
-SERIES = (
-    ("#0072B2", "o"),
-    ("#D55E00", "s"),
-    ("#009E73", "^"),
-    ("#E69F00", "D"),
-    ("#CC79A7", "P"),
-    ("#56B4E9", "v"),
-    ("#117733", "<"),
-    ("#882255", "d"),
-    ("#332288", ">"),
-    ("#999933", "p"),
-    ("#AA4499", "X"),
-    ("#767676", "*"),
-)
-SPARE_COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#000000")
-SPARE_MARKERS = ("h", "8", "1", "2", "3", "4", "H", "|", "_")
-ARMS = tuple(LOOKS)
+SOLID = ("mlm", "clm", "infill", "bigram_both", "bigram_left")
+TONES = ("#1b1b1b", "#6b6b6b", "#a0a0a0")  # of series that are no arms
+SPARE_MARKERS = ("o", "s", "^", "D", "P", "v", "<", "d", ">", "p", "X", "*", "h", "8", "H")
+OTHER_MARKERS = ("h", "8", "1", "2", "3", "4", "|", "_")  # of arms that MARKERS does not name
+ARMS = tuple(MARKERS)
 REFERENCES = {
     "real": "real (upper reference)",
     "shuffled": "shuffled labels (lower reference)",
@@ -116,7 +109,7 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; â
     "comparison": COMPARISONS,
 }
 UNITS = {"bleu": "0â€“100", "exact_match": "share"}
-MAIN_METRICS = {"document": ("rougeL", "bleu", "bertscore"), "fills": ("exact_match",)}
+MAIN_MEASURES = (("fills", "exact_match"), ("document", "bleu"))
 
 
 @dataclass(frozen=True)
@@ -136,26 +129,37 @@ class Study:
         return f"{strategy.replace('_', ' ').capitalize()} masking at ratio {ratio:g}"
 
 
+def read_study(tables: Mapping[str, pd.DataFrame]) -> Study:
+    """Return what captions and commands name of a study; raises StudyError where the table `study` has no row."""
+    main, study = main_cell(tables), tables["study"].iloc[0]
+    track = "" if study["track"] == "matched" else f" track={study['track']}"
+    return Study(f"{study['scale']}{track}", main)
+
+
 def looks(arms: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return matplotlib's colour, marker and line style per arm; unknown arms take spare ones in sorted order."""
-    arms = list(arms)
-    unknown = sorted(set(arms) - set(LOOKS))
-    chosen = LOOKS | {
-        arm: (colour, marker, (0, (4, 1, 1, 1)))
-        for arm, colour, marker in zip(unknown, cycle(SPARE_COLOURS), cycle(SPARE_MARKERS), strict=False)
+    """Return matplotlib's colour, marker and line style per arm: the colour of its family, a marker of its own."""
+    arms, spare = list(arms), cycle(OTHER_MARKERS)
+    return {
+        arm: {
+            "color": COLOURS[find_role(arm).family],
+            "marker": MARKERS.get(arm) or next(spare),
+            "linestyle": "-" if arm in SOLID else "--",
+        }
+        for arm in arms
     }
-    return {arm: dict(zip(("color", "marker", "linestyle"), chosen[arm], strict=True)) for arm in arms}
 
 
 def series_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return matplotlib's colour and marker per series that is not an arm, in the order given.
+    """Return matplotlib's colour and marker per series, in the order given: of the family where its first word is an arm.
 
-    Markers are hollow where a colour and marker come the second time.
+    Markers are hollow where they come the second time.
     """
     looks = {}
     for number, name in enumerate(names):
-        turn, place = divmod(number, len(SERIES))
-        looks[name] = dict(zip(("color", "marker"), SERIES[place], strict=True)) | (
+        is_arm = base_of(name) in load_roles()
+        colour = COLOURS[find_role(name).family] if is_arm else TONES[number % len(TONES)]
+        turn, place = divmod(number, len(SPARE_MARKERS))
+        looks[name] = {"color": colour, "marker": SPARE_MARKERS[place]} | (
             {"fillstyle": "none"} if turn % 2 else {}
         )
     return looks
@@ -208,14 +212,11 @@ def order_metrics(metrics: Iterable[str]) -> list[str]:
     return ordered((metric for metric in metrics if not metric.endswith("_gain")), METRICS)
 
 
-def main_qualities(scores: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the main (scope, metric) of each scope: BERTScore of documents, exact match of fills, if measured."""
+def main_quality(scores: pd.DataFrame) -> tuple[str, str]:
+    """Return the (scope, metric) by which figures show quality: the first of MAIN_MEASURES that was measured, else any."""
     known = scores.dropna(subset="value")
-    found = []
-    for scope in ordered(known["scope"], SCOPES):
-        metrics = ordered(known.loc[known["scope"] == scope, "metric"], MAIN_METRICS.get(scope, ()))
-        found.append((scope, metrics[0]))
-    return found
+    measured = [*zip(known["scope"], known["metric"], strict=True)]
+    return ordered(measured, MAIN_MEASURES)[0]
 
 
 def ordered(values: Iterable, preferred: Iterable = ()) -> list:

@@ -78,7 +78,7 @@ def draw_sweep(table: pd.DataFrame, varying: Sequence[str]) -> list[Drawing]:
         Drawing(
             name="figure",
             title=f"Scores against {label}",
-            caption="Each line is an arm, each band its 95 % interval.",
+            caption="Each line is an arm with its 95 % intervals; shaded: from the lowest to the highest word table.",
             alt=f"Lines over {label}. {describe_values(cells, ['corpus', 'metric', 'arm', x])}.",
             figure=draw_over(cells, measures, x, label),
         )

@@ -1,19 +1,10 @@
-"""How the language models were trained: the table of their last steps, and their loss curves."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+"""How the language models were trained: the table of their last steps."""
 
 import pandas as pd
 
 from ..training.objectives import OBJECTIVES
-from .drawing import Drawing, add_legend, panels
 from .style import Study, ordered
 from .tables import Table, command_for_cells, enter_number, enter_words, list_choices
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 NUMBERS = {
     "step": "{:,.0f}",
@@ -26,11 +17,7 @@ NUMBERS = {
     "flops": "{:.3g}",
 }
 NAMES = ("objective", "initialisation", "corpora", "corpus")
-ONE_LINE = ["artifact", "corpus"]  # what a line of the figure, or a row of the table, is about
-LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
-    "train_loss": ("training text", {"color": "#56B4E9", "linestyle": "-", "linewidth": 1.2}),
-    "dev_loss": ("held-out text", {"color": "#D55E00", "linestyle": "--", "marker": "o", "markersize": 4}),
-}
+ONE_LINE = ["artifact", "corpus"]  # what a row of the table is about
 
 
 def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
@@ -64,55 +51,3 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
             command=f"{command_for_cells('pretrain', study.scale, pd.DataFrame({'strategy': []}))} {objectives}",
         )
     ]
-
-
-def draw_training(training: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: a panel per objective and model, a line per corpus, the loss over the tokens seen."""
-    trained = split_by_objective(training)
-    if not trained:
-        return []
-    figure, axes = panels(1, len(trained), sharey=True, height=2.9)
-    for axis, (title, rows) in zip(axes[0], trained.items(), strict=True):
-        for _, model in rows.groupby(ONE_LINE, dropna=False):
-            draw_losses(axis, model)
-        axis.set_title(title)
-        axis.set_xlabel("tokens seen (thousands)")
-    axes[0, 0].set_ylabel("loss (nats per predicted token)")
-    add_legend(figure, dict(LOSSES.values()))
-    return [
-        Drawing(
-            name="training_curves",
-            title="Training curves",
-            caption=(
-                "One panel per objective and model, one line of held-out loss per corpus. Losses of different objectives are not comparable, since they predict "
-                "different tokens from different context; compare the two lines of one panel."
-            ),
-            alt=f"Line charts of loss against tokens seen. Last held-out loss: {describe_last_losses(trained)}.",
-            figure=figure,
-        )
-    ]
-
-
-def split_by_objective(training: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the rows of each objective, and of each model where an objective trained several, by their title."""
-    trained: dict[str, pd.DataFrame] = {}
-    for objective in ordered(training["objective"], OBJECTIVES):
-        rows = training[training["objective"] == objective]
-        models = sorted(rows["model"].unique())
-        titles = {model: objective if len(models) == 1 else f"{objective}, {model}" for model in models}
-        trained |= {title: rows[rows["model"] == model] for model, title in titles.items()}
-    return trained
-
-
-def draw_losses(axes: Axes, model: pd.DataFrame) -> None:
-    """Draw the two curves of one model, each over the steps at which it was measured."""
-    for column, (_, look) in LOSSES.items():
-        curve = model.dropna(subset=column).sort_values("step")
-        axes.plot(curve["tokens_seen"] / 1000, curve[column], **look)
-
-
-def describe_last_losses(trained: dict[str, pd.DataFrame]) -> str:
-    """Return the last held-out loss of every objective, for the alternative text."""
-    measured = {title: rows.dropna(subset="dev_loss").sort_values("step") for title, rows in trained.items()}
-    last = [f"{title} {rows['dev_loss'].iloc[-1]:.2f}" for title, rows in measured.items() if len(rows)]
-    return ", ".join(last) or "not measured"

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from ..evidence.correlation import pair_cells, trace_fits
 from ..evidence.tables import find_utility, over_seeds
-from ..masking import STRATEGIES
 from ..tasks import TASKS
 from . import style
-from .correlation import CorrelationLookup, decision_of
-from .drawing import Drawing, add_legend, draw_points, each_panel, mark_empty_panel, panels
+from .drawing import Drawing, add_legend, each_panel, least_span, open_up, panels
+from .roles import CAUSAL, CONTROL, MASKED, TABLE, find_role
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -49,19 +46,14 @@ LINES: dict[str, dict[str, Any]] = {
     "shuffled": {"color": "#555555", "linestyle": "--", "linewidth": 1.2},
     "majority": {"color": "#555555", "linestyle": ":", "linewidth": 1.6},
 }
-FITS: dict[str, dict[str, Any]] = {
-    "linear fit": {"color": "#767676", "linestyle": "--", "linewidth": 1.3},
-    "spline": {"color": "#000000", "linestyle": "-", "linewidth": 1.6},
-}
-NO_INTERVALS = dict.fromkeys(("low", "high", "utility_low", "utility_high"), np.nan)
+FAMILY_MARKERS = {MASKED: "o", CAUSAL: "^", TABLE: "s", CONTROL: "x"}
+NAMES = {MASKED: "masked", CAUSAL: "causal", TABLE: "word table", CONTROL: "unfilled"}
 
 
 def downstream_tables(downstream: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one table per task: what it was trained on down, its measures across, with the references."""
-    return [
-        utility_table(downstream[downstream["task"] == task], task, study)
-        for task in ordered(downstream["task"], TASKS)
-    ]
+    """Return one table per task: what it was trained on at the main cell down, its measures across, with the references."""
+    main = pd.concat([downstream[downstream["strategy"].isna()], study.at_main(downstream)])
+    return [utility_table(main[main["task"] == task], task, study) for task in ordered(main["task"], TASKS)]
 
 
 def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
@@ -119,7 +111,7 @@ def headroom_tables(headroom: pd.DataFrame, study: Study) -> list[Table]:
                 f"words. {INTERVALS}"
             ),
             header=[*keys, *arms],
-            rows=cross(headroom.assign(seed=0, share=np.nan), keys, "trained_on", arms),
+            rows=cross(headroom.assign(seed=0, share=float("nan")), keys, "trained_on", arms),
             command=command_for_report(study.scale),
         ),
     ]
@@ -177,10 +169,13 @@ def at_main_metric(downstream: pd.DataFrame) -> pd.DataFrame:
 
 
 def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell and scope with its main metric; the oracle, fixed by definition, is left out."""
+    """Return one row per cell with the main measure of quality; the oracle, fixed by definition, is left out."""
     known = scores[scores["value"].notna() & (scores["arm"] != "oracle")]
-    measures = pd.MultiIndex.from_tuples(style.main_qualities(scores), names=["scope", "metric"])
-    return over_seeds(known.merge(measures.to_frame(index=False)), [*CELL, "scope", "metric"])
+    if known.empty:
+        return known
+    scope, metric = style.main_quality(known)
+    shown = known[(known["scope"] == scope) & (known["metric"] == metric)]
+    return over_seeds(shown, [*CELL, "scope", "metric"])
 
 
 def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
@@ -194,7 +189,7 @@ def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
 def draw_quality_against_utility(
     scores: pd.DataFrame, downstream: pd.DataFrame, study: Study
 ) -> list[Drawing]:
-    """Return one figure: a point per cell by arm, corpora across and scopes down, with the references as lines."""
+    """Return one figure: a point per cell by family, corpora across and scopes down, with the references as lines."""
     utilities = utility_cells(downstream)
     cells = quality_cells(scores).merge(utilities, on=CELL)
     if cells.empty:
@@ -207,7 +202,6 @@ def draw_quality_against_utility(
                 axes.axhline(value, zorder=1, **line)
 
     lines = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
-    looks = style.looks(ordered(cells["arm"], style.ARMS))
     counts = cells.groupby(["corpus", "scope"]).size().items()
     clauses = [f"{corpus}, {style.name_scope(scope)}: {n} cells" for (corpus, scope), n in counts]
     return [
@@ -217,42 +211,10 @@ def draw_quality_against_utility(
             caption=(
                 "Each point is a cell: one arm, strategy and ratio. Higher is a better task model; further right is closer to "
                 "the original. Lines are the references: training on real text, on shuffled labels, and the majority answer. "
-                "Thin bars are 95 % intervals. The masking ratio moves both axes, so read the partial correlation too."
+                "The masking ratio moves both axes, so read the partial correlation too."
             ),
             alt=f"Scatter plots of utility against quality. {'; '.join(clauses)}.",
-            figure=draw_scatter(cells, downstream, "arm", looks, lines, draw_references),
-        )
-    ]
-
-
-def draw_shapes(
-    scores: pd.DataFrame, downstream: pd.DataFrame, correlation: pd.DataFrame, study: Study
-) -> list[Drawing]:
-    """Return one figure: a point per cell by strategy, with a line and a spline; corpora across, scopes down."""
-    found, parts, clauses = CorrelationLookup(correlation), [], []
-    for corpus in ordered(downstream["corpus"]):
-        for scope, metric in style.main_qualities(scores):
-            paired = pair_cells(scores, downstream, corpus, scope, metric).dropna(
-                subset=["quality", "utility"]
-            )
-            decision = decision_of(found.get(corpus, (scope, metric), "spline_p"))
-            clauses.append(f"{corpus}, {style.name_measure(scope, metric)}: the spline {decision}")
-            names = {"corpus": corpus, "scope": scope, "metric": metric, "value": paired["quality"]}
-            parts.append(paired.assign(**names, **NO_INTERVALS))
-    cells = pd.concat(parts) if parts else pd.DataFrame()
-    if cells.empty:
-        return []
-    looks = style.series_looks(ordered(cells["strategy"], STRATEGIES))
-    return [
-        Drawing(
-            name="correlation_shapes",
-            title="Utility against quality, with a linear fit and a spline",
-            caption=(
-                "Each point is a cell. Higher is a better task model; further right is closer to the original. Shaded areas are "
-                "95 % intervals of the spline, which depends on few points where cells are few."
-            ),
-            alt=f"Scatter plots of utility against quality with fitted curves. {'; '.join(clauses)}.",
-            figure=draw_scatter(cells, downstream, "strategy", looks, FITS, draw_fits),
+            figure=draw_scatter(cells, downstream, lines, draw_references),
         )
     ]
 
@@ -260,40 +222,29 @@ def draw_shapes(
 def draw_scatter(
     cells: pd.DataFrame,
     downstream: pd.DataFrame,
-    group: str,
-    looks: dict[str, dict],
     lines: dict[str, dict],
     draw_lines: Callable[[Axes, pd.DataFrame], None],
 ) -> Figure:
-    """Return a figure of utility against quality: corpora across, scopes down, one look per value of the column `group`."""
+    """Return a figure of utility against quality: corpora across, scopes down, a colour and a marker per family of arms."""
     measures = list(cells[["scope", "metric"]].drop_duplicates().itertuples(index=False, name=None))
     corpora = ordered(cells["corpus"])
+    families = cells["arm"].map(lambda arm: find_role(arm).family)
     figure, axes = panels(len(measures), len(corpora), sharey="col", height=3.0)
     for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
-        shown = cells[cells["scope"] == scope]
-        panel = shown[shown["corpus"] == corpus]
-        if panel.empty:
-            mark_empty_panel(axis)
-        for name, look in looks.items():
-            draw_points(axis, panel[panel[group] == name], "value", "utility", look, crossed=True)
-        draw_lines(axis, panel)
+        is_shown = (cells["scope"] == scope) & (cells["corpus"] == corpus)
+        for family, marker in FAMILY_MARKERS.items():
+            panel = cells[is_shown & (families == family)]
+            look = {"color": style.COLOURS[family], "marker": marker, "linestyle": "none", "markersize": 4}
+            axis.plot(panel["value"], panel["utility"], alpha=0.8, **look)
+        draw_lines(axis, cells[is_shown])
+        open_up(axis, least_span(find_utility(downstream, corpus)))
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
         axis.set_xlabel(style.label_axis(metric))
         axis.set_ylabel(f"utility: {style.name_metric(find_utility(downstream, corpus))}")
-    add_legend(figure, {name: look | {"linestyle": "none"} for name, look in looks.items()}, lines)
+    looks = {
+        NAMES[family]: {"color": style.COLOURS[family], "marker": marker, "linestyle": "none"}
+        for family, marker in FAMILY_MARKERS.items()
+        if family in {*families}
+    }
+    add_legend(figure, looks, lines)
     return figure
-
-
-def draw_fits(axes: Axes, cells: pd.DataFrame) -> None:
-    """Draw the straight line and the spline with its band, where enough cells vary; the points set the limits."""
-    fits = trace_fits(cells)
-    if fits.empty:
-        return
-    axes.plot(fits["quality"], fits["line"], zorder=2, **FITS["linear fit"])
-    axes.plot(fits["quality"], fits["curve"], zorder=2, **FITS["spline"])
-    axes.fill_between(
-        fits["quality"], fits["low"], fits["high"], color="#000000", alpha=0.1, linewidth=0, zorder=1
-    )
-    low, high = cells["utility"].min(), cells["utility"].max()
-    margin = 0.12 * (high - low)
-    axes.set_ylim(low - margin, high + margin)

@@ -1,0 +1,106 @@
+"""The first words of a page: the title of a study, its question, and the answer as a sentence with numbers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..evidence.cells import group_by
+from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
+from . import style, track_answers
+from .ladder import count_tokens, list_own_steps, word_tokens
+from .sentences import Tables
+from .short_answer import span, word_number, word_runs
+from .wording import join_names
+
+QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
+NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
+STEPS = {  # condition of claim C1 -> the causal model of the sentence
+    "known length": "a causal model that reads the text before the gap",
+    "both contexts": "a causal model that reads both sides",
+    "no leak": "what the paper calls causal",
+}
+AHEAD = {
+    FIRST: "the masked model is {points} BLEU points ahead",
+    SECOND: "the causal model is {points} BLEU points ahead",
+}
+LEVEL = "level (masked {points} BLEU, within the margin)"
+WHOLE = {  # outcome -> the sentence where all corpora have it
+    AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
+    AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
+    LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
+}
+UNDECIDED = "undecided (masked {points} BLEU, but a model is not above its word table)"
+NOT_SETTLED = "no difference shown (masked {points} BLEU)"
+
+
+def name_study(about: Mapping[str, Any], tables: Tables) -> str:
+    """Return the title of a study: its own, else its trainings and their tokens."""
+    if about.get("title"):
+        return str(about["title"])
+    runs = tables["answers"]["runs"].max()
+    trainings = int(runs) if pd.notna(runs) else 1
+    if tables["training"].empty:
+        return "Masked and causal models as they come"
+    each = "each model" if trainings == 1 else "the deciding models"
+    size = f"{word_number(trainings).capitalize()} training{'s' * (trainings > 1)} of {each}, {word_tokens(count_tokens(tables))} tokens"
+    track = str(tables["study"].iloc[0]["track"])
+    return (
+        size
+        if track in ("matched", "runs", "short_runs")
+        else f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
+    )
+
+
+def ask(about: Mapping[str, Any]) -> str:
+    """Return the question of a study."""
+    return str(about.get("question") or QUESTION)
+
+
+def answer_question(tables: Tables) -> str:
+    """Return the answer to the question of a study: its track's own, else how far masked models are ahead, step by step."""
+    answer = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"]))
+    return (answer and answer(tables)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+
+
+def describe_steps(steps: pd.DataFrame) -> str:
+    """Return, against each causal model of STEPS, how far the masked model is ahead in BLEU; nothing where none was run."""
+    known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    if not known:
+        return ""
+    told = [_describe_step(words, rows) for words, rows in known.items()]
+    runs = list(dict.fromkeys(word_runs(rows) for rows in known.values()))
+    if len(runs) == 1:
+        return f"{' '.join(f'{one}.' for one in told)} ({runs[0].capitalize()} of each model.)"
+    return " ".join(f"{one} ({word_runs(rows)})." for one, rows in zip(told, known.values(), strict=True))
+
+
+def _describe_step(words: str, rows: pd.DataFrame) -> str:
+    """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ."""
+    by_outcome = group_by(rows.itertuples(index=False), judge)
+    points = {outcome: _write_points(outcome, some) for outcome, some in by_outcome.items()}
+    if len(by_outcome) == 1 and (outcome := next(iter(by_outcome))) in WHOLE:
+        return WHOLE[outcome].format(points=points[outcome], other=words)
+    told = [
+        f"{outcome.format(points=points[outcome])} on {join_names(style.ordered(row.corpus for row in some))}"
+        for outcome, some in by_outcome.items()
+    ]
+    return f"Against {words}: {'; '.join(told)}"
+
+
+def judge(row: Any) -> str:
+    """Return what a difference of claim C1 says in words, with a place for its points."""
+    if row.status != MADE:
+        return UNDECIDED
+    if row.size == INSIDE:
+        return LEVEL
+    return AHEAD.get(row.direction, NOT_SETTLED)
+
+
+def _write_points(outcome: str, rows: list[Any]) -> str:
+    effects = [row.effect for row in rows]
+    if outcome in AHEAD.values():
+        return span([abs(effect) for effect in effects])
+    return " to ".join(
+        dict.fromkeys(f"{effect:+.1f}".replace("-0.0", "0.0") for effect in (min(effects), max(effects)))
+    )

@@ -1,0 +1,139 @@
+"""What a page lets readers try: documents blank by blank, and a dial of the masking ratio; as data for its script."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..evidence.tables import over_seeds
+from . import style
+from .cast import COMPARED
+from .roles import CONTROL, base_of, find_role
+from .style import Study
+
+PAIR = ("mlm", "clm")  # the arms that an example opens with
+SHOWN = 9  # arms of an example
+DOCUMENTS = 2  # of a corpus and a masking
+DIALLED = 7  # arms of the dial
+NAMED = 6  # first words of a document that name it
+TABLES = ("bigram_both", "ngram_both")  # word tables that a lead is over
+Segments = Sequence[tuple[str, str]]
+
+
+def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:
+    """Return the arms that are shown: a masked and a causal one first, then those of the main comparisons, then others."""
+    known = [arm for arm in style.ordered(arms, style.ARMS) if find_role(arm).family != CONTROL]
+    ranks = {name: place for place, name in enumerate((*pair, *COMPARED))}
+    ranked = sorted(known, key=lambda arm: (ranks.get(base_of(arm), len(ranks)), known.index(arm)))
+    first = [next((arm for arm in ranked if base_of(arm) == name), None) for name in pair]
+    return [*filter(None, first), *(arm for arm in ranked if arm not in first)][:most]
+
+
+def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
+    """Return the documents of a page: its corpus, masking and name, the kept text around its gaps, their originals, the fills.
+
+    `kept` has one piece more than `gaps`. A fill is 1 where it is the original as it stood, [text] where it is the original in
+    other letters, else its text. An arm that writes the whole text anew has its text in `texts`.
+    """
+    ranked = sorted(examples, key=lambda one: (one["corpus"], one["document"]))
+    places = [(one["corpus"], one["ratio"]) for one in ranked]
+    ranked = [one for n, one in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
+    shown = choose_arms({arm for one in ranked for arm in one["arms"]}, SHOWN)
+    return [_make_example(one, shown) for one in ranked]
+
+
+def _make_example(example: dict, shown: Sequence[str]) -> dict[str, Any]:
+    kept, gaps = split_segments(example["original"])
+    arms, texts = {}, {}
+    for arm in shown:
+        segments = example["arms"].get(arm)
+        if segments is None:
+            continue
+        fills = [(text, mark) for text, mark in segments if mark]
+        if len(fills) == len(gaps):
+            arms[arm] = [_shorten(*fill, gap) for fill, gap in zip(fills, gaps, strict=True)]
+        else:
+            texts[arm] = "".join(text for text, _ in segments)
+    text = "".join(text for text, _ in example["original"])
+    name = f"{example['corpus']}: {' '.join(text.split()[:NAMED])} …"
+    about = {"name": name, "strategy": example["strategy"], "ratio": example["ratio"]}
+    return about | {"kept": kept, "gaps": gaps, "arms": arms, "texts": texts}
+
+
+def split_segments(segments: Segments) -> tuple[list[str], list[str]]:
+    """Return the kept text before, between and after the gaps, and the originals of these."""
+    kept, gaps = [""], []
+    for text, mark in segments:
+        if mark:
+            gaps.append(text)
+            kept.append("")
+        else:
+            kept[-1] += text
+    return kept, gaps
+
+
+def _shorten(fill: str, mark: str, gap: str) -> int | str | list[str]:
+    if mark == "right":
+        return 1 if fill == gap else [fill]
+    return fill
+
+
+def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[str, Any]:
+    """Return, for every corpus, masking ratio of the main strategy and arm: BLEU, exact match and the lead over a word table.
+
+    A number is [value, low, high], low and high None where there is no interval. {} for a study of one ratio.
+    """
+    rows = scores[(scores["strategy"] == study.main[0]) & scores["value"].notna()]
+    measures = {"bleu": "document", "exact_match": "fills"}
+    rows = rows[rows["metric"].map(measures) == rows["scope"]]
+    ratios = sorted(rows["ratio"].unique())
+    if len(ratios) < 2:
+        return {}
+    cells = over_seeds(rows, ["corpus", "arm", "ratio", "metric"])
+    everywhere = cells.groupby("arm")["ratio"].nunique() == len(ratios)
+    arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, "bigram_both"))
+    found = {
+        (row.corpus, row.arm, row.ratio, row.metric): [row.value, row.low, row.high]
+        for row in cells.itertuples(index=False)
+    }
+    paired = leads[(leads["metric"] == "bleu") & (leads["strategy"] == study.main[0])]
+    known = {(row.corpus, row.arm, row.ratio): [row.value, row.low, row.high] for row in paired.itertuples()}
+    values = {
+        corpus: [
+            {
+                arm: [
+                    *(_round(found.get((corpus, arm, ratio, metric)), digits) for metric, digits in (("bleu", 1), ("exact_match", 3))),
+                    _round(known.get((corpus, arm, ratio)) or _subtract(found, corpus, arm, ratio), 1),
+                ]
+                for arm in arms
+                if (corpus, arm, ratio, "bleu") in found
+            }
+            for ratio in ratios
+        ]
+        for corpus in style.ordered(cells["corpus"])
+    }  # fmt: skip
+    return {
+        "strategy": study.main[0],
+        "ratios": [float(ratio) for ratio in ratios],
+        "main": int(np.argmin(np.abs(np.array(ratios) - study.main[1]))),
+        "families": {arm: find_role(arm).family for arm in arms},
+        "values": values,
+    }
+
+
+def _subtract(found: dict, corpus: str, arm: str, ratio: float) -> list[float] | None:
+    """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
+    tables = [
+        found[corpus, table, ratio, "bleu"][0] for table in TABLES if (corpus, table, ratio, "bleu") in found
+    ]
+    cell = found.get((corpus, arm, ratio, "bleu"))
+    if not tables or cell is None or arm in TABLES:
+        return None
+    return [cell[0] - max(tables), np.nan, np.nan]
+
+
+def _round(values: Sequence[float] | None, digits: int) -> list[float | None] | None:
+    if values is None:
+        return None
+    return [None if pd.isna(value) else round(float(value), digits) for value in values]

@@ -1,0 +1,195 @@
+"""One sentence per track that answers its own question, from its tables; "" where these do not hold what it needs."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from ..evidence.tables import over_seeds
+from ..evidence.variants import read_numbers
+from ..evidence.verdicts import FIRST, MADE, SECOND
+from . import style
+from .sentences import Tables
+from .short_answer import span
+from .wording import join_names
+
+EXACT, BLEU = ("fills", "exact_match"), ("document", "bleu")
+
+
+def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
+    """Return one row per arm and masking by a measure, seeds averaged, with `base` and a column per setting that varies."""
+    scope, metric = measure
+    scores = tables["scores"]
+    rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric) & scores["value"].notna()]
+    cells = over_seeds(rows, ["corpus", "arm", "strategy", "ratio"])
+    cells["base"] = cells["arm"].str.partition(" ")[0]
+    levels = tables["variants"].drop_duplicates(["arm", "setting"])
+    settings = levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
+    return cells.join(settings, on="arm", rsuffix="_trained")
+
+
+def at_ratio(cells: pd.DataFrame, ratio: float) -> pd.DataFrame:
+    """Return the cells of one masking ratio."""
+    return cells[np.isclose(cells["ratio"], ratio)]
+
+
+def answer_dial(tables: Tables) -> str:
+    """Return which masking ratio in training serves which at generation, and what a mixture of both objectives costs."""
+    cells = read_cells(tables, EXACT)
+    if not {"objective.ratio", "objective.masked_share"} <= {*cells}:
+        return ""
+    trained = cells[(cells["base"] == "mlm") & cells["objective.ratio"].notna()]
+    best = trained.loc[trained.groupby("ratio")["value"].idxmax()]
+    by_training = {
+        ratio: join_names([f"{value:.0%}" for value in sorted(part["ratio"])])
+        for ratio, part in best.groupby("objective.ratio")
+    }
+    told = [f"trained at {ratio:.0%} is best at {where}" for ratio, where in by_training.items()]
+    main = at_ratio(cells, style.read_study(tables).main[1])
+    costs = [_lose_by_mixing(main, *ends) for ends in (("hybrid_masked", 1.0), ("hybrid_causal", 0.0))]
+    mixed = (
+        f" A network that learns both, half of its batches masked, loses {join_names(costs)} in exact match."
+        if all(costs)
+        else ""
+    )
+    return f"By exact match, a masked model {'; '.join(told)} of words hidden.{mixed}"
+
+
+def _lose_by_mixing(cells: pd.DataFrame, base: str, alone: float) -> str:
+    """Return how much exact match a mixture of half and half costs one use of a hybrid model; "" where it was not run."""
+    values = cells[cells["base"] == base].set_index("objective.masked_share")["value"]
+    if not {0.5, alone} <= {*values.index}:
+        return ""
+    return f"{values[alone] - values[0.5]:.3f} (of {values[alone]:.3f}) as a {base.removeprefix('hybrid_')} model"
+
+
+def answer_orders(tables: Tables) -> str:
+    """Return which order restores most words and which has the best BLEU, and what not knowing the lengths costs."""
+    ratio = style.read_study(tables).main[1]
+    exact, bleu = (at_ratio(read_cells(tables, measure), ratio) for measure in (EXACT, BLEU))
+    if "mlm" not in {*exact["arm"]} & {*bleu["arm"]}:
+        return ""
+    best = []
+    for name, cells, digits in (("exact match", exact, 3), ("BLEU", bleu, 1)):
+        values = cells[cells["base"] == "mlm"].set_index("arm")["value"]
+        settings = values.idxmax().partition(" ")[2].replace("order=", "").replace("=", " ") or "the default"
+        best.append(f"{name} {values.max():.{digits}f} ({settings}; default {values['mlm']:.{digits}f})")
+    values = exact.set_index("arm")["value"]
+    lengths = {"one": "one token a word", "free": "lengths left to the model"}
+    known = [
+        f"{words} {values[f'mlm length={name}']:.3f}"
+        for name, words in lengths.items()
+        if f"mlm length={name}" in values
+    ]
+    told = f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(known)}." if known else ""
+    return f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{told}"
+
+
+def answer_repetition(tables: Tables) -> str:
+    """Return where the masked and where the causal model is ahead by how many unique tokens its training had."""
+    rows = read_differences(tables, "mlm", "clm", "exact_match")
+    if rows.empty:
+        return ""
+    able, causal = rows[rows["status"] == MADE], rows[rows["direction"] == SECOND]
+    ahead = able[able["direction"] == FIRST]
+    if ahead.empty:
+        return f"Undecided: in {len(rows) - len(able)} of {len(rows)} comparisons a model is not above its word table."
+    tokens = span_tokens(ahead["scale.training.unique_tokens"])
+    where = (
+        "nowhere"
+        if causal.empty
+        else f"with {span_tokens(causal['scale.training.unique_tokens'])} unique tokens"
+    )
+    return (
+        f"The masked model is ahead with {tokens} unique tokens (exact match {span(ahead['value'], 3)} higher), the causal "
+        f"model {where}. In {len(rows) - len(able)} of "
+        f"{len(rows)} comparisons a model is not above its word table."
+    )
+
+
+def answer_repetition_claim(tables: Tables) -> str:
+    """Return how far the masked model is ahead of what the paper calls causal, by unique tokens."""
+    rows = read_differences(tables, "mlm", "seq2seq_kept", "bleu")
+    if rows.empty:
+        return ""
+    told = [
+        f"{row.value:+.1f} with {row.tokens:,.0f} unique tokens" + " (decides nothing)" * (row.status != MADE)
+        for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"})
+        .sort_values("tokens")
+        .itertuples()
+    ]
+    return f"Masked minus what the paper calls causal, in BLEU: {join_names(told)}, each trained on equally many tokens in all."
+
+
+def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
+    """Return the rows of `gap` between variants of two arms by a metric that have a value, with a column per setting."""
+    gap = tables["gap"]
+    rows = gap[(gap["metric"] == metric) & gap["value"].notna()]
+    sides = [rows[side].str.partition(" ")[0] for side in ("first", "second")]
+    rows = rows[(sides[0] == first) & (sides[1] == second)]
+    levels = tables["variants"].drop_duplicates(["arm", "setting"])
+    settings = levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
+    found = rows.join(settings, on="first")
+    return found if "scale.training.unique_tokens" in found else found.iloc[:0]
+
+
+def span_tokens(tokens: pd.Series) -> str:
+    """Return "7,500 to 800,000"."""
+    return " to ".join(dict.fromkeys(f"{end:,.0f}" for end in (tokens.min(), tokens.max())))
+
+
+def answer_temperature(tables: Tables) -> str:
+    """Return how many more words the masked model restores at the diversity of the causal one, read off its line."""
+    exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
+    both = exact.merge(distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct"))
+    told = []
+    for ratio, part in both.groupby("ratio"):
+        lines = {base: part[part["base"] == base].sort_values("value_distinct") for base in ("mlm", "clm")}
+        low = max(line["value_distinct"].min() for line in lines.values())
+        high = min(line["value_distinct"].max() for line in lines.values())
+        places = np.linspace(low, high, 9)
+        masked, causal = (np.interp(places, line["value_distinct"], line["value"]) for line in lines.values())
+        if not low < high:
+            continue
+        leads = masked - causal
+        side = "the masked model" if leads.min() > 0 else "the causal model" if leads.max() < 0 else ""
+        words = (
+            f"{side} restores {span(abs(leads), 3)} more of the words"
+            if side
+            else f"they cross ({leads.min():+.3f} to {leads.max():+.3f})"
+        )
+        told.append(f"with {ratio:.0%} hidden {words}")
+    if not told:
+        return ""
+    text = "; ".join(told)
+    return (
+        f"At the same diversity (distinct-1 of the fills), {text}; read off both lines, without an interval."
+    )
+
+
+def answer_domains(tables: Tables) -> str:
+    """Return how much better a model writes on a corpus that it was trained on than one that was trained on others."""
+    answers = tables["answers"]
+    rows = answers[(answers["claim"] == "C4") & (answers["metric"] == "bleu") & (answers["status"] == MADE)]
+    rows = rows[rows["second_arm"].str.endswith("training=elsewhere")]
+    if rows.empty:
+        return ""
+    told = []
+    for condition, part in rows.groupby("condition", sort=True):
+        name = str(condition).partition(":")[0]
+        if (part["direction"] == FIRST).all():
+            told.append(f"the {name} one by {span(part['effect'])} BLEU points")
+        else:
+            told.append(f"the {name} one by {span(part['effect'])} BLEU points, not shown on every corpus")
+    lead = "Yes" if (rows["direction"] == FIRST).all() else "Not everywhere"
+    return f"{lead}: trained on the corpus that it fills, a model writes better than one trained on the others, {join_names(told)}."
+
+
+ANSWERS: dict[str, Callable[[Tables], str]] = {
+    "dial": answer_dial,
+    "orders": answer_orders,
+    "repetition": answer_repetition,
+    "repetition_claim": answer_repetition_claim,
+    "temperature": answer_temperature,
+    "domains": answer_domains,
+}

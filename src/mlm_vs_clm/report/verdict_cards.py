@@ -1,0 +1,118 @@
+"""Cost, training data and claims as cards: a verdict word, a number, one line why; the rows stand inside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..evidence.equal_compute import BASES
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, SECOND
+from . import style
+from .outcomes import Claim
+from .overview import OPEN, OTHERWISE, PARTS, STATED, judge_side, list_comparisons
+from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
+from .style import Study
+from .wording import join_names
+
+HOLDS = {  # (came out as stated, came out otherwise) -> the word
+    (True, False): "holds",
+    (False, True): "does not hold",
+    (True, True): "holds in part",
+    (False, False): "undecided",
+}
+
+
+@dataclass(frozen=True)
+class VerdictCard:
+    """A verdict word, a number, one line why, what conditions found, and the section of the evidence that has the rows."""
+
+    title: str
+    verdict: str
+    number: str
+    why: str
+    lines: Sequence[tuple[str, str]] = ()
+    section: str = ""
+
+
+def list_verdicts(tables: Tables, claims: Sequence[Claim], study: Study) -> list[VerdictCard]:
+    """Return the cards of cost and training data, then one per claim that was asked."""
+    cards = [*judge_cost(tables), *judge_training_data(tables, study)]
+    return [*cards, *(judge_claim(claim, tables) for claim in claims)]
+
+
+def judge_cost(tables: Tables) -> list[VerdictCard]:
+    """Return the card of the cost of filling, masked relative to causal, at the main cell; none where it was not run."""
+    equal = tables["equal_compute"]
+    rows = equal[(equal["basis"] == BASES[0]) & (equal["comparison"] == SAME_LENGTHS)]
+    rows = rows[(rows["flops_first"] > 0) & (rows["flops_second"] > 0)]
+    if rows.empty:
+        return []
+    times = rows["flops_first"] / rows["flops_second"]
+    verdict = (
+        "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
+    )
+    first, second = rows.iloc[0][["first", "second"]]
+    why = f"Floating-point operations a document, {first} over {second}. The pace is a setting: fewer passes cost less."
+    return [VerdictCard("Cost", verdict, format_range(times), why, section="cost")]
+
+
+def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
+    """Return the card of the text as training data, masked against causal, at the main cell; none where it was not run."""
+    gap = tables["utility_gap"]
+    rows = gap[(gap["comparison"] == SAME_LENGTHS) & gap["value"].notna()]
+    if rows.empty:
+        return []
+    first, second = rows.iloc[0][["first", "second"]]
+    made = list(rows[rows["status"] == MADE].itertuples(index=False))
+    lines = [(row.corpus, _describe_row(row)) for row in rows.itertuples(index=False)]
+    shares = describe_shares(study.at_main(tables["headroom"]))
+    lines += [("as a share", shares)] if shares else []
+    sides = {row.direction for row in made}
+    if not made:
+        word = "undecided"
+        why = "On no corpus does real text train a better model than text without its hidden words."
+    elif FIRST in sides or SECOND in sides:
+        ahead = {side: [row.corpus for row in made if row.direction == side] for side in (FIRST, SECOND)}
+        both = ahead[FIRST] and ahead[SECOND]
+        word = (
+            "it depends"
+            if both or len(ahead[FIRST] + ahead[SECOND]) < len(made)
+            else ("masked" if ahead[FIRST] else "causal") + " better"
+        )
+        told = [
+            f"Text of {name} is better on {join_names(where)}"
+            for name, where in ((first, ahead[FIRST]), (second, ahead[SECOND]))
+            if where
+        ]
+        why = f"{'; '.join(told)}, on the same test units."
+    else:
+        word = "equal" if all(row.size == INSIDE for row in made) else "no difference shown"
+        why = f"Text of {first} against text of {second}, on the same test units."
+    values = [row.value for row in made] or list(rows["value"])
+    number = " to ".join(
+        dict.fromkeys(f"{end:+.3f}".replace("-0.000", "0.000") for end in (min(values), max(values)))
+    )
+    return [VerdictCard("Training data", word, number, why, lines, "utility")]
+
+
+def _describe_row(row: Any) -> str:
+    """Return a difference as training data with its interval and who is ahead, or why it decides nothing."""
+    value = f"{style.name_metric(row.metric)} {row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+    if row.status != MADE:
+        return f"{value}, undecided" + (" (no room)" if row.status == NO_ROOM else "")
+    ahead = {FIRST: row.first, SECOND: row.second}.get(row.direction)
+    return f"{value}, {ahead} ahead" if ahead else f"{value}, no difference shown"
+
+
+def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
+    """Return the card of a claim: how often it came out as it says."""
+    rows = list_comparisons({"": tables})
+    rows = rows[rows["claim"] == claim.id]
+    starts = tuple(PARTS.get(claim.id, {"": ""}))
+    sides = [judge_side(row) for row in rows.itertuples(index=False) if str(row.condition).startswith(starts)]
+    stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
+    number = f"{stated} of {len(sides)} as stated"
+    if sides.count(OPEN):
+        number += f", {sides.count(OPEN)} undecided"
+    is_open = 2 * sides.count(OPEN) > len(sides)
+    word = "mostly undecided" if is_open and stated + otherwise else HOLDS[stated > 0, otherwise > 0]
+    return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")
