@@ -30,7 +30,13 @@ NEIGHBOURS = Neighbours([(TEXT.ids, TEXT.word_of)])
 TOKENS = TargetTokens(mask=3, n_vocabulary=len(NAMES), start=1, neighbours=NEIGHBOURS)
 SEED = 94  # a draw in which every objective has something masked and fim moves its span
 COLUMNS = 5
-ALONE = ("mlm", "clm", "infill", "prefix_lm", "span_corruption")  # drawn once more, a figure each, for docs/basics.md
+ALONE = (
+    "mlm",
+    "clm",
+    "infill",
+    "prefix_lm",
+    "span_corruption",
+)  # drawn once more, a figure each, for docs/basics.md
 LOOKS = {True: ("predicts a token", "#0072B2"), False: ("predicts none", "#B8D8EC")}
 
 

@@ -2,18 +2,15 @@
 
 import html
 import json
-import shutil
-import subprocess
 
 import pandas as pd
 import pytest
+from browser import needs_browser, open_page
 from committed import mark_slow
 
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.report.outcomes import keep_asked
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
 WIDTHS = (320, 1280)
 FRAMES = "".join(f'<iframe src="{{page}}" width="{width}" height="800"></iframe>' for width in WIDTHS)
 PROBE = """<!DOCTYPE html><body>%s<script>onload = () => {
@@ -57,23 +54,15 @@ PROBE = """<!DOCTYPE html><body>%s<script>onload = () => {
 }</script></body>"""
 STUDIES = list_studies(ROOT / "results")
 
-pytestmark = pytest.mark.skipif(not BROWSER, reason=f"no browser: none of {', '.join(NAMES)} is installed")
+pytestmark = needs_browser
 
 
 def visit(page, folder, *options):
     """Return what the probe finds in the page, whose console has to stay empty."""
     probe = folder / "probe.html"
     probe.write_text(PROBE % FRAMES.format(page=page.as_uri()))
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    command += [
-        f"--user-data-dir={folder / 'profile'}",
-        "--enable-logging=stderr",
-        "--virtual-time-budget=5000",
-    ]
-    command += [*options, "--dump-dom", probe.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert "CONSOLE" not in done.stderr, done.stderr[-2000:]
-    body = done.stdout.partition("<body>")[2].partition("</body>")[0]
+    shown = open_page(probe.as_uri(), folder, *options)
+    body = shown.partition("<body>")[2].partition("</body>")[0]
     return json.loads(html.unescape(body))
 
 
