@@ -91,7 +91,9 @@ manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after re
 
 peers: data ## time filling and scoring against other libraries, in an environment of its own (.venv-peers)
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	@.venv-peers/bin/python -m pip install --disable-pip-version-check -q -r benchmarks/peers-requirements.txt -e .
+	@grep -v '^#' benchmarks/peers-requirements.txt | while read -r peer; do \
+		.venv-peers/bin/python -m pip install --disable-pip-version-check -q "$$peer" || echo "$$peer could not be installed: its rows will say so"; done
+	@.venv-peers/bin/python -m pip install --disable-pip-version-check -q -e .
 	@.venv-peers/bin/python benchmarks/peers.py $(ARGS)
 
 table: $(READY) ## tabulate and draw stored results: ARGS='corpus=plots strategy=random'
