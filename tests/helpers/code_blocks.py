@@ -28,10 +28,9 @@ CLASSES = {
     "llama|smollm|ettin-decoder": "llama",
 }
 RUN = """
-import sys, traceback
+import sys
 from code_blocks import read_blocks
 from pathlib import Path
-failed = []
 for page in map(Path, sys.argv[1:]):
     namespace = {"__name__": "page"}
     for block in read_blocks(page):
