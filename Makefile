@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce page smoke test check bench notebooks rating-sheet ratings verify manifest store table clean own named
+.PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -61,6 +61,14 @@ check: $(READY) ## lint, formatting, import contracts and types
 notebooks: $(READY) ## execute the notebooks on results/SCALE (evening where it is not there), in place (elsewhere: ARGS='--target <folder>')
 	@MLM_VS_CLM_SCALE=$(or $(notdir $(wildcard results/$(RESULTS))),evening) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
+docs: $(READY) ## build the documentation site into build/docs; a warning is an error, nothing is fetched
+	@$(PY) -m sphinx -W --keep-going -q docs build/docs
+	@echo build/docs/index.html
+
+model-card: $(READY) ## write an arm's trained model with its card into outputs/models/ARM: make model-card ARM=mlm SCALE=laptop
+	@test -n "$(ARM)" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
+	@$(PY) -m mlm_vs_clm model-card $(ARM) --results $(firstword $(wildcard results/$(RESULTS) results/records/$(RESULTS)) results/$(RESULTS)) --store outputs --out outputs/models/$(ARM) $(ARGS)
+
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)
 
@@ -81,6 +89,13 @@ verify: data ## compare a fresh report with the committed results, number by num
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
 
+peers: data ## time filling and scoring against other libraries, in an environment of its own (.venv-peers)
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@grep -v '^#' benchmarks/peers-requirements.txt | while read -r peer; do \
+		.venv-peers/bin/python -m pip install --disable-pip-version-check -q "$$peer" || echo "$$peer could not be installed: its rows will say so"; done
+	@.venv-peers/bin/python -m pip install --disable-pip-version-check -q -e .
+	@.venv-peers/bin/python benchmarks/peers.py $(ARGS)
+
 table: $(READY) ## tabulate and draw stored results: ARGS='corpus=plots strategy=random'
 	@$(PY) -m mlm_vs_clm table $(ARGS)
 
@@ -88,4 +103,4 @@ store: $(READY) ## list the stored artifacts (remove: ARGS='remove <stage>|unfin
 	@$(PY) -m mlm_vs_clm store $(or $(ARGS),list)
 
 clean: ## remove the virtual environment and everything stored (data stays)
-	@rm -rf $(VENV) outputs
+	@rm -rf $(VENV) .venv-peers outputs build/docs

@@ -30,6 +30,13 @@ NEIGHBOURS = Neighbours([(TEXT.ids, TEXT.word_of)])
 TOKENS = TargetTokens(mask=3, n_vocabulary=len(NAMES), start=1, neighbours=NEIGHBOURS)
 SEED = 94  # a draw in which every objective has something masked and fim moves its span
 COLUMNS = 5
+ALONE = (
+    "mlm",
+    "clm",
+    "infill",
+    "prefix_lm",
+    "span_corruption",
+)  # drawn once more, a figure each, for docs/basics.md
 LOOKS = {True: ("predicts a token", "#0072B2"), False: ("predicts none", "#B8D8EC")}
 
 
@@ -39,9 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Write attention.svg."""
+    """Write attention.svg, and attention-<objective>.svg for those of ALONE."""
+    grids = make_grids()
     with style_context():
-        save(draw_grids(make_grids()), chosen.target)
+        save(draw_grids(grids), chosen.target)
+        for name in ALONE:
+            save(draw_grids({name: grids[name]}, f"attention-{name}"), chosen.target)
     print(chosen.target / "attention.svg")
 
 
@@ -86,9 +96,10 @@ def read_grid(batch: Batch, kind: str) -> AttentionGrid:
     return AttentionGrid(ids, predicts, visible)
 
 
-def draw_grids(grids: dict[str, AttentionGrid]) -> Drawing:
+def draw_grids(grids: dict[str, AttentionGrid], name: str = "attention") -> Drawing:
     """Return a figure with a panel per grid, by its title."""
-    figure, axes = panels(-(-len(grids) // COLUMNS), COLUMNS, height=2.9)
+    columns = min(COLUMNS, len(grids))
+    figure, axes = panels(-(-len(grids) // columns), columns, height=2.9)
     for axis in axes.flat[len(grids) :]:
         axis.set_axis_off()
     for axis, (title, grid) in zip(axes.flat, grids.items(), strict=False):
@@ -108,7 +119,7 @@ def draw_grids(grids: dict[str, AttentionGrid]) -> Drawing:
     add_legend(figure, {name: {**squares, "color": colour} for name, colour in LOOKS.values()})
     shares = ", ".join(f"{title} {grid.visible.mean():.0%}" for title, grid in grids.items())
     return Drawing(
-        name="attention",
+        name=name,
         title="What each objective sees",
         caption="A row is a position with the token that it reads; its bar covers the tokens that it sees.",
         alt=f"Grids of positions against the tokens they see. Share of all pairs that is visible: {shares}.",

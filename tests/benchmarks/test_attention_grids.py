@@ -67,6 +67,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
         assert [part.tolist() for part in parts] == [each.tolist() for each in received]
 
 
-def test_the_committed_figure_is_of_these_objectives(tmp_path):
+def test_the_committed_figures_are_of_these_objectives(tmp_path):
     attention_grids.run(Namespace(target=tmp_path))
-    assert (tmp_path / "attention.svg").read_text() == (ROOT / "docs" / "attention.svg").read_text()
+    for name in ("attention", *(f"attention-{name}" for name in attention_grids.ALONE)):
+        assert (tmp_path / f"{name}.svg").read_text() == (ROOT / "docs" / f"{name}.svg").read_text()

@@ -1,7 +1,6 @@
 """What the pages tell a reader to open or type is there."""
 
 import re
-import shlex
 
 import pytest
 
@@ -9,12 +8,6 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.tools.__main__ import STAGES, TOOLS
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *(ROOT / "results").glob("*.md")]
-LINES = {
-    line.partition(" #")[0].strip()
-    for page in PAGES
-    for line in page.read_text(encoding="utf-8").splitlines()
-    if line.strip().startswith("python experiments/")
-}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -25,18 +18,6 @@ def test_links_tools_and_make_targets_of_a_page_exist(page):
     assert set(re.findall(r"python -m mlm_vs_clm ([a-z-]+)", text)) <= {*TOOLS, *STAGES}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, flags=re.MULTILINE)) <= targets
-
-
-@pytest.mark.parametrize("line", sorted(LINES))
-def test_a_documented_command_composes(choose, line):
-    script, *overrides = shlex.split(re.sub(r"<[^>]*>", "path", line))[1:]
-    assert (ROOT / script).is_file()
-    first = [
-        re.sub(r"^([^=\[]+=[^,\[]*),.*", r"\1", one)
-        for one in overrides
-        if not one.startswith(("-", "hydra"))
-    ]
-    choose(*(one for one in first if one != "masking=numbers"))  # the tutorial's own
 
 
 def read_first_screen():

@@ -7,6 +7,8 @@ import tarfile
 from zipfile import ZipFile
 
 import pytest
+from markdown_it import MarkdownIt
+from packaging.metadata import Metadata
 
 from mlm_vs_clm.files import ROOT
 
@@ -52,6 +54,15 @@ def built(tmp_path_factory):
     return folder
 
 
+def list_inline(text):
+    """Return the inline tokens of Markdown."""
+    return [
+        child
+        for token in MarkdownIt("commonmark").enable("table").parse(text)
+        for child in token.children or []
+    ]
+
+
 def run(wheel_folder, words, where, **more):
     """Run Python in `where` with the installed packages of the wheel before any other."""
     environment = os.environ | {"PYTHONPATH": str(wheel_folder)} | more
@@ -71,10 +82,20 @@ def test_both_carry_settings_templates_and_scripts(built):
     with ZipFile(next(built.glob("*.whl"))) as wheel:
         assert {*CARRIED} <= {*wheel.namelist()}
         metadata = next(name for name in wheel.namelist() if name.endswith("METADATA"))
-        lines = wheel.read(metadata).decode().splitlines()
+        text = wheel.read(metadata).decode()
+        lines = text.splitlines()
         assert not [name for name in wheel.namelist() if name.startswith(("benchmarks", "tests"))]
     plain = [line for line in lines if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert len(plain) == 5
+    about = Metadata.from_email(text)  # as an index checks it
+    assert about.description_content_type == "text/markdown" and about.description.startswith("# mlm-vs-clm")
+    targets = [
+        token.attrs[key]
+        for token in list_inline(about.description)
+        for key in ("href", "src")
+        if key in token.attrs
+    ]
+    assert targets and all(target.startswith("https://") for target in targets)
     with tarfile.open(next(built.glob("*.tar.gz"))) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
         assert {f"src/{name}" for name in CARRIED} <= names

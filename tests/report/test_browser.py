@@ -2,18 +2,15 @@
 
 import html
 import json
-import shutil
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from browser import needs_browser, open_page
 from committed import mark_slow
 
 from mlm_vs_clm.files import ROOT, list_studies
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
 WIDTHS = (400, 1280)
 SCHEMES = {"light": "1", "dark": "0"}
 FRAMES = "".join(f'<iframe src="{{page}}" width="{width}" height="800"></iframe>' for width in WIDTHS)
@@ -87,7 +84,7 @@ PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () =
 }</script></body>"""
 STUDIES = list_studies(ROOT / "results")
 
-pytestmark = pytest.mark.skipif(not BROWSER, reason=f"no browser: none of {', '.join(NAMES)} is installed")
+pytestmark = needs_browser
 
 
 def read_axe():
@@ -102,15 +99,9 @@ def visit(page, folder, scheme):
     probe.write_text(
         PROBE % (FRAMES.format(page=page.as_uri()), read_axe().replace("</script", "<\\/script"))
     )
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    command += [
-        f"--user-data-dir={folder / scheme}",
-        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
-    ]
-    command += ["--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", probe.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert "CONSOLE" not in done.stderr, done.stderr[-2000:]
-    body = done.stdout.partition("<body>")[2].partition("</body>")[0]
+    options = (f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--virtual-time-budget=60000")
+    shown = open_page(probe.as_uri(), folder / scheme, *options)
+    body = shown.partition("<body>")[2].partition("</body>")[0]
     return json.loads(html.unescape(body))
 
 

@@ -4,13 +4,10 @@ import json
 
 import pytest
 from aspirin import DOCUMENT, WORDS, fill
-from forged_store import sign
+from generated_store import make_store
 
-from mlm_vs_clm.corpora import Corpus, save
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.files import write_lines
-from mlm_vs_clm.pipeline.cells import save_filled
 from mlm_vs_clm.tasks.projection import project
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.brat_export import write_standoff
@@ -51,24 +48,6 @@ def test_offsets_outside_the_text_and_a_full_folder_are_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(StudyError, match="is not empty"):
         write_standoff([DOCUMENT], tmp_path)
-
-
-def make_store(folder):
-    """Return a generate artifact of one document, beside its corpus and corruption."""
-    save(Corpus({"generate": [DOCUMENT]}, [], {}), folder / "corpus" / "c")
-    (folder / "corrupt" / "k").mkdir(parents=True)
-    row = {"id": "d/1", "words": WORDS, "blanks": [0, 2, 3], "n_eligible": 3}
-    write_lines(folder / "corrupt" / "k" / "blanks.jsonl", [row])
-    generation = folder / "generate" / "g"
-    generation.mkdir(parents=True)
-    save_filled(generation / "fills.jsonl", [fill(["", "mild", "fevers"])])
-    inputs = {"corpus": "corpus/c", "corruption": "corrupt/k"}
-    (generation / "artifact.json").write_text(json.dumps({"inputs": inputs}))
-    sign(generation)
-    for name in inputs.values():
-        (folder / name / "artifact.json").write_text("{}")
-        sign(folder / name)
-    return generation
 
 
 def test_the_command_writes_a_generate_artifact_and_reports_what_was_lost(tmp_path, capsys):

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from committed import mark_slow
 
-from mlm_vs_clm.evidence.reproduction import compare_results
+from mlm_vs_clm.evidence.reproduction import compare_results, count_agreed
 from mlm_vs_clm.files import MANIFEST, ROOT, list_studies, write_parquet
+from mlm_vs_clm.pipeline.artifacts import current_commit
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.verify import read_files, read_tables
 
@@ -255,10 +256,22 @@ def test_results_made_again_here_are_compared_with_the_committed_ones(tmp_path):
 def test_a_row_for_the_log_says_when_where_and_how_it_ended(tmp_path, capsys):
     folder = write_results(tmp_path / "results")
     assert main(["verify", "--fresh", str(folder), "--committed", str(folder)]) == 0
-    row = capsys.readouterr().out.splitlines()[-1]
+    row, others = capsys.readouterr().out.splitlines()[-2:]
+    assert others.startswith(f"for reproductions by others: | <your name> | {date.today()} | results | cpu (")
+    assert others.endswith(f"| {current_commit()} | 2 of 2 outcomes |")
     assert row.startswith(f"for the log: | {date.today()} | results | cpu (")
     assert row.endswith("0 near, 0 differs, 0 missing, 0 extra; 0 of 2 outcomes changed, 0 on one side |")
     assert f"torch {version('torch')}" in row and row.count("|") == 6
+
+
+def test_an_outcome_that_differs_or_is_missing_does_not_agree(tmp_path):
+    sides = [
+        read_tables(read_files(write_results(tmp_path / name)), tmp_path) for name in ("fresh", "committed")
+    ]
+    changed, without = sides[0]["answers"].assign(status="no room"), sides[0]["answers"].iloc[:1]
+    assert count_agreed({"answers": changed}, sides[1]) == "0 of 2 outcomes"
+    assert count_agreed({"answers": without}, sides[1]) == "1 of 2 outcomes"
+    assert count_agreed({}, sides[1]) == ""
 
 
 @pytest.mark.parametrize("study", mark_slow(list_studies(ROOT / "results"), "evening-temperature"))

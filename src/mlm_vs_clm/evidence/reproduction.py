@@ -246,9 +246,28 @@ def rank_agreement(group: pd.DataFrame) -> float:
 
 def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     """Return which outcomes changed, or which side has none."""
+    if (pairs := pair_outcomes(fresh, committed)) is None:
+        return "outcomes not compared (answers.csv is not on both sides)"
+    both, alone = pairs
+    changed = [f"{name} {old} -> {new}" for name, old, new in both if old != new]
+    found = f"{len(changed)} of {len(both)} outcomes changed, {alone} on one side"
+    return ": ".join([found, *(["; ".join(changed)] if changed else [])])
+
+
+def count_agreed(fresh: Tables, committed: Tables) -> str:
+    """Return how many outcomes of the committed study are the same: "210 of 222 outcomes"; nothing where none can be compared."""
+    if (pairs := pair_outcomes(fresh, committed)) is None:
+        return ""
+    both, _ = pairs
+    agreed = sum(old == new for _, old, new in both)
+    return f"{agreed} of {len(committed['answers'])} outcomes"
+
+
+def pair_outcomes(fresh: Tables, committed: Tables) -> tuple[list[tuple[str, str, str]], int] | None:
+    """Return (name, committed, fresh) of each outcome on both sides, and how many are on one; None without answers on both."""
     sides = [tables.get("answers", pd.DataFrame()) for tables in (fresh, committed)]
     if any(not {*KEYS["answers"], *VERDICT} <= set(side.columns) for side in sides):
-        return "outcomes not compared (answers.csv is not on both sides)"
+        return None
     first, second = (
         side.astype(object)
         .where(side.notna(), "")
@@ -259,7 +278,4 @@ def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     )
     both = first.index.intersection(second.index)
     pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
-    changed = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]
-    alone = len(first.index.union(second.index)) - len(both)
-    found = f"{len(changed)} of {len(both)} outcomes changed, {alone} on one side"
-    return ": ".join([found, *(["; ".join(changed)] if changed else [])])
+    return pairs, len(first.index.union(second.index)) - len(both)

@@ -26,6 +26,12 @@ TOOLS = {
     "rating-sheet": ("tools.rating_sheet", "draw a blinded sample and write the page that raters open"),
     "ratings": ("tools.rating_tables", "check and analyse the raters' files"),
     "export-brat": ("tools.brat_export", "write generated documents as a brat folder"),
+    "export-dataset": ("tools.dataset_export", "write generated documents as a folder that `datasets` loads"),
+    "export-results": (
+        "tools.results_export",
+        "write the scores of a study in the schema of Every Eval Ever",
+    ),
+    "model-card": ("tools.model_card", "write the model of an arm with its card"),
     "score-pan": ("tasks.pan_files", "score answers to authorship problems as PAN does"),
 }
 

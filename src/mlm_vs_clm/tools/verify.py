@@ -22,13 +22,14 @@ from ..evidence.reproduction import (
     STATUSES,
     Tables,
     compare_results,
+    count_agreed,
     count_statuses,
     describe_outcomes,
     summarise,
 )
 from ..files import MANIFEST, read_parquet
 from ..hardware import name_device
-from ..pipeline.artifacts import library_versions
+from ..pipeline.artifacts import current_commit, library_versions
 
 SHOWN = 20
 LOGGED = ("torch", "transformers")
@@ -125,6 +126,11 @@ def format_log(study: str, found: str) -> str:
     return f"| {date.today()} | {study} | {name_device('cpu')} | {', '.join(versions)} | {found} |"
 
 
+def format_reproduction(study: str, agreed: str) -> str:
+    """Return the row of the table "reproductions by others": who, when, study, machine, commit, outcomes that agree."""
+    return f"| <your name> | {date.today()} | {study} | {name_device('cpu')} | {current_commit()} | {agreed} |"
+
+
 def explain_precisions(fresh: Tables, committed: Tables) -> list[str]:
     """Return a line that says what to do where the two sides computed in different precisions."""
     sides = [
@@ -169,4 +175,6 @@ def compare(study: str, fresh: Tables, committed: Tables) -> int:
     told = [format_comparison(compared), *summarise(fresh, committed), "", counts]
     print("\n".join([*told, *explain_precisions(fresh, committed)]))
     print(f"for the log: {format_log(study, f'{counts}; {describe_outcomes(fresh, committed)}')}")
+    if agreed := count_agreed(fresh, committed):
+        print(f"for reproductions by others: {format_reproduction(study, agreed)}")
     return int(totals[["differs", "missing"]].any())

@@ -1,0 +1,142 @@
+"""The model of an arm as a Hugging Face folder with its card: what it was trained on, what it scores, what it is not for.
+
+mlm-vs-clm model-card mlm --results results/laptop --store outputs --out outputs/models/mlm
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from ..errors import StudyError
+from ..evidence.tables import read_study
+from ..files import explain_os_error
+from ..pipeline.artifacts import inputs_of, name_of, read_record, refuse_damaged
+from ..report.frames import load_settings
+from ..report.style import name_metric
+from ..training.budgets import choose_budget
+from ..training.objectives import OBJECTIVES
+
+CARD = "README.md"
+SHOWN = ("exact_match", "exact_match_content", "bleu", "nats_per_character")
+TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
+
+
+def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.DataFrame]:
+    """Return the checkpoint folder of an arm's model, its training's folder, and the arm's scores at the main cell.
+
+    Raises StudyError where the study has no such arm, the arm has no model, or the store does not hold it.
+    """
+    scores = pd.read_csv(_path(study, "scores.csv"), keep_default_na=False, na_values=[""])
+    ledger = pd.read_csv(_path(study, "ledger.csv"), keep_default_na=False, na_values=[""])
+    (main,) = read_study(study).to_dict("records")
+    rows = scores[
+        (scores["arm"] == arm)
+        & (scores["strategy"] == main["main_strategy"])
+        & (scores["ratio"] == main["main_ratio"])
+    ]
+    if rows.empty:
+        known = ", ".join(sorted(set(ledger.loc[ledger["model"] != "none", "arm"])))
+        raise StudyError(f"{study} has no arm {arm}: choose one of {known}")
+    made = ledger[
+        (ledger["arm"] == arm)
+        & (ledger["strategy"] == main["main_strategy"])
+        & (ledger["ratio"] == main["main_ratio"])
+    ]
+    generation = store / made.sort_values("seed")["artifact"].iloc[0]
+    if not generation.is_dir():
+        raise StudyError(f"{generation} is not stored: run `{load_settings(study).about['command']}` first")
+    refuse_damaged(generation)
+    training = inputs_of(generation).get("model")
+    if training is None:
+        raise StudyError(f"{arm} has no model: it is a floor or a bound")
+    corpus = made.sort_values("seed")["corpus"].iloc[0]
+    folder, _ = choose_budget(training, corpus)
+    return folder, training, rows
+
+
+def _path(study: Path, name: str) -> Path:
+    if not (study / name).is_file():
+        raise StudyError(f"no {name} in {study}: name a folder of results, or run `make reproduce`")
+    return study / name
+
+
+def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.DataFrame) -> str:
+    """Return the card of an arm's model as Markdown, with the header that a hub reads."""
+    about, settings = json.loads((training / "training.json").read_text()), load_settings(study)
+    record, objective = read_record(training), about["objective"]
+    kind = OBJECTIVES[objective].kind
+    point = next(one for one in about["budgets"] if str(one["budget"]) == folder.name)
+    head = {
+        "library_name": "transformers",
+        "pipeline_tag": TASKS[kind],
+        "tags": ["mlm-vs-clm", "text-infilling", objective],
+    }
+    noise = ", ".join(f"{key} {value}" for key, value in about["noise"].items())
+    table = (
+        scores[scores["metric"].isin(SHOWN)]
+        .groupby(["corpus", "metric"], sort=False)["value"]
+        .agg(["mean", "count"])
+    )
+    rows = [
+        f"| {corpus} | {name_metric(metric)} | {row['mean']:.3f} | {row['count']:.0f} |"
+        for (corpus, metric), row in table.iterrows()
+    ]
+    corpora = [
+        f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}." for card in settings.cards
+    ]
+    loss = ", ".join(f"{corpus} {value:.3f}" for corpus, value in point["dev_loss"].items())
+    lines = [
+        f"---\n{yaml.safe_dump(head, sort_keys=False)}---",
+        f"# {arm}",
+        f"The {kind} language model of the arm `{arm}` of the study mlm-vs-clm ({settings.about['command']}). It was made to be compared "
+        "with others that were trained alike, not to be used for its text.",
+        "## Training",
+        f"- **Objective**: `{objective}` ({noise})",
+        f"- **Started from**: {settings.about['initialisation']}",
+        f"- **Seen**: {point['tokens_seen']:,} tokens, {point['tokens_predicted']:,} of them predicted; seed {about['seed']}",
+        f"- **Held-out loss** (nats): {loss}",
+        f"- **Made by**: {name_of(training)}, code {record['commit'][:12]}, "
+        + ", ".join(f"{k} {v}" for k, v in list(record["libraries"].items())[:2]),
+        "## Text it was trained on",
+        *(["\n".join(corpora)] if corpora else []),
+        "## Scores",
+        f"Of the arm at the main cell of `{study.name}`: half of the words hidden at random unless the study says otherwise; means over draws.",
+        "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
+        "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
+        "## Use",
+        f'```python\nfrom blankfill import load_model, load_tokenizer\n\nmodel, tokenizer = load_model(".", "{kind}"), load_tokenizer(".")\n```',
+        "## Limits",
+        "English, lower case, texts of at most 128 words; a small network after little training. What it writes may be false, and it may repeat text that "
+        "it was trained on. No person has rated it, and it was not tested for bias or harm.",
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `mlm-vs-clm model-card`."""
+    parser.add_argument("arm", help="an arm of the study that has a model, such as mlm")
+    parser.add_argument(
+        "--results", type=Path, required=True, help="a folder of results, such as results/laptop"
+    )
+    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Copy the checkpoint beside its card, and print the folder."""
+    folder, training, scores = find_training(chosen.arm, chosen.results, chosen.store)
+    card = write_card(chosen.arm, chosen.results, folder, training, scores)
+    try:
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        if any(chosen.out.iterdir()):
+            raise StudyError(f"{chosen.out} is not empty: choose another folder, or remove it")
+        for file in sorted(folder.iterdir()):
+            shutil.copyfile(file, chosen.out / file.name)
+        (chosen.out / CARD).write_text(card, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StudyError(explain_os_error(error, chosen.out)) from error
+    print(chosen.out)
