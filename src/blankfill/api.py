@@ -67,7 +67,7 @@ def fill(
 
 def score(
     texts: str | Iterable[str],
-    spans: Iterable[list[CharSpan]] | None,
+    blanks: Iterable[list[CharSpan]] | None,
     model: Model,
     tokenizer: Tokenizer | None = None,
     *,
@@ -79,7 +79,7 @@ def score(
     method: str = "exact",
     **settings: Any,
 ) -> Likelihood | list[Likelihood]:
-    """Return how likely what stands at the spans of each text is, in the order in which `fill` fills, or of whole texts (None).
+    """Return how likely what stands in the blanks of each text is, in the order in which `fill` fills, or of whole texts (None).
 
     One text given as a string has one `Likelihood`, several have a list. See `Filler.score` for methods and errors; the
     settings are those of `fill`, with the model's own number of tokens. A masked model has every context, where "leaky"
@@ -87,4 +87,4 @@ def score(
     "masked_left" and "both" as far as it was trained so. Two models have any `weight`.
     """
     filler = Filler(model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, second=second)
-    return filler.score(texts, spans, ids=ids, method=method, **settings)
+    return filler.score(texts, blanks, ids=ids, method=method, **settings)

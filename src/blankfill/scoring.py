@@ -30,9 +30,7 @@ def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[Blank
     Raises BlankfillError for a marker, and for a text with one where there are no spans.
     """
     if isinstance(spans, str):
-        raise BlankfillError(
-            "spans: a marker has nothing to score; give the characters of each place, or the whole text"
-        )
+        raise BlankfillError("blanks: a marker has no original to score; give the characters of each blank")
     given = [_whole(text) for text in _listed(texts)] if spans is None else spans
     if spans is None:
         texts = texts if isinstance(texts, str) else _listed(texts)

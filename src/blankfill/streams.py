@@ -7,17 +7,17 @@ from typing import Any
 from .errors import BlankfillError
 from .text import BlankedText
 
-FIRST = 8  # texts after which a stream gives its first results
+FIRST, MOST = 8, 256  # texts of the first part of a stream, and of the largest: each has twice those before
 Item = tuple[BlankedText, str | None]  # and why its blanks are wrong
 
 
 def cut_stream(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
-    """Yield texts in parts of about `most` characters, the first of few texts.
+    """Yield texts in parts, the first of few texts; none has more than about `most` characters.
 
     An error while they are read is raised after the part before it was yielded.
     """
     part: list[Item] = []
-    n_characters, is_first, reading = 0, True, iter(items)
+    n_characters, n_texts, reading = 0, FIRST, iter(items)
     while True:
         try:
             item = next(reading, None)
@@ -28,9 +28,9 @@ def cut_stream(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
             break
         part.append(item)
         n_characters += len(item[0].text)
-        if n_characters > most or is_first and len(part) == FIRST:
+        if n_characters > most or len(part) == n_texts:
             yield part
-            part, n_characters, is_first = [], 0, False
+            part, n_characters, n_texts = [], 0, min(MOST, 2 * n_texts)
     if part:
         yield part
 

@@ -10,7 +10,6 @@ from tiny_models import blank, make_networks, make_tokenizers
 from tiny_trainings import train_tiny
 
 from blankfill import score
-from blankfill.api import with_padding
 from blankfill.decoding.infill import fill_infill
 from blankfill.decoding.walking import make_cache
 from blankfill.draws import keyed_rng
@@ -20,6 +19,7 @@ from blankfill.networks.layouts import lay_out_answers
 from blankfill.slots.rows import to_rows
 from blankfill.slots.sampling import Sampling
 from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.writers import with_padding
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.objectives import IGNORE, OBJECTIVES, Noise, TargetTokens, TokenizedDocument

@@ -5,9 +5,8 @@ from copy import deepcopy
 import pytest
 import torch
 
-from blankfill import fill
+from blankfill import fill, score
 from blankfill.errors import BlankfillError
-from blankfill.likelihood import score
 from blankfill.slots.ranges import RANGES
 
 BROKEN = (float("nan"), float("inf"), -float("inf"), -1, "many", True)

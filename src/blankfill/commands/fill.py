@@ -1,9 +1,14 @@
 """`mlm-vs-clm fill`: fill the blanks of texts."""
 
 import argparse
+from itertools import groupby, tee
+from typing import TYPE_CHECKING, Any
 
 from .lines import Line, open_lines
 from .options import add_line_options, add_model_options, add_settings, make_filler
+
+if TYPE_CHECKING:
+    from ..filled import Infill
 
 EXAMPLE = """example:
   echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased --order confidence
@@ -32,6 +37,27 @@ def run(options: argparse.Namespace) -> None:
     """Fill the texts of the input, in order, as they come."""
     source, sink = open_lines(options)
     with sink:
-        waiting: list[Line] = []
         filler = make_filler(options)
-        raise NotImplementedError(source, filler, waiting)
+        for is_marked, lines in groupby(sink.left(source), lambda line: "blanks" not in line.fields):
+            texts, blanks, ids, read = tee(lines, 4)
+            made = filler.iter(
+                (line.text for line in texts),
+                options.marker if is_marked else (line.fields["blanks"] for line in blanks),
+                ids=(line.id for line in ids),
+                on_error=options.on_error,
+                progress=options.progress,
+            )
+            for line, filled in zip(read, made, strict=True):
+                sink.write(describe(line, filled), filled.text)
+
+
+def describe(line: Line, filled: "Infill") -> dict[str, Any]:
+    """Return the JSON object of a filled line."""
+    kept = {name: value for name, value in line.fields.items() if name not in ("id", "text", "blanks", "fills", "spans")}
+    row = {
+        "id": line.fields.get("id", line.id),
+        "text": filled.text,
+        "fills": filled.fills,
+        "spans": filled.spans,
+    }
+    return row | kept | ({} if filled.reason is None else {"error": filled.reason})

@@ -1,7 +1,9 @@
 """`mlm-vs-clm score`: say how likely a model finds texts."""
 
 import argparse
+from itertools import groupby, islice
 
+from ..streams import show_progress
 from .lines import open_lines
 from .options import add_line_options, add_model_options, add_settings, make_filler
 
@@ -11,6 +13,7 @@ EXAMPLE = """example:
 A JSON line {"id": ..., "text": ...} may give the characters to score as `spans` [[start, end], ...]; else the whole text
 is scored. A result has `nats` (minus the log-likelihood), `characters` and `tokens`; of a plain line it is the nats alone.
 """
+AT_A_TIME = 64  # texts
 USED = ("context", "order", "per_pass", "passes", "threshold", "entropy_bound", "seed", "schedule")
 
 
@@ -32,4 +35,18 @@ def run(options: argparse.Namespace) -> None:
     """Score the texts of the input, in order, as they come."""
     source, sink = open_lines(options)
     with sink:
-        raise NotImplementedError(source, make_filler(options))
+        filler = make_filler(options)
+        with show_progress(options.progress, None) as advance:
+            for has_spans, lines in groupby(sink.left(source), lambda line: "spans" in line.fields):
+                while part := [*islice(lines, AT_A_TIME)]:
+                    spans = [line.fields["spans"] for line in part] if has_spans else None
+                    made = filler.score(
+                        [line.text for line in part],
+                        spans,
+                        ids=[line.id for line in part],
+                        method=options.method,
+                    )
+                    for line, one in zip(part, made, strict=True):
+                        row = {"id": line.fields.get("id", line.id), "nats": one.nats}
+                        sink.write(row | {"characters": one.characters, "tokens": one.tokens}, str(one.nats))
+                    advance(len(part))

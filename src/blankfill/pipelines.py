@@ -1,0 +1,78 @@
+"""`pipeline("infill", model=...)` of transformers, once this module is imported."""
+
+from math import exp
+from typing import Any
+
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers.pipelines import PIPELINE_REGISTRY, Pipeline
+
+from .config import FillConfig, types_of_settings
+from .filler import MARKER, Filler
+from .networks.checkpoints import model_kind
+
+TASK = "infill"
+
+
+class InfillPipeline(Pipeline):
+    """Fills all blanks of a text together, as fill-mask fills one.
+
+    >>> infill = pipeline("infill", model="google-bert/bert-base-uncased")
+    >>> infill("Take [MASK] tablets a ___.", top_k=3)
+
+    A blank is `marker`, by default the mask token where the text has it, else `___`. For a text returns a list of
+    dictionaries, likeliest first: `sequence` (the new text), `score` (the probability of all fills together) and `fills`
+    (one per blank); for a list of texts a list of them. `top_k` (5) of them are found by beam search
+    (`Filler.candidates`). An encoder-decoder has one answer, with score None. Any setting of `FillConfig` can be given
+    but those of sampling.
+    """
+
+    _load_processor = False
+    _load_image_processor = False
+    _load_feature_extractor = False
+    _load_tokenizer = True
+
+    def _sanitize_parameters(self, top_k: int = 5, marker: str | None = None, **settings: Any):
+        known = {
+            name: settings.pop(name) for name in types_of_settings() if name in settings and name != "top_k"
+        }
+        FillConfig(**known).with_settings(**settings)  # raises for what is no setting
+        return {}, {"top_k": top_k, "marker": marker, "settings": known}, {}
+
+    def preprocess(self, input_: str, **_: Any) -> dict[str, Any]:
+        """Return the text as the model is to see it."""
+        return {"text": input_}
+
+    def _forward(
+        self, input_tensors: dict, top_k: int = 5, marker: str | None = None, settings: Any = None
+    ) -> dict:
+        texts = input_tensors["text"]
+        found = [self._answer(text, top_k, marker, settings or {}) for text in _listed(texts)]
+        return {"answers": found[0] if isinstance(texts, str) else found}
+
+    def _answer(self, text: str, top_k: int, marker: str | None, settings: dict[str, Any]) -> list[dict]:
+        filler = Filler(self.model, self.tokenizer)
+        mask = self.tokenizer.mask_token
+        marker = marker or (mask if mask and mask in text else MARKER)
+        if model_kind(self.model) == "seq2seq":
+            made = filler(text, marker, **settings)
+            return [{"score": None, "sequence": made.text, "fills": made.fills[0]}]
+        return [
+            {"score": exp(one.log_probability), "sequence": one.text, "fills": one.words}
+            for one in filler.candidates(text, top_k, marker, **settings)
+        ]
+
+    def postprocess(self, model_outputs: dict, **_: Any) -> list[dict]:
+        """Return the answers for a text."""
+        return model_outputs["answers"]
+
+
+def _listed(texts: str | list[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else texts
+
+
+PIPELINE_REGISTRY.register_pipeline(
+    TASK,
+    pipeline_class=InfillPipeline,
+    pt_model=(AutoModelForMaskedLM, AutoModelForCausalLM, AutoModelForSeq2SeqLM),
+    type="text",
+)

@@ -1,0 +1,131 @@
+"""The library on the command line: lines in and out, resumed by id."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from blankfill import Filler
+from blankfill.commands.lines import Sink, Source
+from blankfill.errors import BlankfillError
+from mlm_vs_clm.tools.__main__ import is_stage, main
+
+LINES = [
+    {"id": "a", "text": "The old ___ sailed.", "labels": ["x"]},
+    {"id": 7, "text": "The old captain sailed.", "blanks": [[8, 15]]},
+    {"id": "c", "text": "No blank."},
+]
+
+
+@pytest.fixture(scope="module")
+def model(start, tokenizer, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    start.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def given(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return path
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_json_lines_are_filled_and_resumed(model, given, tmp_path, start, tokenizer):
+    out = tmp_path / "out.jsonl"
+    command = ["fill", str(given), "--model", model, "--order", "confidence", "--out", str(out)]
+    assert main(command) == 0
+    made, filler = rows(out), Filler(start, tokenizer, order="confidence")
+    assert [row["id"] for row in made] == ["a", 7, "c"] and made[0]["labels"] == ["x"]
+    assert made[0]["text"] == filler(LINES[0]["text"], ids="a").text and made[2]["text"] == "No blank."
+    assert made[1]["text"] == filler(LINES[1]["text"], [[(8, 15)]], ids="7").text
+    whole = out.read_bytes()
+    out.write_bytes(whole[: whole.index(b"\n") + 9])  # one result, and a part of the next
+    assert main(command) == 0 and out.read_bytes() == whole
+    assert main(command) == 0 and out.read_bytes() == whole
+
+
+def test_plain_lines_are_read_from_standard_input(model, monkeypatch, capfdbinary, start, tokenizer):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The old ___ sailed.\n\nNo blank.\n")))
+    assert main(["fill", "--model", model]) == 0
+    expected = Filler(start, tokenizer)("The old ___ sailed.", ids="1").text
+    assert capfdbinary.readouterr().out.decode().splitlines() == [expected, "", "No blank."]
+
+
+def test_scores(model, tmp_path, start, tokenizer):
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    texts = [{"text": "The old captain.", "spans": [[8, 15]]}, {"text": "The old captain."}]
+    given.write_text("".join(json.dumps(line) + "\n" for line in texts))
+    assert main(["score", str(given), f"--model={model}", "--out", str(out)]) == 0
+    filler = Filler(start, tokenizer)
+    spans = filler.score("The old captain.", [(8, 15)], ids="1")
+    whole = filler.score("The old captain.", ids="2")
+    assert [row["nats"] for row in rows(out)] == pytest.approx([spans.nats, whole.nats], rel=1e-4)
+    assert [row["tokens"] for row in rows(out)] == [spans.tokens, whole.tokens]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"text": 3}', "line 2: the object needs a string `text`"),
+        ('{"id": "a", "text": "secret"}', "line 2: an earlier line has the same id"),
+        ('{"id": [], "text": "secret"}', "line 2: an id is a string or a whole number"),
+        ("secret", "line 2 is not JSON"),
+        ('{"n": ' + "9" * 5000 + "}", "line 2 is not JSON"),
+        ("[1]", "line 2: a JSON object is needed, this is a list"),
+    ],
+)
+def test_a_wrong_line_is_told_by_its_number(line, message, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": "a", "text": "b"}\n' + line + "\n")
+    with pytest.raises(BlankfillError, match=message) as error:
+        list(Source(str(path)))
+    assert "secret" not in str(error.value)
+
+
+def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"name": 1}\n')
+    with pytest.raises(BlankfillError, match="line 1 is no result of this command"):
+        Sink(str(out), True)
+
+
+def test_mistakes_end_with_one_line(model, given, capfd):
+    assert main(["fill", str(given), "--model", model, "--order", "up"]) == 1
+    assert capfd.readouterr().err.splitlines()[-1].startswith("error: order=up is unknown")
+    assert main(["fill", str(given), "--model", model, "--out", str(given)]) == 1
+    assert "is the input itself" in capfd.readouterr().err
+
+
+def test_score_is_the_librarys_with_a_model_and_the_stage_without():
+    assert is_stage(["score", "scale=smoke"]) and is_stage(["corpus", "--help"])
+    assert not is_stage(["score", "--model", "x"]) and not is_stage(["score", "in.txt", "--model=x"])
+
+
+@pytest.mark.parametrize("verb", ["fill", "score", "ls"])
+def test_help_has_an_example_and_loads_no_network_library(verb):
+    code = (
+        "import sys; from mlm_vs_clm.tools.__main__ import main\n"
+        f"try: main(['{verb}', '--help'])\n"
+        "except SystemExit: pass\n"
+        "sys.exit(bool({'torch', 'transformers'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and f"mlm-vs-clm {verb}" in done.stdout.partition("example:")[2]
+
+
+def test_ls_names_orders_contexts_and_models(capsys, tmp_path, monkeypatch, model):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tiny").symlink_to(model)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert main(["ls", "orders"]) == 0 and "confidence" in capsys.readouterr().out.split()
+    assert main(["ls"]) == 0
+    assert "true_left  causal" in capsys.readouterr().out

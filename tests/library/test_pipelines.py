@@ -1,0 +1,29 @@
+"""`pipeline("infill")` answers as fill-mask does."""
+
+from math import exp
+
+import pytest
+from transformers import pipeline
+
+import blankfill.pipelines  # noqa: F401
+from blankfill import Filler
+
+TEXT = "The old ___ sailed the ___ boat."
+
+
+def test_answers_are_the_candidates(start, tokenizer):
+    infill = pipeline("infill", model=start, tokenizer=tokenizer)
+    made, best = infill(TEXT, top_k=3), Filler(start, tokenizer).candidates(TEXT, k=3)
+    assert [one["sequence"] for one in made] == [one.text for one in best]
+    assert [one["fills"] for one in made] == [one.words for one in best]
+    assert [one["score"] for one in made] == pytest.approx([exp(one.log_probability) for one in best])
+    assert infill(TEXT.replace("___", "[MASK]"), top_k=3) == made
+    assert infill([TEXT, "No blank."], top_k=3, batch_size=2)[1] == [
+        {"score": 1.0, "sequence": "No blank.", "fills": []}
+    ]
+
+
+def test_an_encoder_decoder_has_one_answer(networks):
+    model, tokenizer = networks["t5"]
+    made = pipeline("infill", model=model, tokenizer=tokenizer)(TEXT)
+    assert len(made) == 1 and made[0]["score"] is None and len(made[0]["fills"]) == 2
