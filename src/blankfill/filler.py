@@ -106,13 +106,15 @@ class Filler:
         """
         requests = list_requests(texts, blanks, ids, counts)
         way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
-        made, ledger = [], Ledger()
+        made: list[Infill] = []
+        ledger = Ledger()
         items = self._read(requests, way, on_error)
         chunks = cut_stream(items, CHARACTERS * self.batch_tokens) if progress else [[*items]]
         with show_progress(progress, len(requests)) as advance:
             for chunk in chunks:
                 done, cost = self._fill(way, chunk, on_error, settings)
-                made, ledger = made + done, ledger + cost
+                made += done
+                ledger = ledger + cost
                 advance(len(done))
         filled = collect(made, ledger)
         self.history = [event for events in filled.history for event in events]
@@ -267,6 +269,7 @@ class Filler:
             refuse_settings("method pseudo", settings, PACE + ("context", "seed"))
             given = FillConfig()
         way = self._choose(given, is_exact=True)
+        refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for
         blanked = blank_originals(texts, spans, ids, MARKER)
         made = measure(way, method, self.model, self.tokenizer, blanked)
         return made[0] if isinstance(texts, str) else made

@@ -153,7 +153,7 @@ class Sink:
 
     def write(self, row: dict[str, Any], plain: str) -> None:
         """Write a result: `row`, which has an id, or `plain` where the output has plain lines."""
-        if not self.is_json and len(plain.splitlines()) > 1:
+        if not self.is_json and "\n" in plain:
             raise BlankfillError(
                 f"the result of line {row['id']} has a line break, and plain lines cannot hold one: give --out a "
                 "name that ends in .jsonl"

@@ -67,7 +67,13 @@ def read_settings(options: argparse.Namespace) -> FillConfig:
 def make_filler(options: argparse.Namespace) -> "Filler":
     """Return the filler that the options describe; BlankfillError where its model cannot be loaded."""
     config = read_settings(options)  # a mistake there is told before anything heavy is imported
+    from transformers.utils import logging
+
     from ..filler import Filler
 
+    logging.disable_progress_bar()  # of loading
     known: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}
-    return Filler(options.model, options.tokenizer, config=config, **known)
+    filler = Filler(options.model, options.tokenizer, config=config, **known)
+    if options.progress:
+        logging.enable_progress_bar()
+    return filler
