@@ -14,7 +14,6 @@ from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import inline, style_context
 from mlm_vs_clm.report.roles import load_roles
 
-
 STUDIES = list_studies(ROOT / "results")
 FOR_DOCS = ("curve", "gap", "correlation_intervals")  # figures that no page shows
 

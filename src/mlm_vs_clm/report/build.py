@@ -49,7 +49,9 @@ SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tab
     "cost": (("ledger", "equal_compute"), sentences.describe_costs),
     "correlation": (("correlation",), sentences.describe_decisions),
 }
-FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section ("": a file for docs, not on the page), tables, function
+FIGURES: dict[
+    str, tuple[str, tuple[str, ...], Callable]
+] = {  # section ("": a file for docs, not on the page), tables, function
     "learning": ("curve", ("learning",), curve.draw_learning),
     "curve": ("", ("curve",), curve.draw_curve),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),

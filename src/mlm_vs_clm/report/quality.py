@@ -183,7 +183,9 @@ def draw_over(
 
     Where there are no networks every arm has a line.
     """
-    networks = [arm for arm in ordered(cells["arm"], style.ARMS) if is_network(arm)]
+    networks = [
+        arm for arm in ordered(cells["arm"], style.ARMS) if is_network(arm) and not arm.endswith("_sampled")
+    ]
     looks = style.looks(networks or ordered(cells["arm"], style.ARMS))
     return draw_grid(cells, measures, label, lambda axes, panel: draw_bands(axes, panel, looks, x), WIDTH)
 
