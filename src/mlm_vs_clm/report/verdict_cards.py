@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..evidence.claims import index_conditions, load_rules
 from ..evidence.equal_compute import BASES
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, SECOND
 from . import style
+from .frames import CLAIMS
 from .outcomes import Claim
-from .overview import OPEN, OTHERWISE, PARTS, STATED, judge_side, list_comparisons
+from .overview import OPEN, OTHERWISE, STATED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
-from .style import Study
+from .style import Study, read_study
 from .wording import join_names
 
 HOLDS = {  # (came out as stated, came out otherwise) -> the word
@@ -107,8 +109,10 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     """Return the card of a claim: how often it came out as it says."""
     rows = list_comparisons({"": tables})
     rows = rows[rows["claim"] == claim.id]
-    starts = tuple(PARTS.get(claim.id, {"": ""}))
-    sides = [judge_side(row) for row in rows.itertuples(index=False) if str(row.condition).startswith(starts)]
+    asked = index_conditions(load_rules(CLAIMS, read_study(tables).main))
+    parts = {name for (id, name), condition in asked.items() if id == claim.id and "part" in condition}
+    rows = rows[rows["condition"].isin(parts)] if parts else rows
+    sides = [judge_side(row, asked) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
     number = f"{stated} of {len(sides)} as stated"
     if sides.count(OPEN):

@@ -128,7 +128,9 @@ def format_log(study: str, found: str) -> str:
 
 def format_reproduction(study: str, agreed: str) -> str:
     """Return the row of the table "reproductions by others": who, when, study, machine, commit, outcomes that agree."""
-    return f"| <your name> | {date.today()} | {study} | {name_device('cpu')} | {current_commit()} | {agreed} |"
+    return (
+        f"| <your name> | {date.today()} | {study} | {name_device('cpu')} | {current_commit()} | {agreed} |"
+    )
 
 
 def explain_precisions(fresh: Tables, committed: Tables) -> list[str]:
