@@ -103,7 +103,7 @@ def test_the_public_function_takes_a_second_model_and_says_what_does_not_fit(
     assert made.fills == [one.fills for one in direct]
     for model, second, axes, told in (
         (start, causal, {"order": "random"}, "masked and causal model has no setting order"),
-        (start, causal, {"weight": 1.5}, "arm.weight=1.5"),
+        (start, causal, {"weight": 1.5}, "weight=1.5"),
         (start, causal, {"weight": "auto"}, "arm.weight=auto: give the causal share"),
         (start, causal, {"length": "free"}, "arm.length=free"),
         (causal, start, {}, "causal and masked: no writer fills with such a pair"),
