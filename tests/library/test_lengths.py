@@ -182,7 +182,7 @@ def test_cosine_by_hand():
 def test_schedule_is_a_choice_and_needs_passes(start, tokenizer, blanked):
     cost = fill_masked(start, tokenizer, blanked[:1], order="confidence", passes=3, schedule="cosine")[1]
     assert cost.passes == 3
-    for settings, told in ((("cosine", 0), "needs passes"), (("sine", 3), "arm.schedule=sine")):
+    for settings, told in ((("cosine", 0), "needs passes"), (("sine", 3), "schedule=sine")):
         with pytest.raises(BlankfillError, match=told):
             Pace(schedule=settings[0], passes=settings[1])
 
