@@ -53,7 +53,11 @@ def run(options: argparse.Namespace) -> None:
 
 def describe(line: Line, filled: "Infill") -> dict[str, Any]:
     """Return the JSON object of a filled line."""
-    kept = {name: value for name, value in line.fields.items() if name not in ("id", "text", "blanks", "fills", "spans")}
+    kept = {
+        name: value
+        for name, value in line.fields.items()
+        if name not in ("id", "text", "blanks", "fills", "spans")
+    }
     row = {
         "id": line.fields.get("id", line.id),
         "text": filled.text,
