@@ -155,9 +155,9 @@ def test_given_counts(start, wordy, tokenizer):
         ({"counts": [[0, 1]]}, "each 1 or more"),
         ({"counts": [[1, 1], [1]]}, "1 texts need as many lists of counts"),
         ({"counts": [[1, 1]], "length": "one"}, "length=known"),
-        ({}, "give counts"),
-        ({"length": "some"}, "arm.length=some"),
-        ({"length": "free", "max_length": 0}, "arm.max_length=0"),
+        ({"length": "known"}, "give counts"),
+        ({"length": "some"}, "length=some"),
+        ({"length": "free", "max_length": 0}, "max_length=0"),
     ],
 )
 def test_lengths_that_do_not_go_together_are_refused(axes, told, wordy, tokenizer):
@@ -182,7 +182,7 @@ def test_cosine_by_hand():
 def test_schedule_is_a_choice_and_needs_passes(start, tokenizer, blanked):
     cost = fill_masked(start, tokenizer, blanked[:1], order="confidence", passes=3, schedule="cosine")[1]
     assert cost.passes == 3
-    for settings, told in ((("cosine", 0), "needs arm.passes"), (("sine", 3), "arm.schedule=sine")):
+    for settings, told in ((("cosine", 0), "needs passes"), (("sine", 3), "schedule=sine")):
         with pytest.raises(BlankfillError, match=told):
             Pace(schedule=settings[0], passes=settings[1])
 

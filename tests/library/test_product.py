@@ -103,13 +103,13 @@ def test_the_public_function_takes_a_second_model_and_says_what_does_not_fit(
     assert made.fills == [one.fills for one in direct]
     for model, second, axes, told in (
         (start, causal, {"order": "random"}, "masked and causal model has no setting order"),
-        (start, causal, {"weight": 1.5}, "arm.weight=1.5"),
-        (start, causal, {"weight": "auto"}, "arm.weight=auto: give the causal share"),
-        (start, causal, {"length": "free"}, "arm.length=free"),
-        (causal, start, {}, "causal and masked: no writer fills with such a pair"),
+        (start, causal, {"weight": 1.5}, "weight=1.5"),
+        (start, causal, {"weight": "auto"}, "weight=auto: give the causal share"),
+        (start, causal, {"length": "free"}, "length=free"),
+        (causal, start, {}, "causal and masked: no way of filling has such a pair"),
         (start, networks["gpt2"][0], {}, "one vocabulary"),
     ):
         with pytest.raises(BlankfillError, match=told):
             fill(*texts, model, tokenizer, second=second, **axes)
-    with pytest.raises(BlankfillError, match="dev documents have no blanks"):
+    with pytest.raises(BlankfillError, match="no document has a blank"):
         measure_weights(start, causal, tokenizer, [blanked[3]])
