@@ -12,6 +12,7 @@ from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
 from .frames import load_frames
+from .headline import answer_question
 from .index import write_index
 from .ladder import draw_ladder, list_likelihoods, list_steps
 from .outcomes import keep_trained
@@ -84,6 +85,7 @@ def describe_main(tables: Tables) -> Blocks:
     """Return the blocks on the default study, by marker."""
     study = read_study(tables)
     return {
+        "default": answer_question(tables),
         "setting": describe_setting(tables),
         "competent": tabulate_competence(tables),
         "utility": describe_training_data(tables),

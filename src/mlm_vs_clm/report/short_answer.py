@@ -16,6 +16,7 @@ from . import style
 from .ladder import (
     CAUSAL,
     ENCODER,
+    LIKELIHOOD,
     LIKELIHOODS,
     Step,
     best_rows,
@@ -23,7 +24,7 @@ from .ladder import (
     list_steps,
     word_tokens,
 )
-from .overview import find_start
+from .overview import count_tokens, find_start
 from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
@@ -44,11 +45,15 @@ BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, a
 def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
     studies = {name: tables for name, tables in studies.items() if find_start(tables) in (ENCODER, CAUSAL)}
-    steps, likelihoods = list_steps(studies, rules), list_likelihoods(studies)
+    exact = {name for name, tables in studies.items() if (tables["answers"]["metric"] == LIKELIHOOD).any()}
+    steps = list_steps(studies, rules)
+    likelihoods = list_likelihoods({name: tables for name, tables in studies.items() if name not in exact})
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "short-likelihood": describe_likelihood(likelihoods),
+        "short-likelihood": "\n\n".join(
+            filter(None, [*map(describe_exact, studies.values()), describe_likelihood(likelihoods)])
+        ),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
     return {name: text for name, text in blocks.items() if text}
@@ -104,8 +109,22 @@ def describe_both(steps: pd.DataFrame) -> str:
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
         f"{say_single(rows)}**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
-        f"{describe_longer(steps, rows)}."
+        f"{describe_longer(steps, rows)}.{describe_others(steps, rows)}"
     )
+
+
+def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """Return where after another training one side of the step of `rows` is ahead by more than is small; nothing where none is."""
+    start, condition = BOTH
+    others = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    others = others[(others["tokens"] != rows["tokens"].max()) & (others["status"] == MADE)]
+    others = others[(others["size"] != INSIDE) & (others["direction"] != NONE_SHOWN)]
+    told = [
+        f"After {word_tokens(tokens)} tokens ({word_runs(some)}) the {SIDES[str(side)]} model is ahead by {span(some['effect'].abs())} "
+        f"on {' and '.join(style.ordered(some['corpus']))}."
+        for (tokens, side), some in others.groupby(["tokens", "direction"])
+    ]
+    return "".join(f" {sentence}" for sentence in told)
 
 
 def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -243,6 +262,26 @@ def name_command(study: str) -> str:
     return " ".join(filter(None, ["make reproduce", *settings]))
 
 
+def describe_exact(tables: Tables) -> str:
+    """Return who gives the hidden words the higher exact likelihood, of a study that compares its arms by it; else nothing."""
+    answers = tables["answers"]
+    rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
+    told = []
+    for condition, words in LIKELIHOODS.items():
+        step = rows[rows["condition"] == condition].itertuples(index=False)
+        outcomes = [
+            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in some)}"
+            for word, some in group_by(step, word_short).items()
+        ]
+        told += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
+    if not told:
+        return ""
+    return (
+        f"**By exact likelihood of the hidden words**, one token a pass, after {word_tokens(count_tokens(tables))} tokens "
+        f"({word_runs(rows)}; in brackets the masked model's lead in nats per character). Where the {'. Where the '.join(told)}."
+    )
+
+
 def describe_likelihood(likelihoods: pd.DataFrame) -> str:
     """Return who gives the hidden words the higher likelihood, in nats per character, as far as the tables agree."""
     by_step = {
@@ -264,7 +303,7 @@ def describe_proper(rows: pd.DataFrame) -> str:
     if rows.empty or not (rows["lowest"] > 0).all():
         return ""
     return (
-        "**By likelihood of the hidden words**, the causal model that reads both sides is ahead of the masked one "
+        "**With 16 tokens of a pass taken as independent**, in earlier studies, the causal model that reads both sides is ahead of the masked one "
         f"{word_corpora(rows)}, by {span(rows['effect'], 2)} nats per character."
     )
 
