@@ -30,7 +30,7 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
     LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
 }
-UNDECIDED = "undecided (masked {points} BLEU, but a model is not above its word table)"
+UNDECIDED = "undecided (masked {points} BLEU, but a model is not above its word table)"  # told last
 NOT_SETTLED = "no difference shown (masked {points} BLEU)"
 
 
@@ -77,7 +77,8 @@ def describe_steps(steps: pd.DataFrame) -> str:
 
 def _describe_step(words: str, rows: pd.DataFrame) -> str:
     """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ."""
-    by_outcome = group_by(rows.itertuples(index=False), judge)
+    decided_first = rows.sort_values("status", key=lambda statuses: statuses != MADE, kind="stable")
+    by_outcome = group_by(decided_first.itertuples(index=False), judge)
     points = {outcome: _write_points(outcome, some) for outcome, some in by_outcome.items()}
     if len(by_outcome) == 1 and (outcome := next(iter(by_outcome))) in WHOLE:
         return WHOLE[outcome].format(points=points[outcome], other=words)
