@@ -51,9 +51,8 @@ def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], res
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "short-likelihood": "\n\n".join(
-            filter(None, [*map(describe_exact, studies.values()), describe_likelihood(likelihoods)])
-        ),
+        "exact-likelihood": "\n\n".join(filter(None, map(describe_exact, studies.values()))),
+        "short-likelihood": describe_likelihood(likelihoods),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
     return {name: text for name, text in blocks.items() if text}
