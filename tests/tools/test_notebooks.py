@@ -61,7 +61,7 @@ def test_a_notebook_is_committed_as_executed_on_the_committed_results(path):
     texts = list_texts(cells)
     assert not re.search(r"/(home|root|tmp|work|Users)/", "".join(texts))
     if "find_results" in cells[0].source:
-        results = ROOT / "results" / "records" / "evening"
+        results = ROOT / "results" / "laptop"
         assert f"Tables {hash_tables(results)}." in texts[0], "run `make notebooks`"
         tables = read_tables(results)
         names = re.findall(
