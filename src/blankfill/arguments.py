@@ -1,6 +1,6 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from numbers import Integral
@@ -135,7 +135,8 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
         if isinstance(values, list) and len(values) != n:
             raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
     spans = [given.blanks] * n if isinstance(given.blanks, str) else given.blanks
-    return [*map(Request, names, given.texts, spans, given.counts or [None] * n)]
+    numbers: Sequence[list[int] | None] = given.counts or [None] * n
+    return [*map(Request, names, given.texts, spans, numbers)]
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:
@@ -151,7 +152,7 @@ def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = Non
         repeat(None) if counts is None else iter(counts),
     )
     for i, text in enumerate(texts):
-        of_text = {}
+        of_text: dict[str, Any] = {}
         for name, values in (("blanks", spans), ("ids", names), ("counts", numbers)):
             of_text[name] = next(values, END)
             if of_text[name] is END:

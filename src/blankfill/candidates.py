@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked
-from .decoding.causal import read_kept, read_originals, to_open_rows
+from .decoding.causal import Plan, read_kept, read_originals, to_open_rows
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, Work, plan_work
 from .decoding.masked_left import plan_masked_left
@@ -158,7 +158,8 @@ def search(steps: Steps, row: TokenRow, bias: torch.Tensor, width: int) -> list[
 
     After each pass the `width` likeliest branches go on; it is exact where that is as many as there are.
     """
-    branches, finished, n_slots = [Branch({})], [], len(row.slots)
+    finished: list[Branch] = []
+    branches, n_slots = [Branch({})], len(row.slots)
     while branches:
         grown: list[Branch] = []
         for branch, (slots, log_probabilities) in zip(branches, steps.ask(branches), strict=True):
@@ -269,6 +270,7 @@ def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Toke
                 batch_tokens,
             )
             return row, search(steps, row, bias, width)
+    plan: Plan
     if way.settings.get("context") == "true_left":
         row, plan = to_rows([text], tokenizer, position_limit(model))[0], read_originals
     else:

@@ -79,11 +79,8 @@ def find_kind(source: str) -> str:
 def choose_device(device: str | torch.device) -> torch.device:
     """Return the device of that name; `auto` is a GPU where there is one. Raises BlankfillError for an unknown name."""
     if device == "auto":
-        return (
-            torch.accelerator.current_accelerator()
-            if torch.accelerator.is_available()
-            else torch.device("cpu")
-        )
+        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return found or torch.device("cpu")
     try:
         place = torch.device(device)
         torch.empty(0, device=place)

@@ -1,11 +1,12 @@
 """`pipeline("infill", model=...)` of transformers, once this module is imported."""
 
 from math import exp
-from typing import Any
+from typing import Any, cast
 
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from transformers.pipelines import PIPELINE_REGISTRY, Pipeline
 
+from .candidates import Candidate
 from .config import FillConfig, types_of_settings
 from .filler import MARKER, Filler
 from .networks.checkpoints import model_kind
@@ -26,10 +27,10 @@ class InfillPipeline(Pipeline):
     but those of sampling.
     """
 
-    _load_processor = False
-    _load_image_processor = False
-    _load_feature_extractor = False
-    _load_tokenizer = True
+    _load_processor = False  # type: ignore[assignment]  # their base class has None
+    _load_image_processor = False  # type: ignore[assignment]
+    _load_feature_extractor = False  # type: ignore[assignment]
+    _load_tokenizer = True  # type: ignore[assignment]
 
     def _sanitize_parameters(self, top_k: int = 5, marker: str | None = None, **settings: Any):
         known = {
@@ -42,7 +43,7 @@ class InfillPipeline(Pipeline):
         """Return the text as the model is to see it."""
         return {"text": input_}
 
-    def _forward(
+    def _forward(  # type: ignore[override]
         self, input_tensors: dict, top_k: int = 5, marker: str | None = None, settings: Any = None
     ) -> dict:
         texts = input_tensors["text"]
@@ -51,14 +52,15 @@ class InfillPipeline(Pipeline):
 
     def _answer(self, text: str, top_k: int, marker: str | None, settings: dict[str, Any]) -> list[dict]:
         filler = Filler(self.model, self.tokenizer)
-        mask = self.tokenizer.mask_token
+        mask = filler.tokenizer.mask_token
         marker = marker or (mask if mask and mask in text else MARKER)
         if model_kind(self.model) == "seq2seq":
             made = filler(text, marker, **settings)
             return [{"score": None, "sequence": made.text, "fills": made.fills[0]}]
+        candidates = cast(list[Candidate], filler.candidates(text, top_k, marker, **settings))
         return [
             {"score": exp(one.log_probability), "sequence": one.text, "fills": one.words}
-            for one in filler.candidates(text, top_k, marker, **settings)
+            for one in candidates
         ]
 
     def postprocess(self, model_outputs: dict, **_: Any) -> list[dict]:
@@ -73,6 +75,6 @@ def _listed(texts: str | list[str]) -> list[str]:
 PIPELINE_REGISTRY.register_pipeline(
     TASK,
     pipeline_class=InfillPipeline,
-    pt_model=(AutoModelForMaskedLM, AutoModelForCausalLM, AutoModelForSeq2SeqLM),
+    pt_model=(AutoModelForMaskedLM, AutoModelForCausalLM, AutoModelForSeq2SeqLM),  # type: ignore[arg-type]
     type="text",
 )

@@ -72,8 +72,15 @@ def measure(
             raise BlankfillError("method=pseudo masks each token alone: it needs a masked model")
         run = partial(measure_pseudo_likelihood, model, tokenizer, batch_tokens=way.batch_tokens)
     else:
-        rest: tuple = (model, tokenizer, way.settings, way.seed)
-        run = partial(measure_likelihood, way.writer, *rest, batch_tokens=way.batch_tokens)
+        run = partial(
+            measure_likelihood,
+            way.writer,
+            model,
+            tokenizer,
+            way.settings,
+            way.seed,
+            batch_tokens=way.batch_tokens,
+        )
     windows = Windows(model, tokenizer, None, sees_right=method == "pseudo")
     parts = [cut_originals(windows, text) for text in blanked]
     sums = [Likelihood(text.id, 0.0, sum(map(len, text.originals())), 0) for text in blanked]

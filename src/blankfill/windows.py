@@ -1,6 +1,6 @@
 """Texts longer than the model: they are read in windows, and each carries what stands, or was filled, to its left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeVar
@@ -102,7 +102,8 @@ class Windows:
         ends = [text.words[i - 1][1] if i else 0 for i in near]
         pieces = [text.text[end : text.words[i][1]] for end, i in zip(ends, near, strict=True)]
         counted = [max(1, len(ids)) for ids in self.encode(pieces)]
-        slots = dict(zip(text.blanks, text.counts or [self.tokens] * len(text.blanks), strict=True))
+        counts: Sequence[int | None] = text.counts or [self.tokens] * len(text.blanks)
+        slots = dict(zip(text.blanks, counts, strict=True))
         return [slots.get(i) or counted[n] for n, i in enumerate(near)]
 
     def _part(self, text: BlankedText, start: int, end: int, n_blanks: int, number: int) -> BlankedText:
@@ -221,7 +222,8 @@ def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
     """Return the windows of a text whose blanks hold their originals: each shows the originals to its left."""
     if windows.fits(text):
         return [text]
-    left, parts = split_blanks(text), []
+    left = split_blanks(text)
+    parts: list[BlankedText] = []
     while left.blanks:
         window = windows.cut(left, len(parts) + 1)
         parts.append(window.text)
@@ -232,7 +234,7 @@ def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
 def split_blanks(text: BlankedText) -> BlankedText:
     """Return a text with its blanks cut at white space, so that a window may end inside of one."""
     words: list[tuple[int, int]] = []
-    blanks = []
+    blanks: list[int] = []
     masked = {*text.blanks}
     for i, (start, end) in enumerate(text.words):
         pieces = [(start, end)]

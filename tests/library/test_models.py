@@ -5,7 +5,7 @@ import torch
 from tiny_models import NETWORKS, neox
 from transformers import AutoTokenizer
 
-from blankfill import DocumentError, fill
+from blankfill import DocumentError, fill, fill_masked
 from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import AUTO_CLASSES, check_kind, load_model, model_kind
 from blankfill.networks.sizes import (
@@ -179,7 +179,8 @@ def test_a_text_may_be_as_long_as_the_positions_and_no_longer(networks):
     model, tokenizer = networks["roberta"]
     assert fill(["(" * 198], [[(0, 1), (197, 198)]], model, tokenizer).n_unanswered == 0
     with pytest.raises(DocumentError, match="document 0: 201 tokens do not fit the model's 200"):
-        fill(["(" * 199], [[(0, 1)]], model, tokenizer)
+        fill_masked(model, tokenizer, [blank_out("0", "(" * 199, [(0, 1)])])
+    assert fill(["(" * 199], [[(0, 1)]], model, tokenizer).n_unanswered == 0  # in windows
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -17,7 +17,7 @@ from transformers import (
     LEDForConditionalGeneration,
 )
 
-from blankfill import DocumentError, fill, score
+from blankfill import DocumentError, fill, fill_masked, score
 from blankfill.errors import BlankfillError
 from blankfill.networks.probe import _KNOWN
 from blankfill.networks.sizes import first_position, position_limit
@@ -135,8 +135,8 @@ def test_position_limit_of_data2vec_by_hand(words):
     assert (position_limit(model), first_position(model)) == (63, 3)
     long = "(" * 62
     with pytest.raises(DocumentError, match="document 0: 64 tokens do not fit the model's 63"):
-        fill([long], [[(0, 1)]], model, words)
-    assert fill([long, CAPTAIN], [[(0, 1)], [(4, 7)]], model, words, on_error="skip").skipped.keys() == {"0"}
+        fill_masked(model, words, [blank_out("0", long, [(0, 1)])])
+    assert fill([long, CAPTAIN], [[(0, 1)], [(4, 7)]], model, words).n_unanswered == 0  # in windows
 
 
 def test_encoder_and_decoder_may_have_limits_of_their_own(words):
@@ -187,7 +187,7 @@ def test_a_model_in_training_mode_is_used_in_evaluation_mode_and_given_back(word
     nats = {score([CAPTAIN], spans((2, 4)), model, words)[0].nats for _ in range(3)}
     assert len({*map(str, runs)}) == len(nats) == 1
     with pytest.raises(BlankfillError):
-        fill([CAPTAIN * 90], spans((2,)), model, words)
+        fill_masked(model, words, [blank_out("0", CAPTAIN * 90, [(4, 7)])])
     assert [module.training for module in model.modules()] == flags
     for name in ("gpt2", "t5", "bart"):
         model, tokenizer = networks[name]

@@ -206,24 +206,24 @@ def test_gibbs_draws_anew_at_every_visit(start, tokenizer, texts):
 
 
 BAD = [
-    ({"order": "zigzag"}, "arm.order=zigzag is unknown"),
-    ({"context": "right"}, "arm.context=right is unknown"),
-    ({"length": "two"}, "arm.length=two is unknown"),
-    ({"per_pass": 0}, "arm.per_pass=0"),
-    ({"passes": -1}, "arm.passes=-1"),
-    ({"sweeps": 0}, "arm.sweeps=0"),
-    ({"order": "confidence", "threshold": 1.5}, "arm.threshold=1.5"),
-    ({"order": "confidence", "threshold": float("nan")}, "arm.threshold=nan"),
-    ({"order": "random", "threshold": 0.5}, "threshold needs arm.order=confidence"),
-    ({"order": "margin", "entropy_bound": 1.0}, "entropy_bound needs arm.order=entropy"),
+    ({"order": "zigzag"}, "order=zigzag is unknown"),
+    ({"context": "right"}, "context=right is unknown"),
+    ({"length": "two"}, "length=two is unknown"),
+    ({"per_pass": 0}, "per_pass=0"),
+    ({"passes": -1}, "passes=-1"),
+    ({"sweeps": 0}, "sweeps=0"),
+    ({"order": "confidence", "threshold": 1.5}, "threshold=1.5"),
+    ({"order": "confidence", "threshold": float("nan")}, "threshold=nan"),
+    ({"order": "random", "threshold": 0.5}, "threshold needs order=confidence"),
+    ({"order": "margin", "entropy_bound": 1.0}, "entropy_bound needs order=entropy"),
     ({"order": "confidence", "threshold": 0.5, "passes": 3}, "set one of them"),
-    ({"order": "mask_predict"}, "needs arm.passes"),
-    ({"order": "gibbs"}, "needs arm.temperature > 0"),
+    ({"order": "mask_predict"}, "needs passes"),
+    ({"order": "gibbs"}, "needs temperature > 0"),
     ({"context": "leaky", "order": "confidence"}, "context=leaky"),
     ({"context": "leaky", "length": "one"}, "context=leaky"),
     ({"context": "left", "order": "random"}, "context=left"),
     ({"context": "left", "order": "left_to_right", "per_pass": 2}, "context=left"),
-    ({"length": "free", "max_length": 0}, "arm.max_length=0"),
+    ({"length": "free", "max_length": 0}, "max_length=0"),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import BlankfillError
 from .lines import FORMS, STANDARD, Source, encode
+from .options import no_loading_bar
 
 EXAMPLE = """example:
   mlm-vs-clm audit --train train.jsonl --holdout heldout.jsonl --generated synthetic.jsonl --model my-model > audit.json
@@ -54,14 +55,15 @@ def run(options: argparse.Namespace) -> None:
     pairs = {name: read_pair(options, name) for name in PAIRS}
     from ..auditing.report import audit
 
-    report = audit(
-        *texts,
-        **pairs,
-        model=options.model,
-        tokenizer=options.tokenizer,
-        seed=options.seed,
-        device=options.device,
-    )
+    with no_loading_bar():
+        report = audit(
+            *texts,
+            **pairs,
+            model=options.model,
+            tokenizer=options.tokenizer,
+            seed=options.seed,
+            device=options.device,
+        )
     print(report, file=sys.stderr)
     result = encode(report.to_dict()) + b"\n"
     if options.out == STANDARD:

@@ -12,7 +12,7 @@ from ..config import FillConfig, types_of_settings
 from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
 from .lines import Line, Sink, open_lines
-from .options import add_line_options, add_model_options, add_settings
+from .options import add_line_options, add_model_options, add_settings, no_loading_bar
 
 if TYPE_CHECKING:
     from ..augmenting.augmenter import InfillAugmenter
@@ -109,13 +109,14 @@ def make_augmenter(options: argparse.Namespace, settings: dict[str, Any]) -> "In
     from ..augmenting.augmenter import InfillAugmenter
 
     own = ("share", "strategy", "labels", "on_error", "device", "dtype", "batch_tokens")
-    return InfillAugmenter(
-        options.model,
-        options.tokenizer,
-        protect=[*options.protect, *options.patterns],
-        **{name: getattr(options, name) for name in own},
-        **settings,
-    )
+    with no_loading_bar():
+        return InfillAugmenter(
+            options.model,
+            options.tokenizer,
+            protect=[*options.protect, *options.patterns],
+            **{name: getattr(options, name) for name in own},
+            **settings,
+        )
 
 
 def write_variants(

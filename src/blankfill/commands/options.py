@@ -1,6 +1,8 @@
 """Options that the commands share: which model, which settings, which lines."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..config import FillConfig, types_of_settings
@@ -67,13 +69,22 @@ def read_settings(options: argparse.Namespace) -> FillConfig:
 def make_filler(options: argparse.Namespace) -> "Filler":
     """Return the filler that the options describe; BlankfillError where its model cannot be loaded."""
     config = read_settings(options)  # a mistake there is told before anything heavy is imported
-    from transformers.utils import logging
-
     from ..filler import Filler
 
-    logging.disable_progress_bar()  # of loading
     known: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}
-    filler = Filler(options.model, options.tokenizer, config=config, **known)
-    if options.progress:
-        logging.enable_progress_bar()
-    return filler
+    with no_loading_bar():
+        return Filler(options.model, options.tokenizer, config=config, **known)
+
+
+@contextmanager
+def no_loading_bar() -> Iterator[None]:
+    """Hide the bar that transformers shows while it loads a model."""
+    from transformers.utils import logging
+
+    was_shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_shown:
+            logging.enable_progress_bar()

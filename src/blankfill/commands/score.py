@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
                         ids=[line.id for line in part],
                         method=options.method,
                     )
+                    assert isinstance(made, list)  # one for each text of a list
                     for line, one in zip(part, made, strict=True):
                         row = {"id": line.fields.get("id", line.id), "nats": one.nats}
                         sink.write(row | {"characters": one.characters, "tokens": one.tokens}, str(one.nats))
