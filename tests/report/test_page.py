@@ -37,7 +37,7 @@ def test_the_links_of_the_page_lead_somewhere(page):
 
 def test_no_id_is_given_twice_and_every_drawing_finds_its_parts(page):
     ids = re.findall(r' id="([^"]*)"', page)
-    assert len(ids) == len(set(ids)) > 100
+    assert len(ids) == len(set(ids)) > 50
     assert set(re.findall(r"url\(#([^)]*)\)", page)) <= set(ids)
 
 
