@@ -32,7 +32,7 @@ def test_both_arms_are_compared_wherever_both_were_run():
         score("clm", 0.5, 2),
         score("mlm", 1.0, 1),
     )
-    table = compare_maskings([Comparison("known length", "mlm", "clm")], study)
+    table = compare_maskings([Comparison("known length", "mlm", "clm")], study, {})
     assert table["ratio"].tolist() == [0.15, 0.5]
     assert table["value"].round(9).tolist() == [0.1, 0.3]
     assert table["excluded_because"].tolist() == ["", ""] and table["runs"].tolist() == [1, 1]
@@ -41,6 +41,6 @@ def test_both_arms_are_compared_wherever_both_were_run():
 def test_a_measure_that_one_arm_lacks_has_no_row():
     plain, likely = score("mlm", 0.5, 5), score("clm", 0.5, 2)
     likely.statistics["fills", "nats_per_character"] = np.ones((4, 2))
-    table = compare_maskings([Comparison("known length", "mlm", "clm")], make_study(plain, likely))
+    table = compare_maskings([Comparison("known length", "mlm", "clm")], make_study(plain, likely), {})
     assert table["metric"].tolist() == ["exact_match"]
-    assert compare_maskings([Comparison("both", "mlm", "infill")], make_study(plain, likely)).empty
+    assert compare_maskings([Comparison("both", "mlm", "infill")], make_study(plain, likely), {}).empty

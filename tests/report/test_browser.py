@@ -36,7 +36,7 @@ PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () =
       arm.blur();
     }
     if (find(".explorer")) {
-      const read = () => find(".explorer").innerText;
+      const read = () => find("#document").innerText;
       found.gaps = all(".gap", page).map((gap) => [gap.getAttribute("aria-label"), gap.children.length]);
       const before = read();
       find("[data-step='1']").click();

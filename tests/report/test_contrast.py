@@ -61,5 +61,9 @@ def test_text_stands_out_from_every_background_it_can_have(page):
 
 def test_text_stands_out_in_the_dark_too():
     texts, backgrounds = read_colours(STYLES["report.html"].read_text(), "dark")
-    assert len(texts) >= 3 and len(backgrounds) >= 4 and max(map(luminance, backgrounds)) < 0.1
-    assert not {(t, b) for t in texts for b in backgrounds if contrast(t, b) < ENOUGH}
+    dark = {colour for colour in backgrounds if luminance(colour) < 0.1}
+    light_text = {colour for colour in texts if luminance(colour) > 0.2}
+    assert len(light_text) >= 3 and len(dark) >= 4
+    assert not {(t, b) for t in light_text for b in dark if contrast(t, b) < ENOUGH}
+    for colour in texts - light_text:
+        assert max(contrast(colour, light) for light in backgrounds - dark) >= ENOUGH

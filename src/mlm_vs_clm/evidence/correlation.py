@@ -36,7 +36,6 @@ UNDECIDED, MISSING = "inconclusive", "missing"
 DECISIONS = {INSIDE: NOT_STRONG, OUTSIDE: STRONG, NOT_SETTLED: UNDECIDED}
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
-N_POINTS = 50  # of a line or curve that is drawn
 SAME_MASKING = "slope_at_same_masking"
 FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
 FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
@@ -260,20 +259,3 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples).items()}
     found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
     return [_decide(name, one, bound) for name, one in found.items()]
-
-
-def trace_fits(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return what is drawn through cells: quality, line, curve and its 95 % band (low, high); empty where none is fitted.
-
-    `cells` has quality and utility.
-    """
-    quality, utility = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility"))
-    if reason_not_fitted(quality, utility):
-        return pd.DataFrame()
-    grid = np.linspace(quality.min(), quality.max(), N_POINTS)
-    intercept, slope = fit_line(quality, utility).params
-    curve, knots = fit_curve(quality, utility)
-    band = curve.get_prediction(spline_basis(grid, knots)).summary_frame(alpha=ALPHA)
-    columns = {"curve": "mean", "low": "mean_ci_lower", "high": "mean_ci_upper"}
-    fits = pd.DataFrame({"quality": grid, "line": intercept + slope * grid})
-    return fits.assign(**{name: band[theirs].to_numpy() for name, theirs in columns.items()})

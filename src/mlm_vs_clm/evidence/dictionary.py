@@ -39,6 +39,10 @@ MEANINGS = {
     "scale": ("", "size of the study (conf/scale)"),
     "track": ("", "which models were trained (conf/track)"),
     "main_strategy": ("", "strategy of the main cell, at which arms are compared"),
+    "starts_from": (
+        "",
+        "what the models start from, in words; empty where the study answers only its own question",
+    ),
     "main_ratio": ("share", "ratio of the main cell"),
     "rules": ("", "hash of the rules that decide the claims"),
     "corpus": ("", "corpus whose documents are filled; `overall`: all corpora together"),

@@ -72,8 +72,11 @@ CAPTIONS = {
 
 def gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus and comparison down, the difference by each measure across."""
-    count = {"n": lambda rows: Entry(describe_count(rows)) if rows["n"].notna().any() else DASH}
-    return difference_table("gap", label(gap), study, "measure", extra=count)
+
+    def enter_count(rows: pd.DataFrame) -> Entry:
+        return Entry(describe_count(rows)) if rows[["value", "n"]].notna().all(axis=1).any() else DASH
+
+    return difference_table("gap", label(gap), study, "measure", extra={"n": enter_count})
 
 
 def utility_gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:

@@ -248,10 +248,10 @@ def label_lines(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
 
 def open_up(axes: Axes, least: float) -> None:
     """Widen the vertical axis about its values to a span of at least `least`, not below 0 where none of them is."""
-    low, high = axes.get_ylim()
-    if high - low < least:
-        bottom = (low + high - least) / 2
-        bottom = max(bottom, 0.0) if low >= 0 else bottom
+    lowest, highest = axes.get_ylim()
+    if highest - lowest < least:
+        bottom = (lowest + highest - least) / 2
+        bottom = max(bottom, 0.0) if lowest >= 0 else bottom
         axes.set_ylim(bottom, bottom + least)
 
 

@@ -62,9 +62,10 @@ def _rank(name: str, wanted: Sequence[str]) -> int:
 
 
 def count_keys(table: Table) -> int:
-    """Return how many columns name a row: the first ones, up to one that holds numbers or missing values."""
+    """Return how many columns name a row: the first ones, up to one that holds numbers, missing values or nothing."""
     for place in range(len(table.header)):
-        if is_numeric(table, place) or any(row[place].reason for row in table.rows):
+        column = [row[place] for row in table.rows]
+        if is_numeric(table, place) or any(entry.reason for entry in column) or all(map(is_empty, column)):
             return place
     return len(table.header)
 

@@ -24,8 +24,9 @@ def find_start(tables: Tables) -> str:
 
 
 def count_tokens(tables: Tables) -> int:
-    """Return how many tokens an arm of a study saw in training at most, in full thousands."""
-    return int(round(tables["training"]["tokens_seen"].max(), -3))
+    """Return how many tokens an arm of a study saw in training at most, in full thousands; 0 where nothing was trained."""
+    seen = tables["training"]["tokens_seen"]
+    return int(round(seen.max(), -3)) if len(seen) else 0
 
 
 def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
@@ -100,6 +101,8 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
     for name, tables in studies.items():
         of_claims = tables["answers"].groupby("claim", sort=False)
         found += [at_first_measure(part).assign(study=name) for _, part in of_claims]
+    if not found:
+        found = [tables["answers"].assign(study=name) for name, tables in studies.items()]
     rows = pd.concat(found)
     rows = rows[rows["status"] != NOT_RUN]
     rows = rows[(rows["claim"] != "C3") | rows["first_strategy"].astype(str).str.contains("punctuation")]
