@@ -225,16 +225,20 @@ def peak_memory():
     process, seen, stop = psutil.Process(), [0.0], threading.Event()
 
     def look() -> None:
-        while not stop.wait(0.02):
-            seen[0] = max(seen[0], process.memory_info().rss / 2**20)
+        seen[0] = max(seen[0], process.memory_info().rss / 2**20)
 
-    thread = threading.Thread(target=look, daemon=True)
+    def watch() -> None:
+        while not stop.wait(0.02):
+            look()
+
+    thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
         yield seen
     finally:
         stop.set()
         thread.join()
+        look()  # a block may end before the thread has looked
 
 
 def take_turns(
