@@ -234,8 +234,15 @@ def draw_scatter(
         is_shown = (cells["scope"] == scope) & (cells["corpus"] == corpus)
         for family, marker in FAMILY_MARKERS.items():
             panel = cells[is_shown & (families == family)]
-            look = {"color": style.COLOURS[family], "marker": marker, "linestyle": "none", "markersize": 4}
-            axis.plot(panel["value"], panel["utility"], alpha=0.8, **look)
+            axis.plot(
+                panel["value"],
+                panel["utility"],
+                color=style.COLOURS[family],
+                marker=marker,
+                linestyle="none",
+                markersize=4,
+                alpha=0.8,
+            )
         draw_lines(axis, cells[is_shown])
         open_up(axis, least_span(find_utility(downstream, corpus)))
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")

@@ -34,10 +34,9 @@ DIRECTIONS = dict.fromkeys(
 ) | dict.fromkeys("nats_per_character mmd c2st length_error nonword_rate repetition".split(), True)
 UNBOUNDED = ("nats_per_character", "mmd", "length_error")
 SETTINGS = ("context", "length", "order", "objective", "model")
-Rows = pd.DataFrame
 
 
-def read_scores(study: Path) -> Rows:
+def read_scores(study: Path) -> pd.DataFrame:
     """Return the scores of texts and of task models that have a value and a direction, by one set of columns.
 
     Raises StudyError where the folder holds no study.
@@ -91,7 +90,7 @@ def _describe_source(study: str, about: Mapping[str, Any]) -> dict:
     }
 
 
-def _describe_model(arm: str, rows: Rows, about: Mapping[str, Any]) -> dict:
+def _describe_model(arm: str, rows: pd.DataFrame, about: Mapping[str, Any]) -> dict:
     known = {key: sorted({str(value) for value in rows[key].dropna()}) for key in SETTINGS}
     details = {key: ", ".join(values) for key, values in known.items() if values}
     return {
@@ -143,7 +142,7 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
 
 def _describe_metric(row: dict) -> dict:
     metric = row["metric"]
-    scale = {"min_score": 0, "max_score": 100 if metric == "bleu" else 1}
+    scale: dict[str, int | str] = {"min_score": 0, "max_score": 100 if metric == "bleu" else 1}
     if metric in UNBOUNDED:
         scale = {"min_score": "-Infinity" if metric == "mmd" else 0, "max_score": "Infinity"}
     signature = {"signature": row["signature"]} if row["signature"] else {}
