@@ -230,16 +230,20 @@ def peak_memory():
     process, seen, stop = psutil.Process(), [0.0], threading.Event()
 
     def look() -> None:
-        while not stop.wait(0.02):
-            seen[0] = max(seen[0], process.memory_info().rss / 2**20)
+        seen[0] = max(seen[0], process.memory_info().rss / 2**20)
 
-    thread = threading.Thread(target=look, daemon=True)
+    def watch() -> None:
+        while not stop.wait(0.02):
+            look()
+
+    thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
         yield seen
     finally:
         stop.set()
         thread.join()
+        look()  # a block may end before the thread has looked
 
 
 def take_turns(
@@ -265,7 +269,7 @@ def take_turns(
     }
 
 
-def share_equal(ours: Result, theirs: Result) -> float:
+def share_equal(ours: Any, theirs: Any) -> float:
     """Return the share of fills that are the same, or of scores within 1e-3 of each other."""
     if ours and isinstance(ours[0], float):
         return float(np.mean(np.isclose(ours, theirs, rtol=1e-3)))  # type: ignore[arg-type]

@@ -35,7 +35,6 @@ autodoc_typehints_description_target = "documented"
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)\)")
 BLOCK = re.compile(r"<!-- readme: ([a-z-]+) -->")
 LOCAL = re.compile(r'(?:href|src)="([^"#:]+)(?:#[^"]*)?"')
-AWAITED = ("augment",)  # pages that a toctree names, left out until they are written
 copied: set[Path] = set()
 
 
@@ -81,9 +80,6 @@ def read_block(name: re.Match) -> str:
 def prepare_page(app, name: str, source: list[str]) -> None:
     """Rewrite a page before it is parsed."""
     source[0] = BLOCK.sub(read_block, rewrite_links(source[0], DOCS))
-    for page in AWAITED:
-        if not (DOCS / f"{page}.md").is_file():
-            source[0] = source[0].replace(f"\n{page}\n", "\n")
 
 
 def mark_code(app, kind: str, name: str, value, options, lines: list[str]) -> None:

@@ -43,7 +43,7 @@ class Infill:
 
 @dataclass(frozen=True, repr=False)
 class Filled:
-    """Filled texts, in the order given; its length, items and iteration are those of the single `Infill`s.
+    """Filled texts, in the order given; its length, items and iteration are those of the `Infill` of each text.
 
     fills: what each blank of each text was filled with. spans: the characters of each fill in its new text (None for
     an empty one). ledger: what it cost. skipped: the ids of documents that could not be filled, with the reason; their

@@ -10,9 +10,10 @@ import yaml
 from code_blocks import place_checkpoints, read_blocks, run_pages
 from forged_store import ForgedStore, sign
 
+from blankfill.commands import COMMANDS as LIBRARY_COMMANDS
 from mlm_vs_clm.files import ROOT, write_parquet
 from mlm_vs_clm.pipeline.artifacts import RECORD
-from mlm_vs_clm.tools.__main__ import STAGES, TOOLS
+from mlm_vs_clm.tools.__main__ import STAGES, TOOLS, is_stage
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("C*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += [ROOT / "results" / "README.md"]
@@ -92,8 +93,8 @@ def check_make(words, choose):
 
 def check_program(words, choose):
     """Check the verb of the project's command line, and the overrides of a stage."""
-    assert words[0] in TOOLS or words[0] in STAGES, words[0]
-    if words[0] in STAGES and "--help" not in words:
+    assert words[0] in {*TOOLS, *STAGES, *LIBRARY_COMMANDS}, words[0]
+    if words[0] in STAGES and is_stage(words) and "--help" not in words:
         check_overrides(words[1:], choose)
 
 

@@ -81,6 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Write the folder; print what it holds and the entities lost, by reason."""
+    from datasets import disable_progress_bars
+
+    disable_progress_bars()
     documents, lost = load_generated(chosen.generation)
     try:
         card = describe_dataset(chosen.generation, documents, lost)

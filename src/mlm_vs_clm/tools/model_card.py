@@ -22,6 +22,7 @@ from ..training.objectives import OBJECTIVES
 
 CARD = "README.md"
 SHOWN = ("exact_match", "exact_match_content", "bleu", "nats_per_character")
+NAMED = ("torch", "transformers", "tokenizers")  # versions that a card has
 TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
 
 
@@ -68,6 +69,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
     """Return the card of an arm's model as Markdown, with the header that a hub reads."""
     about, settings = json.loads((training / "training.json").read_text()), load_settings(study)
     record, objective = read_record(training), about["objective"]
+    (main,) = read_study(study).to_dict("records")
     kind = OBJECTIVES[objective].kind
     point = next(one for one in about["budgets"] if str(one["budget"]) == folder.name)
     head = {
@@ -100,17 +102,17 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         f"- **Seen**: {point['tokens_seen']:,} tokens, {point['tokens_predicted']:,} of them predicted; seed {about['seed']}",
         f"- **Held-out loss** (nats): {loss}",
         f"- **Made by**: {name_of(training)}, code {record['commit'][:12]}, "
-        + ", ".join(f"{k} {v}" for k, v in list(record["libraries"].items())[:2]),
+        + ", ".join(f"{name} {record['libraries'][name]}" for name in NAMED if name in record["libraries"]),
         "## Text it was trained on",
         *(["\n".join(corpora)] if corpora else []),
         "## Scores",
-        f"Of the arm at the main cell of `{study.name}`: half of the words hidden at random unless the study says otherwise; means over draws.",
+        f"Of the arm at the main cell of `{study.name}`: strategy {main['main_strategy']}, {main['main_ratio']:.0%} of the words hidden; means over draws.",
         "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
         "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
         "## Use",
         f'```python\nfrom blankfill import load_model, load_tokenizer\n\nmodel, tokenizer = load_model(".", "{kind}"), load_tokenizer(".")\n```',
         "## Limits",
-        "English, lower case, texts of at most 128 words; a small network after little training. What it writes may be false, and it may repeat text that "
+        "English texts of at most 128 words; a small network after little training. What it writes may be false, and it may repeat text that "
         "it was trained on. No person has rated it, and it was not tested for bias or harm.",
     ]
     return "\n\n".join(lines) + "\n"
