@@ -123,15 +123,10 @@ SHAPE = {
 class ModelConfig:
     """The initial checkpoint: an encoder with a new output layer, random weights of a shape, or a whole checkpoint.
 
-        `source` is a hub id (at `revision`), a folder, or `package:<name>`; random weights take its shape and its
-        tokenizer. `opening` is the token that opens a text where the tokenizer has none for that. `bidirectional` makes
-    <<<<<<< HEAD
-        a masked model of a causal checkpoint. `training` holds what this model changes of `scale.training`, with
-        `budget_share` for its share of the token budget (2: twice as many).
-    =======
-        a masked model of a causal checkpoint. Of an encoder the lower `layers` are taken, 0: all. `training` holds what this model changes of `scale.training`, with
-        `budget_share` for its share of the token budget.
-    >>>>>>> start
+    `source` is a hub id (at `revision`), a folder, or `package:<name>`; random weights take its shape and its tokenizer.
+    `opening` is the token that opens a text where the tokenizer has none for that. `bidirectional` makes a masked model of a
+    causal checkpoint. Of an encoder the lower `layers` are taken, 0: all. `training` holds what this model changes of
+    `scale.training`, with `budget_share` for its share of the token budget (2: twice as many).
     """
 
     name: str = MISSING
