@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -34,6 +35,7 @@ LIKELIHOODS = {  # condition -> what the causal model reads
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # longest training first
 MARKERS = ("o", "s", "^", "D", "v", "P")  # by corpus
 GREY = "#999999"
+WIDTH = 58  # letters of a step's words in a line
 WORDS = 0.36  # of a step's height for its words; the rest is for its marks
 
 
@@ -191,9 +193,12 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
 
 
 def keep_ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each start and condition after the shortest and after the longest training."""
-    tokens = rows.groupby(["start", "condition"])["tokens"]
-    return rows[(rows["tokens"] == tokens.transform("min")) | (rows["tokens"] == tokens.transform("max"))]
+    """Return the rows of each start and condition after the shortest and the longest training, and of the most trainings."""
+    steps = rows.groupby(["start", "condition"])
+    tokens, runs = steps["tokens"], steps["runs"].transform("max")
+    longest = rows["tokens"].where(rows["runs"] == runs).groupby([rows["start"], rows["condition"]])
+    ends = (tokens.transform("min"), tokens.transform("max"), longest.transform("max"))
+    return rows[pd.concat([rows["tokens"] == end for end in ends], axis=1).any(axis=1)]
 
 
 def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
@@ -231,10 +236,12 @@ def _draw_steps(
         )
     for place, (words, rows) in enumerate(shown):
         axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
-        label = axes.text(0.01, place + 0.18, words, fontsize=9, va="center", ha="left")
+        told = fill(words, WIDTH)
+        label = axes.text(0.01, place + 0.18, told, fontsize=8 if "\n" in told else 9, va="center", ha="left")
         label.set(
             transform=axes.get_yaxis_transform(), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}
         )
+        label.set(linespacing=0.95, in_layout=False)  # long words must not narrow the figure
         lines = [
             (length, corpus)
             for length in colours
@@ -249,6 +256,8 @@ def _draw_steps(
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.margins(x=0.06)
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(low, -0.32 * high), high)  # room for the words at the left of zero
 
 
 def _draw_row(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:

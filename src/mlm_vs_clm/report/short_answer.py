@@ -34,9 +34,9 @@ SIDES = {FIRST: "masked", SECOND: "causal"}
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    BEFORE: ("reads the text before the gap", "an encoder"),
+    BEFORE: ("reads before the gap", "an encoder"),
     BOTH: ("reads both sides", "an encoder"),
-    STARTED[0]: ("reads the text before the gap", "a causal model"),
+    STARTED[0]: ("reads before the gap", "a causal model"),
     STARTED[1]: ("reads both sides", "a causal model"),
 }
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
@@ -63,9 +63,9 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     training, is_neutral = describe_training(studies)
     verdicts = []
     if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
-        verdicts.append("Better text? No: better informed.")
+        verdicts.append("Better text? It depends on what the causal model sees and what both start from.")
     if is_neutral:
-        verdicts.append("Better training data? No.")
+        verdicts.append("Better training data? Not shown.")
     told = [
         describe_reported(steps),
         describe_before(best_rows(steps, BEFORE)),
@@ -87,7 +87,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"{say_single(reported)}**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({span(hidden['effect'])} with originals hidden). But that causal model is not told where the gaps are."
+        f"({span(hidden['effect'])} with originals hidden). That causal model is not told where the gaps are."
     )
 
 
@@ -96,7 +96,7 @@ def describe_before(rows: pd.DataFrame) -> str:
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
-        f"{say_single(rows)}**Told where the gaps are, a causal model that reads the text before them is behind**, by "
+        f"{say_single(rows)}**Told where the gaps are, a causal model that reads the text before them is behind** where both start from an encoder, by "
         f"{span(rows['effect'])} points (95 % intervals: {span([*rows['low'], *rows['high']])})."
     )
 
@@ -166,15 +166,21 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
         return "", False
     masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
     none = len(rows) - masked - causal
+    small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
     head = (
-        f"**As training data, neither kind of text is {'reliably ' * (masked > 0)}better**"
+        "**As training data, neither kind of text is shown to be better.**"
         if is_neutral
-        else "**As training data**"
+        else "**As training data:**"
     )
+    open_words = "show no difference" if small else "are inconclusive"
+    words = {
+        name: word_number(count) if count else "none"
+        for name, count in {"none": none, "masked": masked, "causal": causal}.items()
+    }
     counts = (
-        f": of {word_number(len(rows))} comparisons with room to differ {word_number(none)} show no difference, "
-        f"{word_number(masked)} favour{'s' * (masked == 1)} masked and {word_number(causal)} causal text."
+        f" Of {word_number(len(rows))} comparisons with the causal model that reads before the gap {words['none']} {open_words}, "
+        f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from ..evidence.claims import index_conditions, load_rules
 from ..evidence.equal_compute import BASES
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import CLAIMS
 from .outcomes import Claim
@@ -53,7 +55,7 @@ def judge_cost(tables: Tables) -> list[VerdictCard]:
         "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
     )
     first, second = rows.iloc[0][["first", "second"]]
-    why = f"Floating-point operations a document, {first} over {second}. The pace is a setting: fewer passes cost less."
+    why = f"Floating-point operations a document at the main masking, {first} over {second}. The pace is a setting: fewer passes cost less."
     return [VerdictCard("Cost", verdict, format_range(times), why, section="cost")]
 
 
@@ -71,7 +73,7 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     sides = {row.direction for row in made}
     if not made:
         word = "undecided"
-        why = "On no corpus does real text train a better model than text without its hidden words."
+        why = join_reasons(rows)
     elif FIRST in sides or SECOND in sides:
         ahead = {side: [row.corpus for row in made if row.direction == side] for side in (FIRST, SECOND)}
         both = ahead[FIRST] and ahead[SECOND]
@@ -96,6 +98,21 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     return [VerdictCard("Training data", word, number, why, lines, "utility")]
 
 
+def join_reasons(rows: pd.DataFrame) -> str:
+    """Return why no difference as training data decides anything: on which corpora an arm, and on which the task."""
+    silent = {
+        status: list(rows.loc[rows["status"] == status, "corpus"]) for status in (NOT_COMPETENT, NO_ROOM)
+    }
+    told = [
+        f"on {join_names(silent[NOT_COMPETENT])} an arm is not competent" if silent[NOT_COMPETENT] else "",
+        f"on {join_names(silent[NO_ROOM])} real text trains no better model than text without its hidden words"
+        if silent[NO_ROOM]
+        else "",
+    ]
+    words = "; ".join(filter(None, told))
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 def _describe_row(row: Any) -> str:
     """Return a difference as training data with its interval and who is ahead, or why it decides nothing."""
     value = f"{style.name_metric(row.metric)} {row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
@@ -114,7 +131,7 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     rows = rows[rows["condition"].isin(parts)] if parts else rows
     sides = [judge_side(row, asked) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
-    number = f"{stated} of {len(sides)} as stated"
+    number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
     if sides.count(OPEN):
         number += f", {sides.count(OPEN)} undecided"
     is_open = 2 * sides.count(OPEN) > len(sides)
