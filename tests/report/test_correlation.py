@@ -66,7 +66,7 @@ def test_the_tables_render_and_hold_every_estimate(tables):
     made = {table.name: table for table in make("correlation", tables)}
     names = ["decisions", "shapes", "overall"]
     assert list(made) == [*(f"correlation_{name}" for name in names), "correlation"]
-    assert len(made["correlation_decisions"].rows) == 3 * 2
+    assert len(made["correlation_decisions"].rows) == 3 * 3
     assert "pooled, without plots" in to_markdown(made["correlation_overall"])
     assert "holds up to a bound of ±0." in to_markdown(made["correlation_decisions"])
 

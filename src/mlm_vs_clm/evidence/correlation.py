@@ -28,7 +28,7 @@ from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
 from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, correct, find_size
 
-QUALITY = [("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
+QUALITY = [("document", "bleu"), ("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
 CELL_COLUMNS = ["corpus", "strategy", "ratio", "arm"]
 LEFT_OUT = "left_out_"
 STRONG, NOT_STRONG = "strong correlation", "no strong correlation"
