@@ -1,7 +1,6 @@
 """Sentences say what the rows say, and nothing where there are none."""
 
 import pandas as pd
-import pytest
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.evidence.equal_compute import BASES
@@ -37,33 +36,6 @@ def test_nothing_measured_is_told():
     assert sentences.describe_costs(empty["ledger"], empty["equal_compute"], STUDY) == (
         "Quality at equal compute is not known: no arm was run at costs on both sides of the other's.",
     )
-
-
-@pytest.mark.parametrize(("sign", "outcome"), [(1, "mlm ahead"), (-1, "clm ahead")])
-def test_the_summary_follows_the_paired_differences(sign, outcome):
-    tables = tidy_fakes()
-    for name in ("gap", "utility_gap"):
-        values = sorted([0.02 * sign, 0.01 * sign, 0.03 * sign])
-        tables[name][["low", "value", "high"]] = values
-        tables[name]["direction"] = "first" if sign > 0 else "second"
-    (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert f"paired difference: {outcome}, {0.02 * sign:+.3f}" in summary.sentences[0]
-    assert outcome in summary.sentences[2] and "Lower references: unfilled 0." in summary.sentences[2]
-
-
-def test_a_baseline_or_a_difference_that_is_missing_is_not_guessed():
-    tables = tidy_fakes()
-    for name in ("downstream", "correlation", "gap"):
-        tables[name] = tables[name].iloc[:0]
-    (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert "paired difference: missing." in summary.sentences[0]
-    tables["scores"] = tables["scores"][tables["scores"]["arm"] != "unigram"]
-    (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert summary.sentences[0].endswith("paired difference: missing.")
-    tables["scores"] = tables["scores"][tables["scores"]["arm"] != "clm"]
-    (summary,) = sentences.summarise_corpora(tables, STUDY)
-    assert summary.sentences[0] == "Exact match of the fills: missing for clm."
-    assert summary.sentences[2] == "Utility as training data: missing."
 
 
 def test_costs_are_told_relative_to_the_causal_arm():

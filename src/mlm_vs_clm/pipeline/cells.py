@@ -163,14 +163,3 @@ def read_trained(path: Path) -> TrainedCell:
         list(read_lines(path / "units.jsonl")),
         reason if reason.startswith((UNTRAINED, NO_ROOM)) else "",
     )
-
-
-def read_main(inputs: dict[str, Path], main: tuple[str, float]) -> tuple[list[ScoredCell], list[TrainedCell]]:
-    """Return what every arm scored at the main cell, and what was learned from its text."""
-    scored = [path for path in of_stage(inputs, "score") if _masking(describe_score(path)) == main]
-    trained = [path for path in of_stage(inputs, "downstream") if _masking(describe_task(path)) == main]
-    return [read_scored(path) for path in scored], [read_trained(path) for path in trained]
-
-
-def _masking(about: dict) -> tuple[str, float]:
-    return about["strategy"], about["ratio"]

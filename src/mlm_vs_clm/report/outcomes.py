@@ -12,7 +12,7 @@ from ..evidence.verdicts import FIRST, MADE, NOT_RUN, SECOND, STATUSES, is_open
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
-from .wording import SILENT, UNSURE, at_first_measure, word_lead, word_runs, word_size, word_verdict
+from .wording import SILENT, at_first_measure, word_runs, word_verdict
 
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
@@ -23,11 +23,6 @@ ANSWERS = (
     "Difference is first minus second with its 95 % interval: over trainings where there are several, else over documents. Ahead: by "
     "the interval and by p, which is Holm-corrected over the claim. Size: whether the whole interval lies inside the margin. A "
     "comparison with an arm that is not competent decides nothing. Margins, p, smallest effects and reasons are in answers.csv."
-)
-GRID = (
-    "First minus second arm with its 95 % interval, above 0 where the first is better; each condition has its own answer. No difference "
-    "is shown where p, corrected over the claim, leaves it open, even if the interval excludes 0. A "
-    f"comparison with an arm that is not competent decides nothing. †: {UNSURE}."
 )
 COMPETENCE = (
     "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees, and "
@@ -149,40 +144,6 @@ def enter_competence(row: Any) -> tuple[Entry, ...]:
         Entry(str(row.outcome)),
         enter_words(row.reason),
     )
-
-
-def grid_table(answers: pd.DataFrame, study: Study, claim: str) -> list[Table]:
-    """Return a claim's answers at a glance: one row per condition and measure, corpora across.
-
-    Where conditions differ in it, a row also has its number of trainings.
-    """
-    rows = answers[answers["claim"] == claim]
-    if rows.empty:
-        return []
-    corpora, lines = style.ordered(rows["corpus"]), []
-    counts = ("trainings",) if rows["runs"].nunique() > 1 else ()
-    for condition in style.ordered(rows["condition"], style.COMPARISONS):
-        of_condition = rows[rows["condition"] == condition].sort_values("scope", kind="stable")
-        for (scope, metric), part in of_condition.groupby(["scope", "metric"], sort=False):
-            some = part.iloc[0]
-            found = {row.corpus: row for row in part.itertuples(index=False)}
-            named = f"{some['first_arm']} - {some['second_arm']}"
-            words = (str(condition), named, style.name_measure(scope, metric))
-            cells = [enter_number(part["runs"].min(), absent=DASH) for _ in counts]
-            cells += [enter_outcome(found[corpus]) if corpus in found else DASH for corpus in corpora]
-            lines.append((*map(Entry, words), *cells))
-    header = ("condition", "difference", "measure", *counts, *corpora)
-    return [Table("grid", f"{claim} by condition", GRID, header, lines, command_for_report(study.scale))]
-
-
-def enter_outcome(row: Any) -> Entry:
-    """Return the verdict in words with the effect and its interval."""
-    digits, value = 1 if row.metric == "bleu" else 3, ""
-    if pd.notna(row.effect):
-        value = f"{row.effect:+.{digits}f}"
-        value += f" [{row.low:+.{digits}f}, {row.high:+.{digits}f}]" if pd.notna(row.low) else ""
-    lead = word_lead(row)[0] + "†" * row.unsure
-    return Entry(", ".join(filter(None, [lead, value, word_size(row)])))
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:

@@ -1,25 +1,22 @@
 """What the tables say, in words: no sentence here knows how the study ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.equal_compute import BASES
-from ..evidence.tables import OVERALL, find_utility, over_seeds
+from ..evidence.tables import OVERALL
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
 from .tables import enter
-from .utility import REFERENCES
 from .wording import join_names, word_verdict
 
 Tables = dict[str, pd.DataFrame]
 SAME_LENGTHS = "known length"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
-BY_FREQUENCY = "unigram"
 
 
 def format_difference(row: Any, digits: int) -> str:
@@ -59,96 +56,6 @@ def describe_paired(row: Any, digits: int) -> str:
     if row is None or pd.isna(row.value):
         return "missing" if row is None else f"missing: {row.reason}"
     return word_verdict(row, format_difference(row, digits))
-
-
-@dataclass(frozen=True)
-class CorpusSummary:
-    """What the tables say about one corpus, one sentence per finding."""
-
-    corpus: str
-    sentences: tuple[str, ...]
-
-
-def summarise_corpora(tables: Tables, study: Study) -> list[CorpusSummary]:
-    """Return the main comparison in words, one summary per corpus."""
-    summaries = []
-    for corpus in ordered(study.at_main(tables["scores"])["corpus"]):
-        rows = {name: tables[name][tables[name]["corpus"] == corpus] for name in SUMMARISED}
-        scores = study.at_main(rows["scores"])
-        sentences = (
-            describe_fills(scores, rows["gap"]),
-            describe_documents(scores),
-            describe_utility(rows["downstream"], rows["utility_gap"], study),
-            describe_correlation(rows["correlation"]),
-        )
-        summaries.append(CorpusSummary(corpus, tuple(filter(None, sentences))))
-    return summaries
-
-
-SUMMARISED = ("scores", "downstream", "gap", "utility_gap", "correlation")
-
-
-def cells_by(rows: pd.DataFrame, key: str = "arm") -> dict[str, Any]:
-    """Return the cells with a value by arm, over seeds."""
-    cells = over_seeds(rows[rows["value"].notna()], [key])
-    return {getattr(cell, key): cell for cell in cells.itertuples(index=False)}
-
-
-def find_pair(rows: pd.DataFrame, metric: str) -> Any:
-    """Return the row that compares PAIR by a metric, None where there is none."""
-    chosen = rows[(rows["comparison"] == SAME_LENGTHS) & (rows["metric"] == metric)]
-    return next(chosen.itertuples(index=False), None)
-
-
-def describe_fills(scores: pd.DataFrame, gap: pd.DataFrame) -> str:
-    """Return the exact match of PAIR, their paired difference, and that of words drawn by frequency, if run."""
-    cells = cells_by(scores[(scores["scope"] == "fills") & (scores["metric"] == "exact_match")])
-    if absent := [arm for arm in PAIR if arm not in cells]:
-        return f"Exact match of the fills: missing for {', '.join(absent)}."
-    values = ", ".join(f"{arm} {enter(cells[arm], 3).text}" for arm in PAIR)
-    paired = describe_paired(find_pair(gap, "exact_match"), 3)
-    told = f"Exact match of the fills: {values}; paired difference: {paired}."
-    if drawn := cells.get(BY_FREQUENCY):
-        told += f" Words drawn by frequency ({BY_FREQUENCY}): {enter(drawn, 3).text}."
-    return told
-
-
-def describe_documents(scores: pd.DataFrame) -> str:
-    """Return the document BLEU of every arm beside that of the text without the blanks."""
-    cells = cells_by(scores[(scores["scope"] == "document") & (scores["metric"] == "bleu")])
-    if "unfilled" not in cells:
-        return "BLEU of the text without the blanks: missing."
-    arms = [arm for arm in ordered(cells, style.ARMS) if arm not in BASELINES]
-    clauses = ", ".join(f"{arm} {cells[arm].value:.1f}" for arm in arms) or "no arm has one"
-    return f"BLEU of the text without the blanks: {enter(cells['unfilled'], 1).text}; of the filled text: {clauses}."
-
-
-def describe_utility(downstream: pd.DataFrame, utility_gap: pd.DataFrame, study: Study) -> str:
-    """Return the utility of real text and of PAIR's, their paired difference, and the lower references."""
-    if downstream.empty:
-        return "Utility as training data: missing."
-    metric = find_utility(downstream, downstream["corpus"].iloc[0])
-    main = downstream[downstream["metric"] == metric]
-    cells = cells_by(pd.concat([main[main["strategy"].isna()], study.at_main(main)]), "trained_on")
-    task = f"{downstream['task'].iloc[0]}, {style.name_metric(metric)}"
-    if "real" not in cells:
-        return f"Utility as training data ({task}): missing for real text."
-    arms = ", ".join(f"{arm} text {cells[arm].value:.3f}" for arm in PAIR if arm in cells)
-    lower = ", ".join(f"{name} {cells[name].value:.3f}" for name in REFERENCES[1:] if name in cells)
-    return (
-        f"Utility as training data ({task}): real text {enter(cells['real'], 3).text}, {arms}; paired difference: "
-        f"{describe_paired(find_pair(utility_gap, metric), 3)}. Lower references: {lower or 'missing'}."
-    )
-
-
-def describe_correlation(correlation: pd.DataFrame) -> str:
-    """Return the rank correlation of quality and utility with its decision, one clause per quality metric."""
-    clauses = []
-    for row in correlation[correlation["statistic"] == "spearman"].itertuples(index=False):
-        estimate = f"{enter(row, 2).text}, {decision_of(row)} at ±{row.bound:g}"
-        name = f"{style.name_metric(row.quality_metric)} ({style.name_scope(row.quality_scope)})"
-        clauses.append(f"{name} {estimate if pd.notna(row.value) else 'missing'}")
-    return f"Rank correlation with utility over cells: {'; '.join(clauses)}." if clauses else ""
 
 
 def describe_main_cell(tables: Tables, study: Study) -> str:

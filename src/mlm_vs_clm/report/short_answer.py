@@ -34,10 +34,10 @@ SIDES = {FIRST: "masked", SECOND: "causal"}
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    BEFORE: ("reads before the gap", "an encoder"),
-    BOTH: ("reads both sides", "an encoder"),
-    STARTED[0]: ("reads before the gap", "a causal model"),
-    STARTED[1]: ("reads both sides", "a causal model"),
+    BEFORE: ("reads before the gap", "encoder"),
+    BOTH: ("reads both sides", "encoder"),
+    STARTED[0]: ("reads before the gap", "causal model"),
+    STARTED[1]: ("reads both sides", "causal model"),
 }
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -63,7 +63,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     training, is_neutral = describe_training(studies)
     verdicts = []
     if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
-        verdicts.append("Better text? It depends on what the causal model sees and what both start from.")
+        verdicts.append("Better text? It depends on what the causal model sees and on the start.")
     if is_neutral:
         verdicts.append("Better training data? Not shown.")
     told = [
@@ -87,7 +87,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"{say_single(reported)}**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({span(hidden['effect'])} with originals hidden). That causal model is not told where the gaps are."
+        f"({span(hidden['effect'])} without the leak). That causal model is not told where the gaps are."
     )
 
 
@@ -96,8 +96,8 @@ def describe_before(rows: pd.DataFrame) -> str:
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
-        f"{say_single(rows)}**Told where the gaps are, a causal model that reads the text before them is behind** where both start from an encoder, by "
-        f"{span(rows['effect'])} points (95 % intervals: {span([*rows['low'], *rows['high']])})."
+        f"{say_single(rows)}**Told where, a causal model that reads before the gaps is behind** if both start from an encoder, by "
+        f"{span(rows['effect'])} (95 % intervals: {span([*rows['low'], *rows['high']])})."
     )
 
 
@@ -107,7 +107,7 @@ def describe_both(steps: pd.DataFrame) -> str:
     if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"{say_single(rows)}**A causal model that reads both sides does as well**: the difference is {span(rows['effect'].abs())} points"
+        f"{say_single(rows)}**One that reads both sides does as well**: {span(rows['effect'].abs())} points apart"
         f"{describe_longer(steps, rows)}.{describe_others(steps, rows)}"
     )
 
@@ -119,7 +119,7 @@ def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     others = others[(others["tokens"] != rows["tokens"].max()) & (others["status"] == MADE)]
     others = others[(others["size"] != INSIDE) & (others["direction"] != NONE_SHOWN)]
     told = [
-        f"After {word_tokens(tokens)} tokens ({word_runs(some)}) the {SIDES[str(side)]} model is ahead by {span(some['effect'].abs())} "
+        f"After {word_tokens(tokens)} tokens ({word_runs(some)}) the {SIDES[str(side)]} model leads by {span(some['effect'].abs())} "
         f"on {' and '.join(style.ordered(some['corpus']))}."
         for (tokens, side), some in others.groupby(["tokens", "direction"])
     ]
@@ -133,8 +133,7 @@ def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     longer = longer[longer["tokens"] > rows["tokens"].max()]
     if not is_small(longer):
         return ""
-    agree = "agrees" if longer["runs"].max() == 1 else "agree"
-    return f" ({word_runs(longer).replace('training', 'longer training')} {agree})"
+    return " (a longer training too)" if longer["runs"].max() == 1 else " (longer trainings too)"
 
 
 def describe_started(parts: Iterable[pd.DataFrame]) -> str:
@@ -148,7 +147,7 @@ def describe_started(parts: Iterable[pd.DataFrame]) -> str:
             for condition, part in rows.groupby("condition", sort=False)
         )
     return (
-        f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} points "
+        f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
         f"({word_runs(rows)})."
     )
 
@@ -169,9 +168,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
     small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
     head = (
-        "**As training data, neither kind of text is shown to be better.**"
-        if is_neutral
-        else "**As training data:**"
+        "**As training data, neither text is shown to be better.**" if is_neutral else "**As training data:**"
     )
     open_words = "show no difference" if small else "are inconclusive"
     words = {
@@ -179,7 +176,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f" Of {word_number(len(rows))} comparisons with the causal model that reads before the gap {words['none']} {open_words}, "
+        f" Of {word_number(len(rows))} comparisons with the model that reads before the gap {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
@@ -197,7 +194,7 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     named = style.ordered(corpus for corpus, found in better.items() if len(found) > 1 and all(found))
     if not named:
         return ""
-    return f"On {' and '.join(named)}, one constant word in every gap did better."
+    return f"On {' and '.join(named)}, one constant word everywhere did better."
 
 
 def tabulate_short(steps: pd.DataFrame) -> str:
@@ -206,12 +203,12 @@ def tabulate_short(steps: pd.DataFrame) -> str:
     if not known:
         return ""
     corpora = style.ordered(pd.concat(known.values())["corpus"])
-    header = ["the causal model", "both start from", *corpora, "trainings × tokens"]
+    header = ["the causal model", "start", *corpora, "trainings×tokens"]
     lines = [markdown_row(header), "|---" * len(header) + "|"]
     for step, rows in known.items():
         found = {row.corpus: row for row in rows.itertuples(index=False)}
         cells = [enter_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
-        size = f"{rows['runs'].max():.0f} × {shorten_tokens(rows['tokens'].max())}"
+        size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         lines.append(markdown_row([*ROWS[step], *cells, size]))
     words = describe_words(pd.concat(known.values()))
     return "\n".join([*lines, "", "```", *list_commands(known), "```", "", words])
@@ -282,8 +279,8 @@ def describe_exact(tables: Tables) -> str:
     if not told:
         return ""
     return (
-        f"**By exact likelihood of the hidden words**, one token a pass, after {word_tokens(count_tokens(tables))} tokens "
-        f"({word_runs(rows)}; in brackets the masked model's lead in nats per character). Where the {'. Where the '.join(told)}."
+        f"**By exact likelihood of the hidden words**, one token a pass ({word_tokens(count_tokens(tables))} tokens, "
+        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(told)}."
     )
 
 

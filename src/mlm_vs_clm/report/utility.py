@@ -33,12 +33,6 @@ if TYPE_CHECKING:
 
 
 CELL = ["corpus", "arm", "strategy", "ratio"]
-HEADLINE = (
-    ("fills", "exact_match"),
-    ("document", "bleu"),
-    ("document", "bleu_gain"),
-    ("document", "bertscore"),
-)
 RANDOM_WORDS = ("uniform", "unigram")
 REFERENCES = ("real", "unfilled", "shuffled", "majority")
 LINES: dict[str, dict[str, Any]] = {
