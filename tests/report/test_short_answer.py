@@ -44,7 +44,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert lines == [
         "- In one training: **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 without "
         "the leak). That causal model is not told where the gaps are.",
-        "- **Told where, a causal model that reads before the gaps is behind** if both start from an encoder, by 5.0 to 6.0 "
+        "- **Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by 5.0 to 6.0 "
         "(95 % intervals: 4.5 to 6.5).",
         "- **One that reads both sides does as well**: 0.1 points apart (a longer training too).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",

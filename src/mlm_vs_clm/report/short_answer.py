@@ -96,7 +96,7 @@ def describe_before(rows: pd.DataFrame) -> str:
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     return (
-        f"{say_single(rows)}**Told where, a causal model that reads before the gaps is behind** if both start from an encoder, by "
+        f"{say_single(rows)}**Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by "
         f"{span(rows['effect'])} (95 % intervals: {span([*rows['low'], *rows['high']])})."
     )
 
