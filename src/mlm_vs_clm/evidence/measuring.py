@@ -220,7 +220,9 @@ def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -
         absent = [name for name, side in zip(names, sides, strict=True) if not side]
         made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
         if not absent:
-            made = compare_cells(*shares, (measure[0], measure[1] + GAIN), study.resamples, (names[0], names[1]))
+            made = compare_cells(
+                *shares, (measure[0], measure[1] + GAIN), study.resamples, (names[0], names[1])
+            )
         made = replace(made, p=find_p(made, claim["at_least"]))
         about = (corpus, places[0], places[1], measure, made, find_margin(claim["margin"], measure, 1.0))
         yield Asked(claim, condition, *about, "share of the gain", at_least=claim["at_least"])
