@@ -42,6 +42,7 @@ NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
     "objective.masked_share": "share of masked batches",
+    "arm.right_words": "words seen to the right",
     "variant": "training",
 }
 MARKED = (
