@@ -211,6 +211,36 @@ def ask_equal_share(claim: dict, condition: dict, corpus: str, study: Study) -> 
         yield from _ask_pair(claim, condition, first, second, study)
 
 
+def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Ask which share of the gain from one arm to another a third arm has, and whether it is above `at_least`."""
+    names = [condition["arm"], claim["from"], claim["to"]]
+    places: list[Place] = [(corpus, name, *claim["cells"].values()) for name in names]
+    arm, low, high = (study.scored.get(place, {}) for place in places)
+    for scope, metric in _list_measures(claim, condition):
+        gain = (scope, metric + GAIN)
+        ends = [_stack_gain((side, low, high), (scope, metric), gain) for side in (arm, low)]
+        made = compare_cells(ends[0], ends[1], gain, study.resamples, (names[0], names[1]))
+        if absent := [name for name, side in zip(names, (arm, low, high), strict=True) if not side]:
+            made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
+        made = replace(made, p=find_p(made, claim["at_least"]))
+        about = (corpus, places[0], places[1], (scope, metric), made)
+        margin = find_margin(claim["margin"], (scope, metric), 1.0)
+        yield Asked(claim, condition, *about, margin, "share of the gain", claim["at_least"])
+
+
+def _stack_gain(
+    sides: tuple[BySeed, BySeed, BySeed], measure: tuple[str, str], gain: tuple[str, str]
+) -> BySeed:
+    """Return the cells of the first side with the statistics by which its gain between the two others is measured."""
+    seeds = set.intersection(*map(set, sides))
+    return {
+        seed: replace(
+            sides[0][seed], statistics={gain: np.hstack([side[seed].statistics[measure] for side in sides])}
+        )
+        for seed in seeds
+    }
+
+
 def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
     """Compare task models trained on two texts, of which one may be a control, on the same test units."""
     task = study.tasks.get(corpus)
@@ -352,6 +382,7 @@ KINDS: dict[str, Ask] = {
     "difference": ask_difference,
     "trend": ask_trend,
     "equal_share": ask_equal_share,
+    "share_of_gain": ask_share_of_gain,
     "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
     "cost": ask_cost,

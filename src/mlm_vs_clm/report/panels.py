@@ -42,6 +42,7 @@ NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
     "objective.masked_share": "share of masked batches",
+    "arm.right_words": "words seen to the right",
     "variant": "training",
 }
 MARKED = (
@@ -83,9 +84,9 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
     `y` is the second axis of a heat map. Raises StudyError for a column that the table does not have.
     """
-    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
     if tables[spec["table"]].empty:
-        return rows
+        return tables[spec["table"]]
+    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
     for column, wanted in spec["where"].items():
         known = _column(rows, spec, column)
         chosen = wanted if isinstance(wanted, list) else [wanted]
