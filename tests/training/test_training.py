@@ -325,7 +325,9 @@ def test_every_objective_learns_more_than_how_often_tokens_occur(name, tokenizer
     assert curve["dev_loss"].iloc[-2:].mean() < -(shares * np.log(shares)).sum()
 
 
-def test_pairs_are_learned_beside_the_masks_and_their_head_is_dropped(tokenizer, documents, tmp_path):
+def test_pairs_are_learned_beside_the_masks_and_their_head_is_no_part_of_the_model(
+    tokenizer, documents, tmp_path
+):
     """The gradients of both add up; the stored model has the parameters of any masked one."""
     model = start_from_scratch(SHAPE, tokenizer, 1)
     examples = [

@@ -125,11 +125,17 @@ def pair_sentences(document: TokenizedDocument, other: TokenizedDocument, rng: R
     source = document if is_next else other
     if not document.sentences or not source.sentences:
         return document
-    first, last = _inside(document)
     cut = int(rng.choice(document.sentences))
     start = cut if is_next else int(rng.choice(source.sentences))
-    end = min(_inside(source)[1] - 1, start + last - 1 - cut)
-    apart = document.word_of.max() + 1  # words of another document are other words
+    return join_segments(document, cut, source, start, is_next)
+
+
+def join_segments(
+    document: TokenizedDocument, cut: int, source: TokenizedDocument, start: int, is_next: bool
+) -> TokenizedDocument:
+    """Return `[CLS] document up to cut [SEP] source from start [SEP]`, no longer than the document."""
+    end = min(_inside(source)[1] - 1, start + _inside(document)[1] - 1 - cut)
+    apart = document.word_of.max() + 1  # words of another segment are other words
     words = source.word_of[start:end] + (0 if is_next else apart)
     return TokenizedDocument(
         np.concatenate([document.ids[:cut], document.ids[-1:], source.ids[start:end], document.ids[-1:]]),
