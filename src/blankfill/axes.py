@@ -58,6 +58,7 @@ AXIS: dict[str, Axis] = {
         | dict.fromkeys(MASKED_LEFT + LOOKAHEAD + PRODUCT, ("known", "one"))
     ),
     "max_length": Axis(dict.fromkeys(BY_SLOT, ()), default=4),
+    "right_words": Axis(dict.fromkeys(MASKED, ()), default=-1),
     "candidates": Axis(dict.fromkeys(LOOKAHEAD, ()), default=8),
     "lookahead": Axis(dict.fromkeys(LOOKAHEAD, ()), default=16),
     "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
@@ -106,7 +107,7 @@ def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Ax
                     f"{name}={settings[name]} is not supported here, where it is always {values[0]}"
                 )
             raise BlankfillError(f"{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
-    for name in ("max_length", "candidates", "lookahead", "weight", "max_new_tokens"):
+    for name in ("max_length", "right_words", "candidates", "lookahead", "weight", "max_new_tokens"):
         if name in settings and writer in AXIS[name].values:
             check_number(name, settings[name], RANGES[name])
 
@@ -117,7 +118,9 @@ def check_causal(context: str, length: str) -> None:
         raise BlankfillError("context=true_left reads the originals to the left: it needs length=known")
 
 
-def check_masked(context: str, order: str, length: str, pace: Pace, temperature: float) -> None:
+def check_masked(
+    context: str, order: str, length: str, pace: Pace, temperature: float, right_words: int = -1
+) -> None:
     """Raise BlankfillError for settings of a masked model that do not go together."""
     check_order(order, pace, temperature)
     once = [name for name in PLANS if name != "gibbs"]
@@ -125,6 +128,14 @@ def check_masked(context: str, order: str, length: str, pace: Pace, temperature:
         raise BlankfillError(
             "context=leaky shows originals until their turn comes: it needs length=known and order "
             f"one of {', '.join(once)}"
+        )
+    if right_words >= 0 and context != "both":
+        raise BlankfillError(
+            f"right_words={right_words} needs context=both; leave it at -1 with context={context}"
+        )
+    if right_words >= 0 and (order != "left_to_right" or pace != Pace() or length == "free"):
+        raise BlankfillError(
+            f"right_words={right_words} needs order=left_to_right, per_pass=1 and length=known or one"
         )
     if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
         raise BlankfillError("context=left needs order=left_to_right, per_pass=1 and length=known or one")

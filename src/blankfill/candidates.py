@@ -77,6 +77,8 @@ class MaskedSteps(Steps):
             raise BlankfillError(
                 "context=leaky reads the originals, so fills have no candidates: choose both or left"
             )
+        if settings.get("right_words", -1) >= 0:
+            raise BlankfillError("right_words is not supported for candidates: leave it at -1")
         self.passes, self.row = passes, row
         self.first = plan_work([row], passes.mask_id, context, order, pace, seed)[0]
         self.works: dict[frozenset, Work] = {}
@@ -97,7 +99,7 @@ class MaskedSteps(Steps):
         row = replace(parent.row, ids=[*parent.row.ids])
         for slot, token in branch.chosen.items():
             row.ids[row.slots[slot]] = token
-        return Work(row, deepcopy(parent.order), parent.context)
+        return Work(row, deepcopy(parent.order), parent.right_sides)
 
     def _read(self, works: list[Work]) -> list[tuple[list[int], torch.Tensor]]:
         open_slots = [[*work.order.candidates()] for work in works]

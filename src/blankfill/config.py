@@ -26,7 +26,7 @@ class FillConfig:
     a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
     `passes` passes, while probabilities reach `threshold`, or within an `entropy_bound` (nats). temperature 0 is greedy;
     top_k, top_p and seed as in transformers. The other settings belong to some ways of filling: max_length (of
-    length="free"), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that
+    length="free"), right_words (seen by a masked model behind each blank), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that
     looks ahead), weight (of two models), source and max_new_tokens (of models that write whole texts or answers).
 
     Raises BlankfillError for a number outside its range and for numbers that exclude each other.
@@ -51,6 +51,7 @@ class FillConfig:
     weight: float | None = None
     source: str | None = None
     max_new_tokens: int | None = None
+    right_words: int | None = None
 
     def __post_init__(self):
         given = self.of_model()

@@ -266,7 +266,7 @@ class Filler:
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
         given = self.config.with_settings(**{"length": None} | settings)
         if method == "pseudo":
-            refuse_settings("method pseudo", settings, PACE + ("context", "seed"))
+            refuse_settings("method pseudo", settings, PACE + ("context", "right_words", "seed"))
             given = FillConfig()
         way = self._choose(given, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .axes import PACE, check_masked, check_values, why_no_likelihood
 from .decoding.causal import CONTEXTS
 from .decoding.infill import plan_infill
-from .decoding.masked import MaskedPasses, plan_work
+from .decoding.masked import MaskedPasses, plan_work, show_right_words
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
 from .decoding.walking import Walk, walk
@@ -80,7 +80,7 @@ def _measure(
         follower = _Follower(
             model, tokenizer, truth, Ledger.of(blanked), batch_tokens or BATCH_TOKENS[writer]
         )
-        _fill_masked(follower, rows, axes, seed)
+        _fill_masked(follower, rows, axes, seed, blanked)
     else:
         is_own = writer in PLANS
         plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
@@ -191,9 +191,18 @@ class _Follower(MaskedPasses):
         return logits
 
 
-def _fill_masked(follower: _Follower, rows: list[TokenRow], axes: Mapping[str, Any], seed: int) -> None:
+def _fill_masked(
+    follower: _Follower,
+    rows: list[TokenRow],
+    axes: Mapping[str, Any],
+    seed: int,
+    blanked: list[BlankedText],
+) -> None:
     pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
     context, order = axes.get("context", "both"), axes.get("order", "random")
-    check_masked(context, order, "known", pace, 0.0)
+    right_words = axes.get("right_words", -1)
+    check_masked(context, order, "known", pace, 0.0, right_words)
+    work = plan_work(rows, follower.mask_id, context, order, pace, seed)
+    show_right_words(work, blanked, follower.tokenizer, right_words)
     with follower.reading.prepared():
-        follower.fill(plan_work(rows, follower.mask_id, context, order, pace, seed))
+        follower.fill(work)

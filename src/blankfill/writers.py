@@ -166,7 +166,7 @@ def check_way(writer: str, settings: Mapping[str, Any], temperature: float) -> N
     if writer == "masked":
         pace = Pace(**{name: settings[name] for name in PACE if name in settings and name != "order"})
         context, order = settings.get("context", "both"), settings.get("order", "random")
-        check_masked(context, order, length, pace, temperature)
+        check_masked(context, order, length, pace, temperature, settings.get("right_words", -1))
     if writer in NAMES and temperature:
         raise BlankfillError(f"{NAMES[writer]} is decoded greedily: leave temperature at 0")
 

@@ -1,17 +1,21 @@
 """Which words of a document are masked: one decision, shared by every arm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from blankfill.draws import pick_runs, pick_singly
-from blankfill.text import OF_RUN, CharSpan, Corruption, find_words
+from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, Corruption, find_words
 
 from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
 from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
 Pick = Callable[[int, int, np.random.Generator], list[int]]
+# The parts of speech of Universal Dependencies, as spaCy's taggers name them, and those that marks have.
+TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+TAGS_OF_MARKS = ("PUNCT", "SYM")
 
 
 def every_word(document: Document, words: list[CharSpan]) -> list[int]:
@@ -35,6 +39,16 @@ def entities(document: Document, words: list[CharSpan]) -> list[int]:
     return [i for i, word in enumerate(words) if any(_overlap(word, entity) for entity in document.entities)]
 
 
+def part_of_speech(document: Document, words: list[CharSpan]) -> list[int]:
+    """Words that begin in a span of the document, which has a part of speech as its type (see `tag_words`).
+
+    A mark inside a longer token (3.5, IL-2) is masked only where the token is itself a mark.
+    """
+    tags = {place: span.type for span in document.entities for place in range(span.start, span.end)}
+    tagged = [(i, tags.get(word[0]), document.text[slice(*word)]) for i, word in enumerate(words)]
+    return [i for i, tag, word in tagged if tag and (tag in TAGS_OF_MARKS or not PUNCTUATION.fullmatch(word))]
+
+
 def content_words(document: Document, words: list[CharSpan]) -> list[int]:
     """All words but English stopwords and punctuation."""
     return _of_class("content", document, words)
@@ -46,20 +60,33 @@ STRATEGIES: dict[str, Eligible] = {
     "punctuation": punctuation,
     "entities": entities,
     "content_words": content_words,
+    "part_of_speech": part_of_speech,
     "spans": every_word,
+    "continuation": every_word,
     "random_as_punctuation": every_word,
     "random_as_stopwords": every_word,
     "random_as_entities": every_word,
+    "random_as_part_of_speech": every_word,
 }
 # The class of which the ratio is a share, where that is not what may be masked: random words, as many as the class has.
 COUNTED: dict[str, Eligible] = {
     "random_as_punctuation": punctuation,
     "random_as_stopwords": stopwords,
     "random_as_entities": entities,
+    "random_as_part_of_speech": part_of_speech,
 }
 
 
-PICKS: dict[str, Pick] = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pick_runs}
+def pick_last(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
+    """Return the last places, whatever is drawn: the text before them is to be continued."""
+    return list(range(n_eligible - n_masked, n_eligible))
+
+
+PICKS: dict[str, Pick] = {
+    **dict.fromkeys(STRATEGIES, pick_singly),
+    "spans": pick_runs,
+    "continuation": pick_last,
+}
 
 
 def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
@@ -83,15 +110,40 @@ def reads_entities(strategy: str) -> bool:
     return entities in (STRATEGIES[strategy], COUNTED.get(strategy))
 
 
+def reads_tags(strategy: str) -> bool:
+    """Return whether a strategy masks or counts words by their part of speech."""
+    return part_of_speech in (STRATEGIES[strategy], COUNTED.get(strategy))
+
+
+def keep_spans(document: Document, types: Sequence[str]) -> Document:
+    """Return a document with those of its spans that have one of the types; with all where none is given."""
+    if not types:
+        return document
+    return replace(document, entities=tuple(span for span in document.entities if span.type in types))
+
+
+def name_masking(strategy: str, tags: Sequence[str] = (), types: Sequence[str] = ()) -> str:
+    """Return the name of a masking in tables: "random", "part_of_speech NOUN", "part_of_speech ADP+DET", "entities Disease"."""
+    return " ".join(filter(None, [strategy, "+".join(sorted({*tags, *types}))]))
+
+
+def list_overrides(name: str) -> Iterator[str]:
+    """Yield the settings, as on the command line, that choose the masking of this name."""
+    strategy, _, kinds = name.partition(" ")
+    yield f"masking={strategy}"
+    if kinds:
+        yield f"masking.{'tags' if reads_tags(strategy) else 'types'}=[{kinds.replace('+', ',')}]"
+
+
 def note_language(strategy: str, documents: list[Document]) -> str:
-    """Return a line on a strategy that reads the list of English stopwords where the texts are not English, or ""."""
-    if not {stopwords, content_words} & {STRATEGIES[strategy], COUNTED.get(strategy)}:
+    """Return a line on a strategy that knows English words only where the texts are not English, or ""."""
+    if not {stopwords, content_words, part_of_speech} & {STRATEGIES[strategy], COUNTED.get(strategy)}:
         return ""
     share = measure_stopwords(document.text for document in documents)
     if not share < LEAST_STOPWORDS:
         return ""
     return (
-        f"masking.strategy={strategy} knows English stopwords only, and {share:.1%} of the words are such: the texts "
+        f"masking.strategy={strategy} knows English words only, and {share:.1%} of the words are English stopwords: the texts "
         "seem not to be English; choose another strategy, such as random"
     )
 
@@ -103,6 +155,20 @@ def check_masking(strategy: str, ratio: float) -> None:
     check_ratio("masking.ratio", ratio)
 
 
+def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> None:
+    """Raise StudyError for parts of speech or types of entities that a strategy does not read, lacks, or that do not exist."""
+    for key, kinds, reads in (("tags", tags, reads_tags), ("types", types, reads_entities)):
+        if kinds and not reads(strategy):
+            readers = " and ".join(filter(reads, STRATEGIES))
+            raise StudyError(
+                f"masking.{key} has no effect on masking.strategy={strategy}: remove it, or choose {readers}"
+            )
+    if reads_tags(strategy) and not tags:
+        raise StudyError(f"masking.strategy={strategy} needs masking.tags, such as masking.tags=[NOUN]")
+    if unknown := [tag for tag in tags if tag not in TAGS]:
+        raise StudyError(f"masking.tags: {unknown[0]} is unknown: choose among {', '.join(TAGS)}")
+
+
 def check_ratio(name: str, ratio: float) -> None:
     """Raise StudyError for a ratio outside [0, 1]."""
     if not 0 <= ratio <= 1:
@@ -110,17 +176,31 @@ def check_ratio(name: str, ratio: float) -> None:
 
 
 def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:
-    """Return the documents with a tagger's spans in place of their own, for corpora without gold ones."""
-    from dataclasses import replace
-
-    import spacy
-
-    tagger = spacy.load(tagger_path, exclude=["parser", "lemmatizer", "attribute_ruler"])
-    tagged = tagger.pipe(document.text for document in documents)
+    """Return the documents with a tagger's entities in place of their spans, for corpora without gold ones."""
+    tagged = _tag(documents, tagger_path, ["parser", "lemmatizer", "attribute_ruler"])
     return [
         replace(document, entities=tuple(Entity(e.start_char, e.end_char, e.label_) for e in doc.ents))
-        for document, doc in zip(documents, tagged, strict=True)
+        for document, doc in tagged
     ]
+
+
+def tag_words(documents: list[Document], tagger_path: str) -> list[Document]:
+    """Return the documents with a tagger's tokens in place of their spans; their types are parts of speech, one of TAGS."""
+    tagged = _tag(documents, tagger_path, ["parser", "lemmatizer", "ner"])
+    return [
+        replace(
+            document, entities=tuple(Entity(t.idx, t.idx + len(t), t.pos_) for t in doc if not t.is_space)
+        )
+        for document, doc in tagged
+    ]
+
+
+def _tag(documents: list[Document], tagger_path: str, without: list[str]) -> Iterator[tuple]:
+    """Yield each document with what a spaCy pipeline, without some of its parts, makes of its text."""
+    import spacy
+
+    tagger = spacy.load(tagger_path, exclude=without)
+    return zip(documents, tagger.pipe(document.text for document in documents), strict=True)
 
 
 def _of_class(name: str, document: Document, words: list[CharSpan]) -> list[int]:

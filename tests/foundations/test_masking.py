@@ -1,12 +1,25 @@
 """One decision about which words are hidden, for every strategy and ratio."""
 
 import pytest
+import spacy
 
 from blankfill.draws import keyed_rng
 from blankfill.text import find_words, split_words
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.masking import COUNTED, STRATEGIES, mask_words, pick_runs, reads_entities
+from mlm_vs_clm.masking import (
+    COUNTED,
+    STRATEGIES,
+    TAGS,
+    check_kinds,
+    keep_spans,
+    list_overrides,
+    mask_words,
+    name_masking,
+    pick_runs,
+    reads_entities,
+    tag_words,
+)
 
 TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
 DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
@@ -100,3 +113,83 @@ def test_a_control_masks_random_words_at_the_share_of_its_class_in_every_documen
     drawn = {tuple(hide(strategy, 1.0, seed=seed).blanks) for seed in range(20)}
     assert len(drawn) > 10
     assert reads_entities(strategy) == reads_entities(the_class) == (the_class == "entities")
+
+
+def test_a_continuation_hides_the_last_words_whatever_is_drawn():
+    assert hidden("continuation", 0.25) == ["e", "-", "mail", "helped", "."]
+    assert hide("continuation", 0.5) == hide("continuation", 0.5, seed=1)
+
+
+def test_parts_of_speech_are_those_of_the_token_in_which_a_word_begins():
+    text = "The IL-2 dose: 3.5 mg of it"
+    spans = [
+        (0, 3, "DET"),
+        (4, 8, "NOUN"),
+        (9, 13, "NOUN"),
+        (13, 14, "PUNCT"),
+        (15, 18, "NUM"),
+        (19, 21, "NOUN"),
+    ]
+    document = Document("d", text, entities=tuple(Entity(*span) for span in spans))
+
+    def masked(*tags):
+        blanks = hide("part_of_speech", 1.0, keep_spans(document, tags)).blanks
+        return [text[slice(*find_words(text)[i])] for i in blanks]
+
+    assert masked("NOUN") == ["IL", "2", "dose", "mg"] and masked("DET", "NUM") == ["The", "3", "5"]
+    assert masked("PUNCT") == [":"] and masked("VERB") == []
+    assert masked() == ["The", "IL", "2", "dose", ":", "3", "5", "mg"]
+
+
+def test_entities_of_some_types_are_kept_and_all_without_a_choice():
+    assert hide("entities", 1.0, keep_spans(DOCUMENT, ["Disease"])).n_eligible == 1
+    assert keep_spans(DOCUMENT, []) is DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("strategy", "tags", "types", "told"),
+    [
+        ("random", ["NOUN"], [], "masking.tags has no effect on masking.strategy=random"),
+        (
+            "entities",
+            ["NOUN"],
+            [],
+            "masking.tags has no effect .* choose part_of_speech and random_as_part_of",
+        ),
+        ("part_of_speech", ["NOUN"], ["Disease"], "masking.types has no effect"),
+        ("random_as_part_of_speech", [], [], "needs masking.tags"),
+        ("part_of_speech", ["NOUN", "noun"], [], "masking.tags: noun is unknown: choose among ADJ"),
+    ],
+)
+def test_tags_and_types_that_a_strategy_does_not_read_are_refused(strategy, tags, types, told):
+    with pytest.raises(StudyError, match=told):
+        check_kinds(strategy, tags, types)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kinds", "name", "settings"),
+    [
+        ("random", {}, "random", ["masking=random"]),
+        ("part_of_speech", {"tags": ["DET", "ADP"]}, "part_of_speech ADP+DET", ["masking=part_of_speech", "masking.tags=[ADP,DET]"]),
+        ("random_as_entities", {"types": ["Disease"]}, "random_as_entities Disease", ["masking=random_as_entities", "masking.types=[Disease]"]),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_masking_gives_its_settings_back(strategy, kinds, name, settings):
+    assert name_masking(strategy, **kinds) == name and [*list_overrides(name)] == settings
+
+
+def test_a_tagger_gives_each_token_its_part_of_speech(tmp_path):
+    tagger = spacy.blank("en")
+    ruler = tagger.add_pipe("attribute_ruler")
+    ruler.add([[{"LOWER": "fever"}]], {"POS": "NOUN"})
+    ruler.add([[{"LOWER": "the"}]], {"POS": "DET"})
+    tagger.to_disk(tmp_path / "tagger")
+    documents = [
+        Document("a", "The fever\n\nof the cat", entities=(Entity(0, 3, "Disease"),)),
+        Document("b", "Fever"),
+    ]
+    first, second = tag_words(documents, str(tmp_path / "tagger"))
+    assert [(span.start, span.end, span.type) for span in keep_spans(first, TAGS).entities] == [
+        (0, 3, "DET"), (4, 9, "NOUN"), (14, 17, "DET")
+    ]  # fmt: skip
+    assert second.entities == (Entity(0, 5, "NOUN"),) and first.text == documents[0].text

@@ -23,7 +23,7 @@ def test_a_number_that_is_none_is_refused_by_whoever_takes_it(name, start, causa
         axes |= {"second": causal_model}
     elif name == "budget":
         return  # of the study alone
-    for value in BROKEN:
+    for value in (value for value in BROKEN if value not in RANGES[name]):
         with pytest.raises(BlankfillError, match=f"{name}={value}(: give | must be between)") as error:
             fill(["Take ___ now"], "___", model, tokenizer, **axes | {name: value})
         assert "\n" not in str(error.value)

@@ -4,7 +4,8 @@ import pytest
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, study
-from mlm_vs_clm.pipeline.config import CellConfig, GridConfig
+from mlm_vs_clm.pipeline.checks import check_numbers
+from mlm_vs_clm.pipeline.config import CellConfig, GridConfig, MaskingConfig
 from mlm_vs_clm.pipeline.variants import list_arms, list_settings, list_variants
 
 
@@ -102,3 +103,35 @@ def test_two_arms_of_one_name_are_refused():
     ]
     with pytest.raises(StudyError, match="two arms are called mlm ratio=0.5"):
         list_arms(GridConfig(["plots"], [], ["mlm"], [0], also=also))
+
+
+def test_a_part_of_the_grid_may_have_a_masking_of_some_words_and_corpora_of_its_own(choose):
+    cell = "{strategy: part_of_speech, tags: [DET, ADP], ratio: 1.0, corpora: [plots], arms: [clm], train: false}"
+    grid = "scale.grid={corpora: [plots, speeches], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], also: [%s]}"
+    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % cell]
+    job = command.Job(choose(*asked), asked)
+    cells = study.cells(job.config, job.choose)
+    named = [name for name in cells if name.endswith("/clm") and "part_of_speech" in name]
+    assert named == ["score/plots/part_of_speech ADP+DET-1.0/0/clm"]
+    blanks = cells[named[0]].inputs["corruption"].settings
+    assert blanks["tags"] == ["ADP", "DET"] and "types" not in blanks
+
+
+def test_settings_that_choose_no_words_are_in_no_id():
+    assert MaskingConfig("entities", 1.0).to_settings() == {"strategy": "entities", "ratio": 1.0}
+    assert MaskingConfig("entities", 1.0, types=["B", "A"]).to_settings()["types"] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (
+            "{tags: [NOUN], arms: [clm]}",
+            r"also\[0\].tags has no effect without scale.grid.also\[0\].strategy",
+        ),
+        ("{corpora: [novels], arms: [clm]}", r"also\[0\].corpora: novels is not in scale.grid.corpora"),
+    ],
+)
+def test_a_part_of_the_grid_that_means_nothing_is_refused(choose, cell, told):
+    with pytest.raises(StudyError, match=told):
+        check_numbers(choose("scale=smoke", f"scale.grid.also=[{cell}]"))

@@ -23,6 +23,7 @@ from ..slots.rows import Lengths, TokenRow, to_rows
 from ..slots.sampling import GREEDY, Key, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, FilledText, assemble_text
+from .right_side import RightSides, list_right_sides, see_no_right_side
 from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
@@ -34,16 +35,19 @@ class Work:
 
     row: TokenRow
     order: Order
-    context: str = "both"
+    right_sides: RightSides | None = None  # None: all of the text is seen
     visits: dict[int, int] = field(default_factory=dict)
     n_passes: int = 0
 
     def view(self, mask_id: int, max_positions: int | None) -> list[int]:
         """Return the tokens that the model reads in the next pass."""
-        if self.context != "left":
+        if self.right_sides is None:
             return self.row.ids
-        end = self.row.slots[self.order.candidates()[0]] + 1
-        return (self.row.ids[:end] + [mask_id] * RUNWAY)[:max_positions]
+        slot = self.order.candidates()[0]
+        blank = self.row.blank_of[slot]
+        behind = self.right_sides[blank]
+        end = self.row.slots[self.row.slots_of(blank)[-1] if behind else slot] + 1
+        return (self.row.ids[:end] + behind + [mask_id] * RUNWAY)[:max_positions]
 
     def key(self, slot: int) -> Key:
         """Return the key of the next draw for a slot: the document, the slot, and the visit after the first."""
@@ -68,6 +72,7 @@ def fill_masked(
     sweeps: int = 1,
     schedule: str = "equal",
     max_length: int = 4,
+    right_words: int = -1,
     sampling: Sampling = GREEDY,
     batch_tokens: int = 4096,
 ) -> tuple[list[FilledText], Ledger]:
@@ -78,14 +83,16 @@ def fill_masked(
     visible, which is the published procedure at 1.
     context `left`: from left to right, one token per pass; the text is cut off after the slot, whatever followed
     it, and ends in eight masks, the same for every document.
+    right_words: with context `both`, from left to right, one token per pass, the text is cut off so many words behind
+    the blank and ends in eight masks; 0 is context `left`, -1 is all of the text.
     length: see `choose_lengths`; `free` tries 1 to `max_length` tokens per blank. Order random is drawn by the seed of
     the sampling.
     Raises BlankfillError for settings that do not go together and for a text that does not fit the model.
     """
     pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
-    axes = {"context": context, "order": order, "length": length, "max_length": max_length}
-    check_values("masked", axes)
-    check_masked(context, order, length, pace, sampling.temperature)
+    axes = {"context": context, "order": order, "length": length}
+    check_values("masked", axes | {"max_length": max_length, "right_words": right_words})
+    check_masked(context, order, length, pace, sampling.temperature, right_words)
     ledger = Ledger.of(blanked)
     filler = MaskedPasses(model, tokenizer, sampling, ledger, batch_tokens)
     with filler.reading.prepared():
@@ -94,7 +101,9 @@ def fill_masked(
             length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
         )
         rows = filler.tokenize(blanked, lengths)
-        filler.fill(plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed))
+        work = plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed)
+        show_right_words(work, blanked, tokenizer, right_words)
+        filler.fill(work)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
     return [
@@ -109,7 +118,23 @@ def plan_work(
     if context != "leaky":
         for row in rows:
             row.mask(mask_id)
-    return [Work(row, PLANNERS[context](row, order, pace, seed), context) for row in rows]
+    return [
+        Work(
+            row,
+            PLANNERS[context](row, order, pace, seed),
+            see_no_right_side(row) if context == "left" else None,
+        )
+        for row in rows
+    ]
+
+
+def show_right_words(
+    work: list[Work], blanked: list[BlankedText], tokenizer: PreTrainedTokenizerBase, right_words: int
+) -> None:
+    """Let each document of the work show so many words behind the blank that is filled, and no more (-1: as planned)."""
+    if right_words >= 0:
+        for one, text in zip(work, blanked, strict=True):
+            one.right_sides = list_right_sides(text, one.row, tokenizer, right_words)
 
 
 def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:

@@ -15,6 +15,7 @@ RANGES = {
     "entropy_bound": Range(0, MANY),
     "sweeps": Range(1, 1_000, whole=True),
     "max_length": Range(1, 100, whole=True),
+    "right_words": Range(-1, MANY, whole=True),
     "candidates": Range(1, 1_000_000, whole=True),
     "lookahead": Range(1, MANY, whole=True),
     "weight": Range(0, 1, what="the causal share"),

@@ -73,7 +73,12 @@ def _check_axes(writer: str, arm: Mapping[str, Any]) -> None:
     if writer == "masked":
         pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
         check_masked(
-            arm["context"], arm["order"], arm.get("length", "known"), pace, arm.get("temperature", 0.0)
+            arm["context"],
+            arm["order"],
+            arm.get("length", "known"),
+            pace,
+            arm.get("temperature", 0.0),
+            arm.get("right_words", ARM_AXIS["right_words"].default),
         )
 
 

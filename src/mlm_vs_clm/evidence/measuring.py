@@ -225,6 +225,36 @@ def ask_equal_share(claim: dict, condition: dict, corpus: str, study: Study) -> 
         yield from _ask_pair(claim, condition, first, second, study)
 
 
+def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Ask which share of the gain from one arm to another a third arm has, and whether it is above `at_least`."""
+    names = [condition["arm"], claim["from"], claim["to"]]
+    places: list[Place] = [(corpus, name, *claim["cells"].values()) for name in names]
+    for measure in _list_measures(claim, condition):
+        sides = [study.scored.get(place, {}) for place in places]
+        shares = [_stack_gain(side, *sides[1:], measure) for side in sides[:2]]
+        absent = [name for name, side in zip(names, sides, strict=True) if not side]
+        made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
+        if not absent:
+            made = compare_cells(
+                *shares, (measure[0], measure[1] + GAIN), study.resamples, (names[0], names[1])
+            )
+        made = replace(made, p=find_p(made, claim["at_least"]))
+        about = (corpus, places[0], places[1], measure, made, find_margin(claim["margin"], measure, 1.0))
+        yield Asked(claim, condition, *about, "share of the gain", at_least=claim["at_least"])
+
+
+def _stack_gain(arm: BySeed, low: BySeed, high: BySeed, measure: tuple[str, str]) -> BySeed:
+    """Return the cells of an arm with the statistics by which its gain from `low` to `high` is measured."""
+    name = (measure[0], measure[1] + GAIN)
+    return {
+        seed: replace(
+            arm[seed],
+            statistics={name: np.hstack([side[seed].statistics[measure] for side in (arm, low, high)])},
+        )
+        for seed in arm.keys() & low.keys() & high.keys()
+    }
+
+
 def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
     """Compare task models trained on two texts, of which one may be a control, on the same test units."""
     task = study.tasks.get(corpus)
@@ -398,6 +428,7 @@ KINDS: dict[str, Ask] = {
     "difference": ask_difference,
     "trend": ask_trend,
     "equal_share": ask_equal_share,
+    "share_of_gain": ask_share_of_gain,
     "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
     "cost": ask_cost,

@@ -21,6 +21,10 @@ def check_numbers(config: Config) -> None:
         if value is not None:
             check_number(key, value, allowed)
     for place, cell in enumerate(config.scale.grid.also):
+        if absent := [name for name in cell.corpora if name not in config.scale.grid.corpora]:
+            raise StudyError(
+                f"scale.grid.also[{place}].corpora: {absent[0]} is not in scale.grid.corpora: add it there"
+            )
         _check_cell(f"scale.grid.also[{place}]", cell, known)
 
 
@@ -34,9 +38,12 @@ def has_mistake(config: Config) -> bool:
 
 
 def _check_cell(key: str, cell: CellConfig, known: dict[str, Range]) -> None:
-    """Raise StudyError for the ratio of a cell with a masking of its own, and for a value that it varies."""
+    """Raise StudyError for the masking of a cell's own that is none, and for a value that it varies."""
     if cell.strategy:
         check_number(f"{key}.ratio", cell.ratio, range_of(MaskingConfig, "ratio"))
+    for setting in ("tags", "types"):
+        if getattr(cell, setting) and not cell.strategy:
+            raise StudyError(f"{key}.{setting} has no effect without {key}.strategy: name the strategy")
     for setting, values in cell.vary.items():
         for value in values if setting in known else ():
             if value is not None:

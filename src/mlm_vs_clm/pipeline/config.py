@@ -4,7 +4,8 @@ Hydra composes them and checks their types, `checks.check_numbers` their ranges.
 the library has the ranges (`fill.ranges`), as callers from Python give them too.
 """
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING as REQUIRED
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -14,6 +15,7 @@ from blankfill.ranges import LARGEST_SEED, RANGE, Range, count, number
 from blankfill.slots.ranges import MOST_TOKENS, RANGES
 
 from ..arms.settings import AUTO, LATER_AXES
+from ..masking import name_masking
 
 
 @dataclass
@@ -61,8 +63,12 @@ class CorpusConfig:
 
 def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
-    defaults = {each.name: each.default for each in fields(config)}
+    defaults = {each.name: _default_of(each) for each in fields(config)}
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
+
+
+def _default_of(setting: Field) -> Any:
+    return setting.default if setting.default_factory is REQUIRED else setting.default_factory()
 
 
 LATER_OBJECTIVE = (
@@ -77,6 +83,7 @@ LATER_OBJECTIVE = (
         "noise_ratio",
     ),
 )
+LATER_MASKING = ("tags", "types")
 LATER_TRAINING = ("patience", "unique_tokens", "dropout")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
@@ -169,10 +176,26 @@ class ObjectiveConfig:
 
 @dataclass
 class MaskingConfig:
-    """Which words may be masked, and the share of them that is."""
+    """Which words may be masked, and the share of them that is.
+
+    `tags` are the parts of speech that part_of_speech masks, `types` those of the entities that entities masks (none: all).
+    """
 
     strategy: str = MISSING
     ratio: float = number(MISSING, 0, 1, above=True)
+    tags: list[str] = field(default_factory=list, kw_only=True)
+    types: list[str] = field(default_factory=list, kw_only=True)
+
+    @property
+    def label(self) -> str:
+        """Return the name of the masking in tables."""
+        return name_masking(self.strategy, self.tags, self.types)
+
+    def to_settings(self) -> dict:
+        """Return the settings in the id, whatever the order of tags and types; see `set_settings`."""
+        chosen = {"tags": sorted({*self.tags}), "types": sorted({*self.types})}
+        masking = MaskingConfig(self.strategy, self.ratio, **chosen)
+        return set_settings(masking, LATER_MASKING)
 
 
 def axis(default: Any, name: str, **rest: Any) -> Any:
@@ -206,6 +229,7 @@ class ArmConfig:
     sweeps: int = axis(1, "sweeps")
     schedule: str = "equal"
     max_length: int = axis(4, "max_length")
+    right_words: int = axis(-1, "right_words")
     candidates: int = axis(8, "candidates")
     lookahead: int = axis(16, "lookahead")
     weight: Any = axis(0.5, "weight", also=(AUTO,))
@@ -220,9 +244,9 @@ class ArmConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """More arms at one masking, or without one at every masking of the grid, for every corpus.
+    """More arms at one masking, or without one at every masking of the grid.
 
-    `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their
+    `corpora`: those of these cells, without any every corpus of the grid. `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their
     texts. `vary` has values of settings by Hydra key; every combination of them is an arm of its own (see variants.py).
     """
 
@@ -230,6 +254,7 @@ class CellConfig(MaskingConfig):
     ratio: float = number(0.0, 0, 1)  # above 0 beside a strategy
     arms: list[str] = MISSING
     seeds: list[int] = count(list, 0, LARGEST_SEED)
+    corpora: list[str] = field(default_factory=list)
     train: bool = True
     vary: dict[str, list[Any]] = field(default_factory=dict)
 

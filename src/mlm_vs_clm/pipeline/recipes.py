@@ -17,7 +17,7 @@ from ..corpora.splits import DRAWN, Sizes
 from ..errors import StudyError
 from ..files import hash_of
 from ..hardware import choose_device, choose_precision
-from ..masking import check_masking, reads_entities
+from ..masking import check_kinds, check_masking, reads_entities
 from ..metrics import METRICS, note_unknown
 from ..metrics.proxies import PERPLEXITY
 from ..tasks import TASKS
@@ -245,8 +245,9 @@ def corrupt(config: Config) -> Recipe:
     """Return the recipe of the blanks: one artifact for every arm."""
     masking = config.masking
     check_masking(masking.strategy, masking.ratio)
+    check_kinds(masking.strategy, masking.tags, masking.types)
     tagged = reads_entities(masking.strategy) and not has_gold_entities(config)
-    settings = asdict(masking) | {"entities": "tagger" if tagged else "gold", "seed": config.seed}
+    settings = masking.to_settings() | {"entities": "tagger" if tagged else "gold", "seed": config.seed}
     return _recipe("corrupt", settings, {"corpus": corpus(config)})
 
 
@@ -406,6 +407,10 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
     return _recipe("correlate", settings, cells)
 
 
+def _describe_main(config: Config) -> dict:
+    return {"strategy": config.scale.main.label, "ratio": config.scale.main.ratio}
+
+
 def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
     """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
     settings: dict = {
@@ -417,7 +422,7 @@ def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: li
     settings |= {"variants": varied} if (varied := list_settings(config.scale.grid)) else {}
     shown_of_track = [key for key in SHOWN if key != "starts_from" or config.scale.name != OWN]
     settings |= {key: value for key in shown_of_track if (value := asdict(config.track)[key])}
-    settings |= {"resamples": max(config.scale.resamples, 2000), "main": asdict(config.scale.main)}
+    settings |= {"resamples": max(config.scale.resamples, 2000), "main": _describe_main(config)}
     if config.scale.minutes:
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}
     if (ratings := Path(config.results) / "ratings" / "ratings.csv").is_file():

@@ -20,7 +20,16 @@ from ..documents import Document
 from ..errors import StudyError
 from ..files import hash_of, write_atomically, write_lines
 from ..hardware import advise_smaller_steps, choose_device, explain_out_of_memory, training_threads
-from ..masking import mask_words, note_language, reads_entities, tag_entities
+from ..masking import (
+    keep_spans,
+    mask_words,
+    name_masking,
+    note_language,
+    reads_entities,
+    reads_tags,
+    tag_entities,
+    tag_words,
+)
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store, inputs_of, read_record
 from .recipes import UNIT_TOKENS
@@ -202,16 +211,16 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     """Choose the blanks of every document of the generate split."""
     from .cells import save_corruptions
 
-    strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
+    ratio, seed = settings["ratio"], settings["seed"]
     documents = load_split(inputs["corpus"], "generate")
-    if note := note_language(strategy, documents):
+    if note := note_language(settings["strategy"], documents):
         print(note)
     made = _hide(documents, settings, runtime)
-    _refuse_without_blanks(made, strategy, ratio, read_record(inputs["corpus"])["settings"]["name"])
+    _refuse_without_blanks(made, settings, read_record(inputs["corpus"])["settings"]["name"])
     save_corruptions(folder / "blanks.jsonl", made)
     n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
     summary = {
-        "strategy": strategy,
+        "strategy": _name_of(settings),
         "ratio": ratio,
         "seed": seed,
         "documents": len(made),
@@ -224,12 +233,19 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1))
 
 
-def _refuse_without_blanks(made: list[Corruption], strategy: str, ratio: float, corpus: str) -> None:
+def _name_of(settings: dict) -> str:
+    """Return the name of the masking of a corruption, by its settings."""
+    return name_masking(settings["strategy"], settings.get("tags", ()), settings.get("types", ()))
+
+
+def _refuse_without_blanks(made: list[Corruption], settings: dict, corpus: str) -> None:
     """Raise StudyError where no document has a blank: every text would be its original, and every score perfect."""
     if any(one.blanks for one in made):
         return
-    n_eligible = sum(one.n_eligible for one in made)
+    strategy, ratio, n_eligible = settings["strategy"], settings["ratio"], sum(one.n_eligible for one in made)
+    types = settings.get("types")
     what = "an entity" if reads_entities(strategy) else "a word that it may mask"
+    what += f" of masking.types=[{','.join(types)}]" if types else ""
     reason = f"no document has {what}: choose another masking"
     if n_eligible:
         reason = f"{ratio:g} of its {n_eligible} words is below one in each document: raise the ratio"
@@ -240,10 +256,14 @@ def _refuse_without_blanks(made: list[Corruption], strategy: str, ratio: float, 
 
 def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[Corruption]:
     """Choose the blanks of documents by the settings of a corruption."""
-    if settings["entities"] == "tagger":
-        documents = tag_entities(documents, str(locate("package:tagger", Path(runtime.data_dir))))
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
-    return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", strategy, d.id)) for d in documents]
+    is_tagged = reads_tags(strategy)
+    if is_tagged or settings["entities"] == "tagger":
+        tag = tag_words if is_tagged else tag_entities
+        documents = tag(documents, str(locate("package:tagger", Path(runtime.data_dir))))
+    kept = [keep_spans(d, settings.get("tags", ()) or settings.get("types", ())) for d in documents]
+    name = _name_of(settings)
+    return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", name, d.id)) for d in kept]
 
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:

@@ -20,7 +20,7 @@ from ..errors import StudyError
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig
-from .variants import fill_with, list_arms, list_maskings, list_variants, refuse_unused
+from .variants import fill_with, list_arms, list_cells, list_maskings, list_variants, refuse_unused
 from .workers import init_worker
 
 Choose = Callable[..., Config]
@@ -101,14 +101,14 @@ def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Conf
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
     cells = [
         (masking, arm.name, cell.train and arm.name != "oracle", cell.seeds or grid.seeds)
-        for cell in grid.also
+        for cell in list_cells(grid, corpus.corpus.name)
         for masking in list_maskings(cell, grid)
         for arm in list_variants(cell)
     ]
     cells += [(masking, arm, arm != "oracle", grid.seeds) for masking in grid.maskings for arm in grid.arms]
     for masking, arm, is_trained_on, seeds in cells:
         for seed in seeds:
-            name = f"{corpus.corpus.name}/{masking.strategy}-{masking.ratio}/{seed}"
+            name = f"{corpus.corpus.name}/{masking.label}-{masking.ratio}/{seed}"
             yield name, arm, replace(corpus, masking=masking, seed=seed), is_trained_on
 
 
@@ -135,7 +135,7 @@ def check_main(config: Config) -> None:
         )
     if main not in grid.maskings and not at_main:
         raise StudyError(
-            f"scale.grid has no cell at {main.strategy} {main.ratio:g}, the main cell of the study: add it to "
+            f"scale.grid has no cell at {main.label} {main.ratio:g}, the main cell of the study: add it to "
             "scale.grid.maskings, or set scale.main.strategy and scale.main.ratio"
         )
 

@@ -66,7 +66,13 @@ def list_settings(grid: GridConfig) -> list[dict]:
 
 def list_maskings(cell: CellConfig, grid: GridConfig) -> list[MaskingConfig]:
     """Return the maskings of a part of the grid."""
-    return [MaskingConfig(cell.strategy, cell.ratio)] if cell.strategy else grid.maskings
+    kinds = {"tags": cell.tags, "types": cell.types}
+    return [MaskingConfig(cell.strategy, cell.ratio, **kinds)] if cell.strategy else grid.maskings
+
+
+def list_cells(grid: GridConfig, corpus: str) -> list[CellConfig]:
+    """Return the parts of `also` that a corpus has."""
+    return [cell for cell in grid.also if corpus in (cell.corpora or grid.corpora)]
 
 
 def fill_with(arm: Config, cell: Config) -> Config:
@@ -83,7 +89,7 @@ def refuse_unused(
 
     `identify` returns the id of the texts that settings make.
     """
-    for cell in grid.also:
+    for cell in list_cells(grid, corpus.corpus.name):
         for arm, key, masking in product(cell.arms, cell.vary, list_maskings(cell, grid)[:1]):
             of_arm = [one.settings for one in list_variants(cell) if one.base == arm]
             pairs = _pair_without(key, arm, of_arm, choose)

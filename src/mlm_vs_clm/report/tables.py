@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.tables import over_seeds
+from ..masking import list_overrides
 from . import style
 from .style import ordered
 
@@ -120,8 +121,17 @@ def command_for_cells(stage: str, scale: str, rows: pd.DataFrame) -> str:
     for strategy, part in rows.dropna(subset="strategy").groupby("strategy"):
         ratios = list_choices("masking.ratio", part["ratio"].map("{:g}".format))
         strategies.setdefault(ratios, []).append(str(strategy))
-    lines = [f"{start} masking={','.join(names)} {ratios}" for ratios, names in strategies.items()]
+    lines = [
+        f"{start} {chosen} {ratios}" for ratios, names in strategies.items() for chosen in _choose(names)
+    ]
     return "\n".join(lines or [start])
+
+
+def _choose(names: list[str]) -> list[str]:
+    """Return the settings that choose maskings: all strategies without tags or types at once, the others one by one."""
+    plain = [name for name in names if " " not in name]
+    others = [" ".join(list_overrides(name)) for name in names if name not in plain]
+    return [f"masking={','.join(plain)}"] * bool(plain) + others
 
 
 def command_for_training(scale: str, rows: pd.DataFrame) -> str:
