@@ -38,6 +38,11 @@ def test_each_sentence_has_one_pair_that_follows_and_one_of_each_kind_that_does_
             assert second[0] != first[-2] + 1
 
 
+def test_a_long_document_is_cut_at_two_sentences():
+    pairs = list_pairs([number(100, 60, tuple(range(5, 60, 5))), number(200, 12, (5,))], seed=0)
+    assert len({pair.second for n, _, pair in pairs if n == 0}) == 2
+
+
 @pytest.mark.parametrize("n_documents", [1, 0])
 def test_a_document_alone_has_no_pair_with_another(n_documents):
     assert {kind for _, kind, _ in list_pairs([number(100, 12, (5, 9))] * n_documents, 0)} <= {SENTENCE}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from safetensors.torch import save_file
 from torch import nn
@@ -18,6 +19,7 @@ DOCUMENT, SENTENCE = (
 )  # where a second segment comes from that does not follow
 COLUMNS = ("corpus", "negatives", "document", "right", "n")
 HEAD, BATCH = "next_sentence.safetensors", 16
+CUTS = 2  # of a document: all of them would take longer than a training of the default study
 Pair = tuple[int, str, TokenizedDocument]  # the number of the document, the kind of its negatives, the pair
 Judge = Callable[
     [Batch], list[int]
@@ -25,7 +27,7 @@ Judge = Callable[
 
 
 def list_pairs(documents: Sequence[TokenizedDocument], seed: int) -> list[Pair]:
-    """Return held-out pairs: at each sentence of a document, one that follows and one that does not, for both negatives.
+    """Return held-out pairs: at CUTS sentences of a document, one that follows and one that does not, for both negatives.
 
     What does not follow is a sentence of another document, or a later one of the same document; the last sentence of a
     document has none of the second kind.
@@ -34,10 +36,14 @@ def list_pairs(documents: Sequence[TokenizedDocument], seed: int) -> list[Pair]:
     return [
         (number, kind, pair)
         for number in whole
-        for cut in documents[number].sentences
+        for cut in _draw_cuts(documents[number].sentences, keyed_rng(seed, "cuts", number))
         for kind, wrong in _list_wrong(documents, whole, number, cut, seed)
         for pair in (join_segments(documents[number], cut, documents[number], cut, is_next=True), wrong)
     ]
+
+
+def _draw_cuts(sentences: Sequence[int], rng: np.random.Generator) -> list[int]:
+    return sorted(map(int, rng.permutation(sentences)[:CUTS]))
 
 
 def _list_wrong(
