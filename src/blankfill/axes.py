@@ -49,7 +49,7 @@ MASKED_LEFT, LOOKAHEAD, PRODUCT = ("masked_left",), ("lookahead",), ("product",)
 BY_TOKEN = (*BY_SLOT, *MASKED_LEFT, *PRODUCT)
 AXIS: dict[str, Axis] = {
     "context": Axis(
-        {"masked": ("both", "leaky", "left"), "causal": ("left", "true_left"), "infill": ("both",)}
+        {"masked": ("both", "leaky", "left"), "causal": ("left", "true_left", "prefix"), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product"), ("both",))
         | {"masked_left": ("left",), "kept": ("kept",)}
     ),

@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked
-from .decoding.causal import Plan, read_kept, read_originals, to_open_rows
+from .decoding.causal import CONTEXTS, Plan, to_open_rows
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, Work, plan_work
 from .decoding.masked_left import plan_masked_left
@@ -273,10 +273,11 @@ def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Toke
             )
             return row, search(steps, row, bias, width)
     plan: Plan
-    if way.settings.get("context") == "true_left":
-        row, plan = to_rows([text], tokenizer, position_limit(model))[0], read_originals
+    context = way.settings.get("context", "left")
+    if context == "true_left":
+        row, plan = to_rows([text], tokenizer, position_limit(model))[0], CONTEXTS[context]
     else:
         row = to_open_rows(model, tokenizer, [text], length)[0]
         plans = {"infill": plan_infill, "masked_left": plan_masked_left}
-        plan = plans[way.writer](model, tokenizer) if way.writer in plans else read_kept
+        plan = plans[way.writer](model, tokenizer) if way.writer in plans else CONTEXTS[context]
     return row, search(WalkingSteps(model, plan, None, row, pad_id, batch_tokens), row, bias, width)

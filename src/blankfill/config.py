@@ -22,7 +22,7 @@ SAMPLED = ("temperature", "top_k", "top_p", "seed")
 class FillConfig:
     """How blanks are filled; None leaves a setting to the kind of model, which refuses those it does not have.
 
-    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "masked_left" | "kept". length: the tokens of
+    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "prefix" | "masked_left" | "kept". length: the tokens of
     a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
     `passes` passes, while probabilities reach `threshold`, or within an `entropy_bound` (nats). temperature 0 is greedy;
     top_k, top_p and seed as in transformers. The other settings belong to some ways of filling: max_length (of

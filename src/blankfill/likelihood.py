@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked, check_values, why_no_likelihood
-from .decoding.causal import read_kept
+from .decoding.causal import CONTEXTS
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, plan_work, show_right_words
 from .decoding.masked_left import plan_masked_left
@@ -82,7 +82,8 @@ def _measure(
         )
         _fill_masked(follower, rows, axes, seed, blanked)
     else:
-        plan = PLANS[writer](model, tokenizer) if writer in PLANS else read_kept
+        is_own = writer in PLANS
+        plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
         walks = [plan(row) for row in rows if row.slots]
         walk(model, walks, truth.write, tokenizer.pad_token_id, batch_tokens or BATCH_TOKENS[writer])
     return truth.likelihoods(blanked)

@@ -46,6 +46,7 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
 CAUSAL_CONTEXTS = {
     "left": "causal",
     "true_left": "causal",
+    "prefix": "causal",
     "both": "infill",
     "masked_left": "masked_left",
     "kept": "kept",

@@ -136,7 +136,7 @@ def test_sampled_bigrams_follow_their_probabilities(counts):
 
 
 def test_every_context_of_an_arm_has_floors():
-    assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "true_left", "both", "leaky"}
+    assert set(FLOORS) == set(SAMPLED_FLOORS) == {"left", "prefix", "true_left", "both", "leaky"}
     assert set(sum(FLOORS.values(), ())) <= set(BASELINES)
     for arms in (*FLOORS.values(), *SAMPLED_FLOORS.values()):
         assert all((ROOT / "conf" / "arm" / f"{arm}.yaml").is_file() for arm in arms)

@@ -13,10 +13,11 @@ from blankfill import ORDERS
 from blankfill.axes import MODEL_KINDS
 from mlm_vs_clm.arms.baselines import BASELINES
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.evidence.claims import list_asked, list_tracks, load_rules
 from mlm_vs_clm.masking import STRATEGIES
 from mlm_vs_clm.pipeline import recipes, stages, study
 from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.variants import list_maskings
+from mlm_vs_clm.pipeline.variants import list_arms, list_maskings
 from mlm_vs_clm.tasks import TASKS
 from mlm_vs_clm.training.objectives import OBJECTIVES
 
@@ -75,6 +76,27 @@ def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
 SCALES, TRACKS, MODELS = (
     [name for group, name in CHOICES if group == wanted] for wanted in ("scale", "track", "model")
 )
+
+
+OWN_CLAIMS = [
+    (rule["id"], track)
+    for rule in yaml.safe_load((ROOT / "conf/claims.yaml").read_text())
+    for track in list_tracks(rule)
+]
+
+
+@pytest.mark.parametrize(("id", "track"), OWN_CLAIMS)
+def test_the_arms_that_a_claim_names_are_in_the_study_that_is_asked_it(choose, id, track):
+    """A condition whose arms another study has says so with `absent`."""
+    config = choose("scale=laptop", f"track={track}")
+    main = config.scale.main.strategy, config.scale.main.ratio
+    rules = load_rules(ROOT / "conf/claims.yaml", main, track)
+    conditions = next(rule["conditions"] for rule in list_asked(rules) if rule["id"] == id)
+    sides = [one.get(side, {}) for one in conditions if "absent" not in one for side in ("first", "second")]
+    named = {side["arm"] for side in sides if "arm" in side} | {
+        one["arm"] for one in conditions if "arm" in one
+    }
+    assert named <= list_arms(config.scale.grid).keys()
 
 
 ONE_CELL = ["scale.grid.seeds=[0]", "scale.grid.maskings=[{strategy: random, ratio: 0.5}]"]

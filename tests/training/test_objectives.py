@@ -72,6 +72,18 @@ def test_masking_splits_80_10_10():
     assert shares == pytest.approx([0.8, 0.1], abs=0.02)
 
 
+@pytest.mark.parametrize("mean_span", [1.0, 3.0, 8.0])
+def test_spans_mask_the_same_share_as_tokens_in_runs_of_their_mean_length(mean_span):
+    document = TokenizedDocument(np.arange(10, 212), np.r_[-1, np.arange(200), -1])
+    noise = Noise(0.5, "span", 1.0, 0.0, mean_span=mean_span)
+    for seed in range(20):
+        made = OBJECTIVES["mlm"].make_example(document, noise, BERT, np.random.default_rng(seed))
+        hidden = made["labels"] != IGNORE
+        assert hidden.sum() == 100 and not hidden[0] and not hidden[-1]
+        assert len(find_runs(hidden)) == round(100 / mean_span)
+        assert (made["labels"][hidden] == document.ids[hidden]).all()
+
+
 def test_the_masked_share_of_documents_is_spread_evenly():
     document, rng = TokenizedDocument(np.arange(202), np.r_[-1, np.arange(200), -1]), np.random.default_rng(0)
     noise = Noise(0.5, "token", 0.8, 0.1, spread=0.5)
@@ -345,7 +357,15 @@ def test_marks_of_every_family(texts, tokenizer):
         ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1: give a share"),
         ({"name": "prefix_lm", "prefix_share": 0.7, "spread": 0.5}, "prefix_share - spread to prefix_share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
-        ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span is not used by objective mlm"),
+        ({"name": "clm", "mean_span": 3.0}, "objective.mean_span is not used by objective clm"),
+        ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span needs objective.unit=span, got token"),
+        ({"name": "infill", "unit": "span"}, "objective.unit=span is not used by objective infill"),
+        (
+            {"name": "hybrid", "schedule": "epochs"},
+            "objective.schedule=epochs is unknown: choose one of batches",
+        ),
+        ({"name": "mlm", "schedule": "phases"}, "objective.schedule is not used by objective mlm"),
+        ({"name": "prefix_lm", "prefix_share": 1.0}, "objective.prefix_share=1 leaves nothing of the text"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),
         ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0 is too short"),
     ],

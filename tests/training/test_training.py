@@ -325,7 +325,9 @@ def test_every_objective_learns_more_than_how_often_tokens_occur(name, tokenizer
     assert curve["dev_loss"].iloc[-2:].mean() < -(shares * np.log(shares)).sum()
 
 
-def test_pairs_are_learned_beside_the_masks_and_their_head_is_dropped(tokenizer, documents, tmp_path):
+def test_pairs_are_learned_beside_the_masks_and_their_head_is_no_part_of_the_model(
+    tokenizer, documents, tmp_path
+):
     """The gradients of both add up; the stored model has the parameters of any masked one."""
     model = start_from_scratch(SHAPE, tokenizer, 1)
     examples = [
@@ -358,8 +360,18 @@ def test_a_loss_that_bounds_the_text_is_told_per_character(name, texts, tokenize
 
 
 def test_masked_batches_of_a_hybrid_are_spread_evenly():
-    kinds = [objective_of_batch(n, "hybrid", replace(NOISE, masked_share=0.25)) for n in range(8)]
+    kinds = [objective_of_batch(n, 8, "hybrid", replace(NOISE, masked_share=0.25)) for n in range(8)]
     assert kinds == ["clm", "clm", "clm", "mlm"] * 2
+
+
+@pytest.mark.parametrize(
+    ("schedule", "share", "kinds"),
+    [("phases", 0.5, "ccmmmmcc"), ("causal_first", 0.25, "ccccccmm"), ("phases", 0.0, "cccccccc")],
+)
+def test_a_hybrid_has_its_kinds_one_after_the_other(schedule, share, kinds):
+    noise = replace(NOISE, masked_share=share, schedule=schedule)
+    made = [objective_of_batch(n, len(kinds), "hybrid", noise) for n in range(len(kinds))]
+    assert "".join(name[0] for name in made) == kinds
 
 
 def test_a_causal_start_that_sees_both_sides_can_be_a_hybrid(networks, texts, tmp_path):

@@ -1,6 +1,7 @@
 """How a causal model fills blanks: it reads the kept words and generates at the blanks, left context only."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -41,14 +42,14 @@ def fill_causal(
     `one`: one; `free`: after each token, if the most likely of all tokens (or the one drawn) continues the word (`##`;
     a letter or digit without a space before it), it is written, else the blank ends, at the latest after `max_length`
     tokens. context `true_left`: what is read of a blank is its original, not its fill, so the original to the left of each
-    later blank leaks; it needs length `known`. Raises BlankfillError for another length, and DocumentError for a text that does not fit or that starts with a
-    blank where the tokenizer has no token to open a text.
+    later blank leaks; it needs length `known`. context `prefix`, for a model trained as a prefix LM: the tokens before the
+    first blank see each other. Raises BlankfillError for another length, and for a network that reads no prefix;
+    DocumentError for a text that does not fit or that starts with a blank where the tokenizer has no token to open a text.
     """
     check_values("causal", {"context": context})
     check_causal(context, length)
-    is_hidden = context == "left"
-    plan, rest = read_kept if is_hidden else read_originals, (length, max_length, sampling, batch_tokens)
-    return fill_by_walking(model, tokenizer, blanked, plan, *rest, is_hidden=is_hidden)
+    rest, is_hidden = (length, max_length, sampling, batch_tokens), context != "true_left"
+    return fill_by_walking(model, tokenizer, blanked, CONTEXTS[context], *rest, is_hidden=is_hidden)
 
 
 def read_kept(row: TokenRow) -> Walk:
@@ -69,6 +70,14 @@ class OriginalWalk(Walk):
 def read_originals(row: TokenRow) -> Walk:
     """Plan to read a row as `read_kept` does, with the originals that stand in its slots."""
     return OriginalWalk(**vars(read_kept(row)))
+
+
+def read_prefix(row: TokenRow) -> Walk:
+    """Plan to read a row as `read_kept` does, what stands before its first slot from both sides."""
+    return replace(read_kept(row), prefix=row.slots[0])
+
+
+CONTEXTS: dict[str, Plan] = {"left": read_kept, "true_left": read_originals, "prefix": read_prefix}
 
 
 def fill_by_walking(

@@ -96,7 +96,9 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
     positions = [*walk.positions, walk.positions[-1]] if walk.positions else None
     mask_id = walk.ids[-1] if walk.positions else None
     ids, writes = [*walk.ids, 0], [*walk.writes]
-    return OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id)
+    made = OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id)
+    made.prefix = walk.prefix
+    return made
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:

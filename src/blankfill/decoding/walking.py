@@ -35,7 +35,8 @@ class Walk:
 
     `positions` has the position of each token, None: consecutive. `writes` has for each slot, in order, how many
     tokens are read before it is written; the written token is then the next to be read, if any is left.
-    `n_passes` is how many passes the document takes alone.
+    `n_passes` is how many passes the document takes alone. The first `prefix` tokens see each other, at most those that are
+    read before the first slot.
     """
 
     row: TokenRow
@@ -45,6 +46,7 @@ class Walk:
     n_passes: int
     n_read: int = 0
     n_written: int = 0
+    prefix: int = 0
 
     @property
     def n_scored(self) -> int:
@@ -91,7 +93,11 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     """
     if not walks:
         return
-    kind = choose_reader(model, pad_id, any(one.positions for one in walks))
+    kind = (
+        choose_prefix_reader(model)
+        if any(one.prefix for one in walks)
+        else choose_reader(model, pad_id, any(one.positions for one in walks))
+    )
     with as_filling(model) if kind.is_fast else nullcontext():
         for batch in batch_by_size(walks, kind.size, batch_tokens, Walk.most):
             _walk_batch(kind(model, batch, pad_id), batch, write)
@@ -118,6 +124,16 @@ def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type[
             "a causal model is needed"
         )
     return kind
+
+
+def choose_prefix_reader(model: PreTrainedModel) -> type["Reader"]:
+    """Return the reader of prefixes; BlankfillError for a network that cannot be told which tokens see each other."""
+    if can_pack(model):
+        return PackedReader
+    raise BlankfillError(
+        f"context=prefix needs a BERT decoder with torch's attention (attn_implementation='sdpa'), and this is a "
+        f"{type(model).__name__}: choose context=left"
+    )
 
 
 def _read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
@@ -208,6 +224,8 @@ class PackedReader(Reader):
             return torch.zeros(shape, dtype=kept_in(model), device=model.device)
 
         self.kept = [(buffer(), buffer()) for _ in self.layers]
+        self.prefixes = torch.tensor([one.prefix for one in batch], device=model.device)
+        self.walks = batch
         self.done = torch.zeros(len(batch), dtype=torch.long, device=model.device)
 
     @staticmethod
@@ -218,7 +236,8 @@ class PackedReader(Reader):
     def share(self, ahead: list[int]) -> list[int]:
         """Return how many tokens of each document are read in the next step."""
         most = max(LONGEST, min(n for n in ahead if n))
-        return [min(n, most) for n in ahead]
+        pairs = zip(ahead, self.walks, strict=False)
+        return [n if one.n_read < one.prefix else min(n, most) for n, one in pairs]
 
     def read(self, parts: list[Part]) -> torch.Tensor:
         """Read some tokens of each document; return the hidden states (documents, width) of the last of each."""
@@ -228,6 +247,7 @@ class PackedReader(Reader):
         done = self.done[: len(parts)]
         places = done[rows] + columns
         until = done[:, None] + torch.arange(int(n_read.max()), device=self.device)
+        until = until.maximum(self.prefixes[: len(parts), None] - 1)
         seen = torch.arange(int(places.max()) + 1, device=self.device) <= until[:, None, :, None]
         ids, positions = ([n for part in parts for n in part[which]] for which in (0, 1))
         at = [torch.tensor([numbers], device=self.device) for numbers in (ids, positions)]

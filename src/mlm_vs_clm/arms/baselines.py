@@ -191,6 +191,7 @@ BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
 FLOORS = {
     "left": ("bigram_left", "ngram_left", "constant"),
+    "prefix": ("bigram_left", "ngram_left", "constant"),
     "both": ("bigram_both", "ngram_both", "constant"),
     "leaky": ("bigram_leaky", "constant"),
     "true_left": ("bigram_true_left", "constant"),

@@ -114,8 +114,8 @@ def _is_unsure(asked: Asked, competence: Competence) -> bool:
 
 def _find_needs(asked: Asked, verdict: Verdict, p: float) -> str:
     """Return what would settle a row: nothing for one that is settled."""
-    made, kind = asked.made, asked.claim["kind"]
-    if kind == "cost":
+    made, kind = asked.made, asked.condition.get("kind", asked.claim["kind"])
+    if kind in ("cost", "learning"):
         return ""
     if is_open(verdict):
         if kind == "correlation":

@@ -21,7 +21,7 @@ from .gap import UNIT_NAMES, compare_by_seed, compare_text, compare_utility
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
 from .measuring import Study
-from .observations import CELL, Design, Observations, list_learned, list_scored
+from .observations import CELL, OPTIONAL, Design, Observations, list_learned, list_scored
 from .sanity import judge_metrics
 from .scores import round_numbers, score_gain, score_measure, score_task
 from .sensitivity import vary_margins
@@ -47,7 +47,7 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
         "training": list_trainings(observed),
         "competence": judge_competence(final, design.resamples),
     }
-    tables |= {"ratings": observed.ratings} if len(observed.ratings) else {}
+    tables |= {name: frame for name in OPTIONAL if len(frame := getattr(observed, name))}
     tables |= compare_arms(final, trained, along, rules, design)
     tables["headroom"] = share_headroom(trained, design.resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], design.main)

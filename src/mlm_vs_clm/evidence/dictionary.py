@@ -53,7 +53,8 @@ MEANINGS = {
     "objective": ("", "training objective of the arm's model; `none` for a baseline"),
     "context": (
         "",
-        "what the arm sees: left, both, kept or none; leaky and true_left: originals of other blanks too",
+        "what the arm sees: left, both, kept or none; prefix: left, of which what precedes the first blank from both sides; leaky and true_left: "
+        "originals of other blanks too",
     ),
     "length": ("", "what it knows of the length of a fill: known, one, free or none"),
     "order": ("", "order in which it fills blanks"),

@@ -15,10 +15,12 @@ from ..tasks import TASKS
 from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
+from .learned import compare_learning, compare_negatives, compare_with_chance
 from .paired import GAIN, LEAD, BySeed, compare_cells, score_cells, widen
 from .verdicts import IN_ERRORS, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
+TRAINING = "training"  # the scope of what trainings show by themselves
 REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
 
 
@@ -124,6 +126,19 @@ class Study:
     def count_trainings(self, place: Place) -> int:
         """Return how often the model of an arm was trained, over the seeds of a place; 0 for a baseline."""
         return len({one.training for one in self.scored.get(place, {}).values() if one.training})
+
+    def find_curve(self, place: Place) -> pd.DataFrame:
+        """Return the curve of the training of an arm's model on the corpus of a place; no rows where it was not trained."""
+        return self._of_training(self.rows("training", place[0]), place)
+
+    def find_pairs(self, place: Place, negatives: str) -> pd.DataFrame:
+        """Return how many pairs with these negatives an arm's model tells right, a row per document of a corpus."""
+        return self._of_training(self.rows("pairs", place[0], negatives=negatives), place)
+
+    def _of_training(self, rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+        """Return the rows of the first training of a place's arm."""
+        trainings = sorted({one.training for one in self.scored.get(place, {}).values() if one.training})
+        return rows[rows["artifact"].isin(trainings[:1])] if len(rows) else rows
 
     def find_range(self, place: Place, measure: tuple[str, str]) -> float:
         """Return oracle minus unfilled of a measure at a place's masking; 1 for a gain, NaN where one was not run."""
@@ -377,6 +392,38 @@ def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin)
 
 
+def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare what a nat of dev loss cost the trainings of two arms, in FLOPs, as a logarithm of their ratio."""
+    strategy, ratio = claim["main"].values()
+    places: list[Place] = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
+    curves = [study.find_curve(place) for place in places]
+    made = compare_learning(curves[0], curves[1], claim["noise"]["dev_loss"])
+    predicted = [f"{curve['tokens_predicted'].max():,.0f}" for curve in curves if len(curve)]
+    note = ""
+    if not made.reason:
+        note = f"{math.exp(made.difference):.2g} times the FLOPs per nat; {' and '.join(predicted)} tokens predicted"
+    margin = math.log1p(condition["margin"])
+    yield Asked(claim, condition, corpus, places[0], places[1], (TRAINING, "flops"), made, margin, note)
+
+
+def ask_pairs(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare how many held-out pairs an arm's model tells right with one kind of negatives, with chance or another kind."""
+    arm, kinds = condition["arm"], condition["negatives"]
+    strategy, ratio = claim["main"].values()
+    told = [study.find_pairs((corpus, arm, strategy, ratio), kind) for kind in kinds]
+    names = [f"{arm} ({kind})" for kind in kinds] + ["chance"] * (len(kinds) == 1)
+    first, second = ((corpus, name, "", 0.0) for name in names)
+    bound = condition.get("at_least", math.nan)
+    made = (
+        compare_negatives(told[0], told[1], study.resamples)
+        if len(kinds) == 2
+        else compare_with_chance(told[0], study.resamples)
+    )
+    made = replace(made, p=find_p(made, bound))
+    about = (corpus, first, second, (TRAINING, "accuracy"), made, condition["margin"])
+    yield Asked(claim, condition, *about, at_least=bound)
+
+
 Ask = Callable[[dict, dict, str, Study], Iterator[Asked]]
 KINDS: dict[str, Ask] = {
     "difference": ask_difference,
@@ -387,15 +434,17 @@ KINDS: dict[str, Ask] = {
     "correlation": ask_correlation,
     "cost": ask_cost,
     "ratings": ask_ratings,
+    "learning": ask_learning,
+    "pairs": ask_pairs,
 }
 
 
 def ask_all(rules: Sequence[dict], study: Study) -> list[Asked]:
-    """Return every comparison of every condition on every corpus."""
+    """Return every comparison of every condition on every corpus; a condition may be of another kind than its claim."""
     return [
         asked
         for claim in rules
         for condition in claim["conditions"]
         for corpus in study.corpora
-        for asked in KINDS[claim["kind"]](claim, condition, corpus, study)
+        for asked in KINDS[condition.get("kind", claim["kind"])](claim, condition, corpus, study)
     ]

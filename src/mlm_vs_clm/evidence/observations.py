@@ -10,6 +10,7 @@
 | aggregates.csv | a measure of a training set that is no sum over test units: what of the originals was copied |
 | trainings.csv | an evaluation within a training of a language model, with the settings of the training |
 | ratings.csv | a rating by a person, where there are any |
+| pairs.csv | a document whose segments an objective that reads pairs was asked about, by kind of negatives: how many it told right |
 | study.yaml | under `study`: the scale and track, the main cell, resamples and bounds |
 
 A cell is a corpus, an arm, a strategy and ratio of masking, a seed, and a `budget` along a training curve (missing for the
@@ -34,7 +35,7 @@ from .units import list_trained
 
 PACKED = ("documents", "measures", "units")
 PLAIN = ("cells", "task_models", "aggregates", "trainings")
-RATINGS = "ratings"
+OPTIONAL = ("ratings", "pairs")  # frames without a file where they have no rows
 MEASURE = [*NAMES, "scope", "metric", "signature", "resamples", "reason"]
 PLACE = {
     "model_budget": "budget",
@@ -111,13 +112,14 @@ class Observations:
     trainings: pd.DataFrame
     design: Design
     ratings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def save_observations(observed: Observations, folder: Path) -> None:
     """Write the frames of a study, but for its design, which `study.yaml` has."""
     for name in PACKED:
         write_parquet(getattr(observed, name), folder / f"{name}.parquet")
-    for name in (*PLAIN, *((RATINGS,) if len(observed.ratings) else ())):
+    for name in (*PLAIN, *(name for name in OPTIONAL if len(getattr(observed, name)))):
         getattr(observed, name).to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
 
 
@@ -132,8 +134,8 @@ def load_observations(folder: Path) -> Observations:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))["study"]
         packed = {name: read_parquet(folder / f"{name}.parquet") for name in PACKED}
         plain = {name: read_frame(folder / f"{name}.csv") for name in PLAIN}
-        if (folder / f"{RATINGS}.csv").is_file():
-            plain[RATINGS] = pd.read_csv(folder / f"{RATINGS}.csv")
+        present = [name for name in OPTIONAL if (folder / f"{name}.csv").is_file()]
+        plain |= {name: pd.read_csv(folder / f"{name}.csv") for name in present}
         return Observations(**packed, **plain, design=read_design(about))
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())

@@ -78,6 +78,7 @@ LATER_OBJECTIVE = (
         "mean_span",
         "permute_sentences",
         "masked_share",
+        "schedule",
         "prefix_share",
         "noise_ratio",
     ),
@@ -164,6 +165,7 @@ class ObjectiveConfig:
     mean_span: float | None = number(None, 1, 10_000)
     permute_sentences: bool = False
     masked_share: float = number(0.5, 0, 1)
+    schedule: str = "batches"
     prefix_share: float = number(0.5, 0, 1)
     noise_ratio: float = number(0.5, 0, 1)
 

@@ -59,6 +59,7 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
         gather_training(inputs),
         design,
         ratings,
+        gather_pairs(inputs),
     )
 
 
@@ -224,6 +225,13 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
         }
         places = zip(curve["budget"], curve["corpus"], strict=True)
         frames.append(curve.assign(nats_per_character=[bounds.get(place) for place in places]))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def gather_pairs(inputs: dict[str, Path]) -> pd.DataFrame:
+    """Return the frame `pairs`: what each training that reads pairs told of held-out ones."""
+    paths = [path for path in dict.fromkeys(of_stage(inputs, "pretrain")) if (path / "pairs.csv").is_file()]
+    frames = [pd.read_csv(path / "pairs.csv").assign(artifact=name_of(path)) for path in paths]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 

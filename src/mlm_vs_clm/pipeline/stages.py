@@ -148,6 +148,8 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         for name, documents in found.items()
     }
     texts = TrainingTexts(learned, {name: read(path, "dev", each) for name, path in corpora.items()})
+    if OBJECTIVES[objective_name].reads_pairs:
+        texts.pairs.update({name: read(path, "dev") for name, path in corpora.items()})
     info = read_start_info(inputs["start"])
     if info is None or info.has_new_head:
         set_output_bias(model, [one for documents in texts.learned.values() for one in documents])

@@ -157,7 +157,7 @@ class Batches(torch.utils.data.Dataset):
 
     def objective_at(self, number: int) -> Objective:
         """Return the objective of a batch."""
-        return OBJECTIVES[objective_of_batch(number, self.objective, self.noise)]
+        return OBJECTIVES[objective_of_batch(number, len(self.batches), self.objective, self.noise)]
 
     def count_tokens(self, number: int) -> int:
         """Return the tokens of a batch's documents, once each however often an objective reads them."""

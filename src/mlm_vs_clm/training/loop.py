@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from .objectives import (
     describe_noise,
     split_batches,
 )
+from .pairs import save_head, write_pairs
 from .recomputed_attention import NAME as RECOMPUTED
 from .starts import add_mask_token
 
@@ -83,10 +84,14 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainingTexts:
-    """The tokenized documents of each corpus: those to learn from, and those that the dev loss is measured on."""
+    """The tokenized documents of each corpus: those to learn from, and those that the dev loss is measured on.
+
+    `pairs` are held-out documents whose segments an objective that reads pairs is asked about (none: not asked).
+    """
 
     learned: dict[str, list[TokenizedDocument]]
     dev: dict[str, list[TokenizedDocument]]
+    pairs: dict[str, list[TokenizedDocument]] = field(default_factory=dict)
 
 
 def prepare(
@@ -136,7 +141,7 @@ def prepare(
         for name, some in texts.dev.items()
     }
     batches = Batches(documents, order, objective_name, *about, seed)
-    return Trainer(model, tokenizer, batches, corpora, dev, training, folder)
+    return Trainer(model, tokenizer, batches, corpora, dev, training, folder, texts.pairs)
 
 
 def _in_order(n_documents: int) -> list[list[int]]:
@@ -156,7 +161,9 @@ class Trainer:
         dev: dict[str, dict[str, Batches]],
         training: Training,
         folder: Path,
+        pairs: dict[str, list[TokenizedDocument]],
     ):
+        self.pairs = pairs
         self.training, self.folder, self.batches, self.dev = training, folder, batches, dev
         self.model, self.tokenizer = model, tokenizer
         self.limit = position_limit(model)
@@ -175,7 +182,7 @@ class Trainer:
         self.state: dict[str, Any] = dict.fromkeys(TOTALS, 0) | {"seconds": 0.0, "curve": []}
 
     def train(self, show_progress: bool = True, line: int = 0) -> dict:
-        """Train to the last budget; write the model of each, `curves.csv` and `training.json`.
+        """Train to the last budget; write the model of each, `curves.csv` and `training.json`, of pairs `pairs.csv`.
 
         Saves a checkpoint every `checkpoint_seconds`, and goes on from one that a killed training left, to the same
         bytes. Returns what was measured (seconds, tokens/s, threads), which is not part of the result.
@@ -183,6 +190,7 @@ class Trainer:
         self.resume()
         self._take_steps(show_progress, line)
         self.write_totals()
+        self.write_pairs()
         return self.measured()
 
     def _take_steps(self, show_progress: bool, line: int) -> None:
@@ -314,6 +322,17 @@ class Trainer:
     def _loss(self, part: Batch) -> torch.Tensor:
         with self._precision():
             return self.learner(**self._on_device(part))
+
+    def write_pairs(self) -> None:
+        """Write `pairs.csv` and the head that tells pairs; nothing of an objective without pairs."""
+        if self.learner.judge is not None:
+            write_pairs(self.pairs, self.batches, self._judge_pairs, self.folder)
+            save_head(self.learner.judge, self.folder)
+
+    def _judge_pairs(self, part: Batch) -> list[int]:
+        self.learner.eval()
+        with self._precision(), attention_of(self.model, RECOMPUTED):
+            return self.learner.judge_pairs(**self._on_device(part))
 
     def _precision(self) -> torch.autocast:
         is_low = self.training.precision == "bf16"

@@ -15,7 +15,7 @@ class PredictedLoss(nn.Module):
 
     The loss is the mean cross-entropy (nats) over positions whose label is not -100, by their `weights` where a batch has
     these (batch, length). With `judges_pairs` the model also learns from `is_next` (batch, 1), by a head of its own on the
-    first state, which is BERT's and is not stored with the model.
+    first state: BERT's pooler and classifier, which are no part of the model.
     """
 
     def __init__(self, model: PreTrainedModel, judges_pairs: bool = False):
@@ -43,6 +43,13 @@ class PredictedLoss(nn.Module):
             ends, gradients = [states, missed / n_pairs], [cut.grad, None]
         torch.autograd.backward(ends, gradients)
         return loss
+
+    @torch.inference_mode()
+    def judge_pairs(self, **inputs: torch.Tensor) -> list[int]:
+        """Return for each pair of a batch 1 where its second segment is told to follow the first, else 0."""
+        assert self.judge is not None
+        read = {name: values for name, values in inputs.items() if name not in ("labels", "is_next")}
+        return self.judge(hidden_states(self.model, read)[:, 0]).argmax(-1).tolist()
 
     def _learn_output(self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> float:
         """Add the gradients of the output layer, and of the states (n, width) that it reads; return the weighted loss.

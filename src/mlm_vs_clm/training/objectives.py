@@ -35,13 +35,13 @@ class TokenizedDocument:
 
 @dataclass(frozen=True)
 class Noise:
-    """How inputs are corrupted in training: masked share, by token or whole word, and BERT's 80/10/10 split.
+    """How inputs are corrupted in training: masked share, by token, whole word or span, and BERT's 80/10/10 split.
 
     The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
     cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
     `permute_sentences` is for `denoise` (Objective.settings), `masked_share` the share of the batches of `hybrid` that
-    are masked. `prefix_share` of a document is the prefix of `prefix_lm`, drawn from prefix_share - spread to prefix_share +
-    spread. `noise_ratio` of the words that `clm_noised` reads are drawn.
+    are masked, and `schedule` their order (a key of SCHEDULES). `prefix_share` of a document is the prefix of `prefix_lm`,
+    drawn from prefix_share - spread to prefix_share + spread. `noise_ratio` of the words that `clm_noised` reads are drawn.
     """
 
     ratio: float
@@ -53,6 +53,7 @@ class Noise:
     mean_span: float = 3.0
     permute_sentences: bool = False
     masked_share: float = 0.5
+    schedule: str = "batches"
     prefix_share: float = 0.5
     noise_ratio: float = 0.5
 
@@ -124,11 +125,17 @@ def pair_sentences(document: TokenizedDocument, other: TokenizedDocument, rng: R
     source = document if is_next else other
     if not document.sentences or not source.sentences:
         return document
-    first, last = _inside(document)
     cut = int(rng.choice(document.sentences))
     start = cut if is_next else int(rng.choice(source.sentences))
-    end = min(_inside(source)[1] - 1, start + last - 1 - cut)
-    apart = document.word_of.max() + 1  # words of another document are other words
+    return join_segments(document, cut, source, start, is_next)
+
+
+def join_segments(
+    document: TokenizedDocument, cut: int, source: TokenizedDocument, start: int, is_next: bool
+) -> TokenizedDocument:
+    """Return `[CLS] document up to cut [SEP] source from start [SEP]`, no longer than the document."""
+    end = min(_inside(source)[1] - 1, start + _inside(document)[1] - 1 - cut)
+    apart = document.word_of.max() + 1  # words of another segment are other words
     words = source.word_of[start:end] + (0 if is_next else apart)
     return TokenizedDocument(
         np.concatenate([document.ids[:cut], document.ids[-1:], source.ids[start:end], document.ids[-1:]]),
@@ -336,14 +343,16 @@ class Objective:
     reads_pairs: bool = False
 
 
-OF_MASKED = ("spread", "left_share")
+OF_MASKED = ("spread", "left_share", "mean_span")
 OBJECTIVES = {
     "mlm": Objective("masked", masked, settings=OF_MASKED),
     "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
     "mlm_left": Objective("causal", masked_from_the_left),
     "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "clm_noised": Objective("causal", causal_with_errors, needs_mask=False, settings=("noise_ratio",)),
-    "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share")),  # see `split_batches`
+    "hybrid": Objective(
+        "masked", masked, settings=(*OF_MASKED, "masked_share", "schedule")
+    ),  # see `SCHEDULES`
     "masked_diffusion": Objective("masked", diffused, bounds_text=True),
     "prefix_lm": Objective("causal", prefix_to_rest, needs_mask=False, settings=("spread", "prefix_share")),
     "fim": Objective("causal", filled_in_the_middle),
@@ -354,7 +363,31 @@ OBJECTIVES = {
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = (*OF_MASKED, "mean_span", "permute_sentences", "masked_share", "prefix_share", "noise_ratio")
+OWN = (*OF_MASKED, "permute_sentences", "masked_share", "schedule", "prefix_share", "noise_ratio")
+UNITS = ("token", "word", "span")
+
+
+def _is_masked_in_batches(n_before: int, n_batches: int, share: float) -> bool:
+    before, after = (math.floor(n * share) for n in (n_before, n_before + 1))
+    return after > before
+
+
+def _is_masked_in_phases(n_before: int, n_batches: int, share: float) -> bool:
+    end = n_batches * (1 - share) / 2
+    return end <= n_before < n_batches - end
+
+
+def _is_masked_last(n_before: int, n_batches: int, share: float) -> bool:
+    return n_before >= n_batches * (1 - share)
+
+
+# Which batches of `hybrid` are masked: spread evenly; all in the middle, as AntLM had them between two causal phases; all after
+# the causal ones (arXiv 2507.00994).
+SCHEDULES: dict[str, Callable[[int, int, float], bool]] = {
+    "batches": _is_masked_in_batches,
+    "phases": _is_masked_in_phases,
+    "causal_first": _is_masked_last,
+}
 
 
 def split_batches(name: str, noise: Noise) -> dict[str, float]:
@@ -365,12 +398,11 @@ def split_batches(name: str, noise: Noise) -> dict[str, float]:
     return {part: share for part, share in shares.items() if share}
 
 
-def objective_of_batch(number: int, name: str, noise: Noise) -> str:
-    """Return the objective of a batch; the masked batches of `hybrid` are spread evenly."""
+def objective_of_batch(number: int, n_batches: int, name: str, noise: Noise) -> str:
+    """Return the objective of a batch, of `hybrid` by its schedule."""
     if name != "hybrid":
         return name
-    before, after = (math.floor(n * noise.masked_share) for n in (number, number + 1))
-    return "mlm" if after > before else "clm"
+    return "mlm" if SCHEDULES[noise.schedule](number, n_batches, noise.masked_share) else "clm"
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
@@ -378,14 +410,34 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
     if name not in OBJECTIVES:
         raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
     check_ratio("objective.ratio", ratio)
-    if unit not in ("token", "word"):
-        raise StudyError(f"objective.unit={unit} is unknown: choose token or word")
+    _check_unit(name, unit, settings)
     for key in OWN:
         if key in settings and key not in OBJECTIVES[name].settings:
             raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
+    if (schedule := settings.get("schedule", Noise.schedule)) not in SCHEDULES:
+        raise StudyError(f"objective.schedule={schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
+    _check_shares(name, ratio, settings)
+    if not settings.get("mean_span", 1) >= 1:
+        raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
+
+
+def _check_unit(name: str, unit: str, settings: dict) -> None:
+    if unit not in UNITS:
+        raise StudyError(f"objective.unit={unit} is unknown: choose one of {', '.join(UNITS)}")
+    if unit == "span" and not _takes_spans(name):
+        raise StudyError(f"objective.unit=span is not used by objective {name}: choose mlm or hybrid")
+    if _takes_spans(name) and unit != "span" and "mean_span" in settings:
+        raise StudyError(
+            f"objective.mean_span needs objective.unit=span, got {unit}: set it, or remove mean_span"
+        )
+
+
+def _check_shares(name: str, ratio: float, settings: dict) -> None:
     for key in ("left_share", "masked_share", "prefix_share", "noise_ratio"):
         if not 0 <= (share := settings.get(key, 0)) <= 1:
             raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
+    if settings.get("prefix_share") == 1:
+        raise StudyError("objective.prefix_share=1 leaves nothing of the text to predict: give less than 1")
     shares = settings.get("mask_share", 0) + settings.get("random_share", 0)
     if not shares <= 1 + ALIKE:
         raise StudyError(
@@ -398,8 +450,11 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
         raise StudyError(
             f"objective.spread={spread}: {drawn} - spread to {drawn} + spread must lie between 0 and 1"
         )
-    if not settings.get("mean_span", 1) >= 1:
-        raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
+
+
+def _takes_spans(name: str) -> bool:
+    """Return whether an objective masks by `unit`, and so has spans of a `mean_span` for `span` alone."""
+    return {*OF_MASKED} <= {*OBJECTIVES[name].settings}
 
 
 def check_target_tokens(name: str, tokens: TargetTokens) -> None:
@@ -415,6 +470,7 @@ def check_target_tokens(name: str, tokens: TargetTokens) -> None:
 def describe_noise(name: str, noise: Noise) -> dict:
     """Return the noise as it is recorded: settings that an objective does not have are left out."""
     unused = set(OWN) - set(OBJECTIVES[name].settings)
+    unused |= {"mean_span"} if _takes_spans(name) and noise.unit != "span" else set()
     return {key: value for key, value in asdict(noise).items() if key not in unused}
 
 
@@ -431,5 +487,9 @@ def _choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.nd
         chosen = rng.choice(words, size=round(ratio * len(words)), replace=False)
         return np.isin(document.word_of, chosen) & (document.word_of >= 0)
     is_masked = np.zeros(len(document.ids), dtype=bool)
+    if noise.unit == "span":
+        for start, length in draw_spans(len(candidates), ratio, noise.mean_span, None, rng):
+            is_masked[candidates[start : start + length]] = True
+        return is_masked
     is_masked[rng.choice(candidates, size=round(ratio * len(candidates)), replace=False)] = True
     return is_masked
