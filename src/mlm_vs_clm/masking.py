@@ -35,6 +35,12 @@ def entities(document: Document, words: list[CharSpan]) -> list[int]:
     return [i for i, word in enumerate(words) if any(_overlap(word, entity) for entity in document.entities)]
 
 
+def non_entities(document: Document, words: list[CharSpan]) -> list[int]:
+    """Words that touch no labelled span of the document."""
+    touched = {*entities(document, words)}
+    return [i for i in range(len(words)) if i not in touched]
+
+
 def content_words(document: Document, words: list[CharSpan]) -> list[int]:
     """All words but English stopwords and punctuation."""
     return _of_class("content", document, words)
@@ -45,6 +51,7 @@ STRATEGIES: dict[str, Eligible] = {
     "stopwords": stopwords,
     "punctuation": punctuation,
     "entities": entities,
+    "non_entities": non_entities,
     "content_words": content_words,
     "spans": every_word,
     "random_as_punctuation": every_word,
@@ -79,8 +86,8 @@ def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.G
 
 
 def reads_entities(strategy: str) -> bool:
-    """Return whether a strategy masks or counts the words of entities."""
-    return entities in (STRATEGIES[strategy], COUNTED.get(strategy))
+    """Return whether a strategy masks, spares or counts the words of entities."""
+    return bool({entities, non_entities} & {STRATEGIES[strategy], COUNTED.get(strategy)})
 
 
 def note_language(strategy: str, documents: list[Document]) -> str:
