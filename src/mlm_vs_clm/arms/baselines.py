@@ -210,6 +210,13 @@ COUNTING = (
     "ngram_both",
 )
 ORDERED = ("ngram_left", "ngram_both")  # those whose order is chosen on dev documents
+CONTEXT_FREE = (
+    "constant",
+    "unigram",
+    "uniform",
+    "neutral",
+    "frequent",
+)  # those that read no word around a blank
 LABELLED = ("mention",)  # those that read the labels of entities, and the originals
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.

@@ -34,7 +34,9 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         for split in ("pretrain", "generate", "dev", "test")
     }
     train, copied, lost = (
-        _generated(inputs, settings.get("label_policy", PROJECTED)) if settings["trained_on"] == "generated" else (splits["generate"], [], Counter())
+        _generated(inputs, settings.get("label_policy", PROJECTED))
+        if settings["trained_on"] == "generated"
+        else (splits["generate"], [], Counter())
     )
     outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     if outcomes[0].no_room:

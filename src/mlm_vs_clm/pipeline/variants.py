@@ -9,7 +9,6 @@ from typing import Any
 from ..errors import StudyError
 from .config import CellConfig, Config, GridConfig, MaskingConfig
 
-
 OF_TASK = ("label_policy",)  # settings of the task model that learns from a text, and not of the text
 
 
