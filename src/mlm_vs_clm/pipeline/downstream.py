@@ -18,7 +18,7 @@ from ..stats import bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
 from ..tasks.outcome import UNTRAINED
 from ..tasks.pan_files import write_answers
-from ..tasks.projection import PROJECTED, audit_copying, project
+from ..tasks.projection import DROPPED, PROJECTED, audit_copying, project
 from .cells import load_blanked_texts, load_documents, load_filled
 
 
@@ -81,7 +81,10 @@ def _generated(inputs: dict[str, Path], policy: str) -> tuple[list[Document], li
     """Return the generated documents under the originals' labels, the audit of what was copied, and what was lost."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    made = [project(d, f, b, policy) for d, f, b in zip(documents, filled, blanked, strict=True)]
+    made = [
+        project(d, f, b.words, b.blanks if policy == DROPPED else ())
+        for d, f, b in zip(documents, filled, blanked, strict=True)
+    ]
     audits = [audit_copying(d.text, f.text) for d, f in zip(documents, filled, strict=True)]
     lost = sum((counts for _, counts in made), Counter())
     return (

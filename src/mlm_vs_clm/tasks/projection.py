@@ -1,10 +1,11 @@
 """Labels projected from a document to its generated version, and how much of the original that version copies."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 
-from blankfill.text import BlankedText, CharSpan, FilledText, find_words, fold_case, split_words
+from blankfill.text import CharSpan, FilledText, find_words, fold_case, split_words
 
 from ..documents import Document, Entity
 
@@ -14,20 +15,19 @@ POLICIES = PROJECTED, DROPPED = ("projected", "dropped")
 
 
 def project(
-    document: Document, filled: FilledText, blanked: BlankedText, policy: str = PROJECTED
+    document: Document, filled: FilledText, words: list[CharSpan], unlabelled: Collection[int] = ()
 ) -> tuple[Document, Counter]:
     """Return the generated document under the original's labels, and counts of the entities lost, by reason.
 
     In the new text an entity covers what its words became. It is lost if its words were all left out, if other words were
-    inserted between them, or, by the policy `dropped`, if all of them were hidden.
+    inserted between them, or if all of them are among the words (numbers) that are to be `unlabelled`.
     """
-    words, hidden = blanked.words, {*blanked.blanks}
     kept: list[Entity] = []
     lost: Counter[str] = Counter()
     for entity in document.entities:
         inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
         spans = [span for i in inside if (span := filled.spans[i])]
-        if policy == DROPPED and inside and hidden.issuperset(inside):
+        if inside and {*inside} <= {*unlabelled}:
             lost["entity hidden"] += 1
         elif not spans:
             lost["entity left out of the new text"] += 1

@@ -33,7 +33,7 @@ def load_generated(generation: Path) -> tuple[list[Document], Counter]:
     refuse_damaged(generation)
     originals, blanked = load_blanked_texts(inputs)
     made = [
-        project(document, filled, b)
+        project(document, filled, b.words)
         for document, filled, b in zip(originals, load_filled(generation), blanked, strict=True)
     ]
     return [document for document, _ in made], sum((lost for _, lost in made), Counter())
