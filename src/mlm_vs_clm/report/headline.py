@@ -11,9 +11,11 @@ from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .sentences import Tables
 from .short_answer import span, word_number, word_runs
+from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
+MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": "a causal model that reads the text before the gap",
@@ -58,9 +60,20 @@ def ask(about: Mapping[str, Any]) -> str:
 
 
 def answer_question(tables: Tables) -> str:
-    """Return the answer to the question of a study: its track's own, else how far masked models are ahead, step by step."""
+    """Return the answer to the question of a study: its own claims, or its track's own sentence, else how far masked models are ahead, step by step."""
+    own = list_own_verdicts(tables)
+    if own:
+        return describe_verdicts(own)
     answer = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"]))
     return (answer and answer(tables)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+
+
+def describe_verdicts(cards: list[VerdictCard]) -> str:
+    """Return whether each claim of a study's own holds: its statement and how often; of many claims their ids alone."""
+    names = [card.title if len(cards) > MOST_STATEMENTS else card.why.rstrip(".") for card in cards]
+    return " ".join(
+        f"{name}: {card.verdict} ({card.number})." for name, card in zip(names, cards, strict=True)
+    )
 
 
 def describe_steps(steps: pd.DataFrame) -> str:
