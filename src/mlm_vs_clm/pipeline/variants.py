@@ -29,7 +29,7 @@ class Variant:
     def choices(self) -> dict[str, str]:
         """Return the overrides that compose it, by key; variants that only teach a task otherwise share one text."""
         name = _name(self.base, {key: value for key, value in self.settings.items() if key not in OF_TASK})
-        named = {"arm.name": name} if name != self.base else {}
+        named = {"arm.name": name} if self.name != self.base else {}
         return {"arm": self.base} | {key: json.dumps(value) for key, value in (self.settings | named).items()}
 
 
