@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..arms.baselines import CONTEXT_FREE
-from ..evidence.usefulness import BROKEN, FLOOR, NETWORK, REFERENCE
+from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE
 from ..evidence.usefulness import TABLE as WORD_TABLE
 from . import style
-from .drawing import Drawing, add_legend, describe_values, draw_intervals, interval_arms, open_up, panels
+from .drawing import (
+    Drawing,
+    add_legend,
+    describe_values,
+    draw_intervals,
+    interval_arms,
+    open_up,
+    panels,
+    style_context,
+)
+from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role
+from .roles import TABLE as OF_TABLE
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
 from .wording import join_names
@@ -21,11 +32,11 @@ if TYPE_CHECKING:
 
 Spec = Mapping[str, Any]
 SHORT = {"temperature": "T", "per_pass": "pace", "table_order": "n", "unique_tokens": "tokens", "order": ""}
-FLOOR_LOOK = {"color": style.COLOURS[style.CONTROL], "marker": "x", "linestyle": "none"}
+FLOOR_LOOK = {"color": style.COLOURS[CONTROL], "marker": "x", "linestyle": "none"}
 LOOKS = {
-    "masked model": {"color": style.COLOURS[style.MASKED], "marker": "o", "linestyle": "none"},
-    "causal model": {"color": style.COLOURS[style.CAUSAL], "marker": "^", "linestyle": "none"},
-    "word table": {"color": style.COLOURS[style.TABLE], "marker": "s", "linestyle": "none"},
+    "masked model": {"color": style.COLOURS[MASKED], "marker": "o", "linestyle": "none"},
+    "causal model": {"color": style.COLOURS[CAUSAL], "marker": "^", "linestyle": "none"},
+    "word table": {"color": style.COLOURS[OF_TABLE], "marker": "s", "linestyle": "none"},
     "reads no context": FLOOR_LOOK,
 }
 SAYS_NOTHING = ("neutral", "frequent", "constant")
@@ -72,10 +83,36 @@ def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
     return Drawing(spec["name"], spec["title"], spec["caption"], f"Usefulness by writer. {told}.", figure)
 
 
+def draw_writers(usefulness: pd.DataFrame) -> list[Drawing]:
+    """Return the figure of exact match against usefulness, a panel per masking with many writers; none without rows."""
+    rows = usefulness[usefulness["metric"] == "exact_match"]
+    rows = rows[(rows["kind"] != REFERENCE) & ~rows["arm"].str.contains("label_policy=")]
+    places = rows.groupby(["corpus", "strategy", "ratio"])["arm"].transform("size")
+    rows = rows[places >= FEWEST_WRITERS]
+    if rows.empty:
+        return []
+    names = {
+        "quality": "x",
+        "quality_low": "x_low",
+        "quality_high": "x_high",
+        "kind": "line",
+        "arm": "full_name",
+    }
+    cells = rows.rename(columns=names)
+    cells = cells.assign(arm=rows["arm"].map(base_of), facet=rows["corpus"] + " " + rows["strategy"])
+    about = {
+        "name": "writers",
+        "title": "Exact match of the fills against usefulness as training data",
+        "caption": "A point per writer. Bars are 95 % intervals over documents and over test units.",
+    }
+    with style_context():
+        return [draw_scatter(about, cells)]
+
+
 def _find_look(cell: Any) -> str:
     """Return the key in LOOKS of a writer."""
     if cell.line == NETWORK:
-        return f"{style.find_role(cell.arm).family} model"
+        return f"{find_role(cell.arm).family} model"
     return "reads no context" if cell.line == FLOOR else WORD_TABLE
 
 
@@ -179,9 +216,7 @@ def tell_groups(spec: Spec, cells: pd.DataFrame) -> str:
         groups.append(
             (
                 "language models",
-                part[
-                    part["arm"].map(lambda arm: style.find_role(arm).family in (style.MASKED, style.CAUSAL))
-                ],
+                part[part["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
             )
         )
         clauses = [f"{name} {_span(some['value'])}" for name, some in groups if len(some)]
