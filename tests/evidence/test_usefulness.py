@@ -6,7 +6,9 @@ import pytest
 
 from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence import usefulness
+from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
+from mlm_vs_clm.evidence.measuring import Study
 from mlm_vs_clm.evidence.usefulness import correlate_writers, estimate_correlation, find_kind, list_usefulness
 
 N, DOCUMENTS, UNITS = 24, 40, 60
@@ -133,3 +135,25 @@ def test_a_study_of_few_writers_has_no_such_tables(monkeypatch):
     scored, trained, tables = make_study()
     monkeypatch.setattr(usefulness, "FEWEST_WRITERS", N + 1)
     assert list_usefulness(tables).empty and correlate_writers(scored, trained, tables, 50, 0.5).empty
+
+
+def ask(room, slope=1.0, task="ner"):
+    scored, trained, tables = make_study(slope)
+    tables["writers"] = correlate_writers(scored, trained, tables, 100, 0.5)
+    tables["headroom"] = tables["headroom"].assign(room="yes", reason="")
+    tables["competence"] = pd.DataFrame(columns=tidy.COLUMNS["competence"])
+    cell = {"strategy": "random", "ratio": 0.7}
+    condition = {"name": "entities", "statistic": "spearman", "task": task, "cells": cell}
+    claim = {"id": "U1", "kind": "writers", "margin": 0.5, "gate": "task", "room": room, "main": cell}
+    claim |= {"measures": [{"scope": "fills", "metric": "exact_match"}], "conditions": [condition]}
+    return answer([claim], Study(scored, trained, tables, 100))
+
+
+def test_a_claim_on_writers_is_decided_where_the_task_has_the_room_that_is_asked():
+    (row,) = ask(4).to_dict("records")
+    assert (row["status"], row["direction"], row["size"], row["n"]) == ("made", "first", "outside", N)
+    (row,) = ask(4, slope=-1.0).to_dict("records")
+    assert row["direction"] == "second"
+    (row,) = ask(6).to_dict("records")
+    assert row["status"] == "no room" and "headroom is 5.0 times" in row["excluded_because"]
+    assert ask(4, task="genres").empty
