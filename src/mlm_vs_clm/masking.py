@@ -49,6 +49,12 @@ def part_of_speech(document: Document, words: list[CharSpan]) -> list[int]:
     return [i for i, tag, word in tagged if tag and (tag in TAGS_OF_MARKS or not PUNCTUATION.fullmatch(word))]
 
 
+def non_entities(document: Document, words: list[CharSpan]) -> list[int]:
+    """Words that touch no labelled span of the document."""
+    touched = {*entities(document, words)}
+    return [i for i in range(len(words)) if i not in touched]
+
+
 def content_words(document: Document, words: list[CharSpan]) -> list[int]:
     """All words but English stopwords and punctuation."""
     return _of_class("content", document, words)
@@ -59,6 +65,7 @@ STRATEGIES: dict[str, Eligible] = {
     "stopwords": stopwords,
     "punctuation": punctuation,
     "entities": entities,
+    "non_entities": non_entities,
     "content_words": content_words,
     "part_of_speech": part_of_speech,
     "spans": every_word,
@@ -106,8 +113,8 @@ def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.G
 
 
 def reads_entities(strategy: str) -> bool:
-    """Return whether a strategy masks or counts the words of entities."""
-    return entities in (STRATEGIES[strategy], COUNTED.get(strategy))
+    """Return whether a strategy masks, spares or counts the words of entities."""
+    return bool({entities, non_entities} & {STRATEGIES[strategy], COUNTED.get(strategy)})
 
 
 def reads_tags(strategy: str) -> bool:

@@ -5,9 +5,13 @@ import pytest
 
 from blankfill import Sampling
 from blankfill.text import BlankedText, find_words
-from mlm_vs_clm.arms.baselines import BASELINES, EDGE, FLOORS, SAMPLED_FLOORS, WordCounts
+from mlm_vs_clm.arms.baselines import BASELINES, EDGE, FLOORS, NEUTRAL, SAMPLED_FLOORS, WordCounts
+from mlm_vs_clm.arms.mentions import gather_mentions, replace_mentions
 from mlm_vs_clm.arms.ngrams import NGrams
+from mlm_vs_clm.documents import Document, Entity
+from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.tasks.projection import project
 
 LINES = [
     "take one dose",
@@ -38,6 +42,51 @@ def test_bounds_draws_and_the_constant(counts):
     drawn = [fills(name, text.text, [0, 1, 2, 3], counts) for name in ("unigram", "uniform")]
     assert EDGE not in sum(drawn, []) and {*sum(drawn, [])} <= {*counts.words}
     assert fills("unigram", "a b", [0, 1], WordCounts(["x"])) == ["x", "x"]
+
+
+def test_words_that_say_nothing(counts):
+    assert {*fills("neutral", "take one pill", [0, 2], counts)} == {NEUTRAL} and NEUTRAL not in counts.number
+    many = WordCounts([" ".join(f"w{n}" for n in range(150) for _ in range(1 + (n < 100)))])
+    drawn = fills("frequent", " ".join("x" * 400), range(400), many)
+    assert {*drawn} <= {f"w{n}" for n in range(100)} and len({*drawn}) > 60
+
+
+KNOWN = [
+    Document(
+        "k", "Aspirin and zinc oxide help.", entities=(Entity(0, 7, "Chemical"), Entity(12, 22, "Chemical"))
+    )
+]
+WRITTEN = Document(
+    "d", "Aspirin cured high fever.", entities=(Entity(0, 7, "Chemical"), Entity(14, 24, "Disease"))
+)
+
+
+def replace_in(blanks):
+    text = BlankedText("d", WRITTEN.text, find_words(WRITTEN.text), blanks)
+    return BASELINES["mention"](text, WordCounts([]), Sampling(), mentions=gather_mentions([WRITTEN], KNOWN))
+
+
+def test_an_entity_with_a_blank_becomes_another_mention_of_its_type_and_the_rest_is_real():
+    made = replace_in([0, 1, 3])
+    assert made.text == "zinc oxide cured high fever." and made.fills == ["zinc oxide", "cured", "fever"]
+    labelled, lost = project(WRITTEN, made, find_words(WRITTEN.text))
+    assert [made.text[e.start : e.end] for e in labelled.entities] == [
+        "zinc oxide",
+        "high fever",
+    ] and not lost
+    assert replace_in([1]).text == WRITTEN.text
+
+
+def test_all_words_of_an_entity_go_though_one_alone_is_hidden():
+    known = [Document("k", "a rash", entities=(Entity(0, 6, "Disease"),))]
+    text = BlankedText("d", WRITTEN.text, find_words(WRITTEN.text), [3])
+    made = replace_mentions(text, gather_mentions([WRITTEN], known), 0)
+    assert made.text == "Aspirin cured a rash." and made.fills == ["a rash"] and made.spans[3] is None
+
+
+def test_mentions_need_labelled_entities():
+    with pytest.raises(StudyError, match="arm mention needs labelled entities"):
+        gather_mentions([Document("d", "none")], KNOWN)
 
 
 def test_probabilities_of_neighbours_sum_to_one_and_agree_with_each_other(counts):

@@ -42,6 +42,9 @@ def test_class_strategies_by_hand():
     assert hidden("punctuation") == ["(", ")", ",", "."]
     assert hidden("stopwords") == ["the", "and"]
     assert hidden("entities") == ["Aspirin", "fever"]
+    rest = hidden("non_entities")
+    assert sorted(rest + ["Aspirin", "fever"]) == sorted(split_words(TEXT)) and "Aspirin" not in rest
+    assert reads_entities("non_entities")
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -135,3 +135,37 @@ def test_settings_that_choose_no_words_are_in_no_id():
 def test_a_part_of_the_grid_that_means_nothing_is_refused(choose, cell, told):
     with pytest.raises(StudyError, match=told):
         check_numbers(choose("scale=smoke", f"scale.grid.also=[{cell}]"))
+
+
+LABELS = "{strategy: random, ratio: 0.5, arms: [mlm], corpora: [%s], %s}"
+
+
+def test_label_policies_share_one_text_and_one_score(choose):
+    grid = "scale.grid={corpora: [abstracts, plots], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], curve: [], also: [%s]}"
+    part = LABELS % ("abstracts", "vary: {label_policy: [dropped]}")
+    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % part]
+    job = command.Job(choose(*asked), asked)
+    cells = study.cells(job.config, job.choose)
+    named = [name for name in cells if "label_policy" in name]
+    assert named == ["downstream/abstracts/random-0.5/0/mlm label_policy=dropped"]
+    plain, dropped = cells["downstream/abstracts/random-0.5/0/mlm"], cells[named[0]]
+    assert dropped.inputs["generation"].id == plain.inputs["generation"].id and dropped.id != plain.id
+    assert "label_policy" not in plain.settings and dropped.settings["label_policy"] == "dropped"
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        (
+            LABELS % ("plots", "vary: {label_policy: [dropped]}"),
+            "label_policy=dropped changes nothing for corpus.task=genres",
+        ),
+        (
+            LABELS % ("plots", "train: false, vary: {label_policy: [dropped]}"),
+            "vary.label_policy needs task models",
+        ),
+    ],
+)
+def test_a_part_of_the_grid_that_could_do_nothing_is_refused(choose, part, reason):
+    with pytest.raises(StudyError, match=reason):
+        cells_of(choose, part)

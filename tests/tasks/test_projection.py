@@ -20,6 +20,13 @@ def test_an_entity_left_out_and_one_left_out_in_part():
     assert lost == {"entity left out of the new text": 1}
 
 
+def test_an_entity_whose_words_were_all_hidden_loses_its_label_where_that_is_asked():
+    whole, lost = project(DOCUMENT, fill(["Acid", "a", "rash"]), WORDS, range(len(WORDS)))
+    assert whole.entities == () and lost == {"entity hidden": len(DOCUMENT.entities)}
+    kept, lost = project(DOCUMENT, fill(["Acid", "a", "rash"]), WORDS, [0])
+    assert len(kept.entities) == len(DOCUMENT.entities) - 1 and lost == {"entity hidden": 1}
+
+
 def test_an_entity_with_other_words_inserted_is_lost():
     document = Document("x", "renal failure came", entities=(Entity(0, 13, "Disease"),))
     words = find_words(document.text)

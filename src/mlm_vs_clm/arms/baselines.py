@@ -10,9 +10,12 @@ from blankfill.slots.orders import PLANS, Pace
 from blankfill.slots.sampling import Sampling
 from blankfill.text import BlankedText, FilledText, assemble_text, leave_unfilled, split_words
 
+from .mentions import Mentions, replace_mentions
 from .ngrams import SHORTLIST, NGrams
 
 EDGE = ""  # the neighbour of a text's first and last word
+NEUTRAL = "blorvin"  # a made-up word, so that no test text has it
+N_FREQUENT = 100
 
 
 class WordCounts:
@@ -49,6 +52,11 @@ def unfilled(text: BlankedText, counts: WordCounts, sampling: Sampling) -> Fille
 def constant(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Fill each blank with the most frequent of the counted words."""
     return assemble_text(text, [counts.words[1 + int(counts.counts[1:].argmax())]] * len(text.blanks))
+
+
+def neutral(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
+    """Fill each blank with one made-up word, of which no label says anything."""
+    return assemble_text(text, [NEUTRAL] * len(text.blanks))
 
 
 def bigram(
@@ -157,12 +165,24 @@ def uniform(text: BlankedText, counts: WordCounts, sampling: Sampling) -> Filled
     return _draw(text, counts.words, np.arange(len(counts.words)), sampling.seed, "uniform")
 
 
+def frequent(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
+    """Draw each fill from the hundred commonest words of the pretrain split with equal probability."""
+    commonest = 1 + np.argsort(-counts.counts[1:], kind="stable")[:N_FREQUENT]
+    words = [counts.words[number] for number in commonest]
+    return _draw(text, words, np.arange(1, len(words) + 1), sampling.seed, "frequent")
+
+
+def mention(text: BlankedText, counts: WordCounts, sampling: Sampling, mentions: Mentions) -> FilledText:
+    """Replace each entity that has a blank by another mention of its type, and fill all other blanks with the originals."""
+    return replace_mentions(text, mentions, sampling.seed)
+
+
 def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Fill in the originals, as a perfect arm would."""
     return assemble_text(text, text.originals())
 
 
-# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`, those of ORDERED of `order`.
+# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`, those of ORDERED of `order`, mention of `mentions`.
 BASELINES: dict[str, Callable[..., FilledText]] = {
     "unfilled": unfilled,
     "constant": constant,
@@ -174,6 +194,9 @@ BASELINES: dict[str, Callable[..., FilledText]] = {
     "ngram_both": partial(ngram, context="both"),
     "unigram": unigram,
     "uniform": uniform,
+    "neutral": neutral,
+    "frequent": frequent,
+    "mention": mention,
     "oracle": oracle,
 }
 # Those that count the text which the arms were trained on.
@@ -187,6 +210,14 @@ COUNTING = (
     "ngram_both",
 )
 ORDERED = ("ngram_left", "ngram_both")  # those whose order is chosen on dev documents
+CONTEXT_FREE = (
+    "constant",
+    "unigram",
+    "uniform",
+    "neutral",
+    "frequent",
+)  # those that read no word around a blank
+LABELLED = ("mention",)  # those that read the labels of entities, and the originals
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
 FLOORS = {

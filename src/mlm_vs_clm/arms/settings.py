@@ -45,6 +45,7 @@ ARM_AXIS = {
         default="domain",
     ),
     "budget": Axis(dict.fromkeys((*ALL, *COUNTING), ()), "model", default=0),
+    "table_order": Axis(dict.fromkeys(ORDERED, ()), "model", default=0),
 }
 # Axes that an arm's settings name only when set, so that results made before an axis existed keep their ids.
 LATER_AXES = tuple(name for name, axis in ARM_AXIS.items() if axis.default is not None)

@@ -17,7 +17,8 @@ from ..corpora import load_split
 from ..documents import Document
 from ..hardware import torch_dtype
 from ..masking import mask_words
-from .baselines import BASELINES, BOUNDS, COUNTING, ORDERED, WordCounts
+from .baselines import BASELINES, BOUNDS, COUNTING, LABELLED, ORDERED, WordCounts
+from .mentions import Mentions, gather_mentions
 from .ngrams import ORDERS
 from .recasing import Recaser, fills_of, is_cased
 from .settings import LEAKY
@@ -89,9 +90,12 @@ def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path
     elif arm["writer"] not in BOUNDS:
         counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    more = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
+    more: dict[str, Any] = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
     if arm["writer"] in ORDERED:
-        more = {"order": choose_order(arm["writer"], counts, inputs["corpus"])}
+        order = arm.get("table_order") or choose_order(arm["writer"], counts, inputs["corpus"])
+        more = {"order": order}
+    if arm["writer"] in LABELLED:
+        more = {"mentions": _mentions(inputs["corpus"])}
     filled = [BASELINES[arm["writer"]](text, counts, sampling, **more) for text in blanked]
     if arm["writer"] in COUNTING:
         recase = _recaser(inputs["corpus"])
@@ -179,6 +183,11 @@ def _model(folder: Path, kind: str, precision: str, device: str):
 @lru_cache(maxsize=3)
 def _recaser(corpus: Path) -> Recaser:
     return Recaser([document.text for document in load_split(corpus, "pretrain")])
+
+
+@lru_cache(maxsize=3)
+def _mentions(corpus: Path) -> Mentions:
+    return gather_mentions(load_split(corpus, "generate"), load_split(corpus, "pretrain"))
 
 
 @lru_cache(maxsize=3)

@@ -26,6 +26,8 @@ from .verdicts import (
     judge,
 )
 
+CORRELATIONS = ("correlation", "writers")  # kinds of claims about rank correlations and slopes
+
 
 def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
     """Return the table `answers`: for each condition a row per corpus, pair of sides and measure.
@@ -61,7 +63,7 @@ def _find_gate(asked: Asked, study: Study) -> Verdict:
 def find_silent(asked: Asked, competence: Competence) -> dict[str, str]:
     """Return why sides may not speak, and whose arms they are; none where no arm needs to be competent."""
     gate, main = asked.condition.get("gate", asked.claim["gate"]), tuple(asked.claim["main"].values())
-    if gate == "none" and "comparison" not in asked.condition:
+    if gate in ("none", "task") and "comparison" not in asked.condition:
         return {}
     places = [asked.first] if gate == "first" else [asked.first, asked.second]
     if gate == "main":
@@ -118,11 +120,11 @@ def _find_needs(asked: Asked, verdict: Verdict, p: float) -> str:
     if kind in ("cost", "learning"):
         return ""
     if is_open(verdict):
-        if kind == "correlation":
+        if kind in CORRELATIONS:
             return _count_cells(asked)
         tests = p / made.p if made.p > 0 and p > 0 else 1.0
         return describe_needs(made, asked.margin, tests)
-    if kind in ("correlation", "ratings") or made.runs >= SETTLED_RUNS:
+    if kind in (*CORRELATIONS, "ratings") or made.runs >= SETTLED_RUNS:
         return ""
     return f"{SETTLED_RUNS} runs to be settled"
 

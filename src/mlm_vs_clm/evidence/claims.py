@@ -14,7 +14,7 @@ from .cells import Comparison
 EDITION = 3  # of the rules; the first edition's verdicts are in results/first-edition
 VERSION = 2  # raised when the code comes to decide the same rules otherwise
 KEYS = ("id", "statement", "source", "kind", "margin", "as_stated", "gate", "conditions")
-GATES = ("both", "first", "main", "room", "none")
+GATES = ("both", "first", "main", "room", "task", "none")
 MAIN = "main"  # in the rules: the main cell of the study
 MATCHED = "matched"  # the track of the paper's claims
 

@@ -27,6 +27,7 @@ from .scores import round_numbers, score_gain, score_measure, score_task
 from .sensitivity import vary_margins
 from .tables import COLUMNS
 from .units import NAMES as TASK_NAMES
+from .usefulness import correlate_writers, list_usefulness
 from .variants import pair_variants
 from .verdicts import judge_table, list_margins
 
@@ -55,6 +56,8 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
         tables[name] = exclude(tables[name], tables["competence"], design.main)
     tables["utility_gap"] = exclude_no_room(tables["utility_gap"], tables["headroom"], design.main)
     tables["correlation"] = correlate(tables, design)
+    tables["usefulness"] = list_usefulness(tables)
+    tables["writers"] = correlate_writers(final, trained, tables, design.resamples, design.bound)
     study = Study(final, trained, tables, design.resamples)
     tables["answers"] = answer(list_asked(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)

@@ -149,10 +149,21 @@ class Study:
         )
         return oracle - (0.0 if measure[0] == "fills" else unfilled)  # nothing filled in is no match
 
-    def explain_room(self, corpus: str, cell: Mapping) -> str:
-        """Return why a task has no room at a masking; "" where it has."""
-        rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"], room="no")
-        return str(rows["reason"].iloc[0]) if len(rows) else ""
+    def explain_room(self, corpus: str, cell: Mapping, times: float = 1.0) -> str:
+        """Return why a task has no room at a masking: headroom of `times` its detectable difference; "" where it has."""
+        known = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
+        rows = known[known["room"] == "no"] if len(known) else known
+        if len(rows):
+            return str(rows["reason"].iloc[0])
+        found = known["headroom"] / known["detectable"] if len(known) else pd.Series(dtype=float)
+        if times > 1 and not (found >= times).any():
+            return f"headroom is {found.max():.1f} times the detectable difference, less than the {times:g} that are asked"
+        return ""
+
+    def find_headroom(self, corpus: str, cell: Mapping) -> float:
+        """Return how much better a task model is with real than with unfilled text at a masking; NaN where one was not run."""
+        rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
+        return float(rows["headroom"].max()) if len(rows) else math.nan
 
     def find_worth(self, corpus: str) -> float:
         """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
@@ -257,19 +268,24 @@ def _stack_gain(
 
 
 def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
-    """Compare task models trained on two texts, of which one may be a control, on the same test units."""
+    """Compare task models trained on two texts, of which one may be a control, on the same test units.
+
+    The margin is a share of what real text is worth over the majority answer, or by `extent: headroom` over unfilled text.
+    """
     task = study.tasks.get(corpus)
-    if task is None or task != claim.get("task", task):
+    if task is None or task != _find_task(claim, condition, task):
         return
-    cell, worth = condition.get("cells", claim["cells"]), study.find_worth(corpus)
+    cell = condition.get("cells", claim.get("cells", claim["main"]))
+    cells, worth = (cell, condition.get("second_cells", cell)), study.find_worth(corpus)
+    extent = study.find_headroom(corpus, cell) if claim.get("extent") == "headroom" else worth
     firsts = condition.get("firsts") or [condition["first"]["arm"]]
     seconds = condition.get("seconds") or [condition["second"]["arm"]]
     for names in product(firsts, seconds):
         first, second = (
             (corpus, name, "", 0.0)
             if (corpus, name, "", 0.0) in study.trained
-            else (corpus, name, cell["strategy"], cell["ratio"])
-            for name in names
+            else (corpus, name, of_side["strategy"], of_side["ratio"])
+            for name, of_side in zip(names, cells, strict=True)
         )
         sides = [study.trained.get(place, {}) for place in (first, second)]
         made = compare_trained(sides[0], sides[1], study.resamples, names)
@@ -278,9 +294,21 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             made = replace(made, runs=min(made.runs, *trainings) if trainings else 1)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
         made = replace(made, p=find_p(made, bound))
-        about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * worth)
-        room = study.explain_room(corpus, cell) if claim["gate"] == "room" else ""
+        about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * extent)
+        room = _explain_room(claim, corpus, cell, study)
         yield Asked(claim, condition, *about, at_least=bound, no_room=room)
+
+
+def _find_task(claim: dict, condition: dict, otherwise: str) -> str:
+    """Return the task that a condition asks of: its own, or that of its claim."""
+    return str(condition.get("task", claim.get("task", otherwise)))
+
+
+def _explain_room(claim: dict, corpus: str, cell: Mapping, study: Study) -> str:
+    """Return why a task has not the room that a claim needs; "" where it has, or the claim needs none."""
+    return (
+        study.explain_room(corpus, cell, claim.get("room", 1.0)) if claim["gate"] in ("room", "task") else ""
+    )
 
 
 def find_p(made: PairedDifference, bound: float) -> float:
@@ -309,6 +337,24 @@ def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> 
             bound = float(row["bound"])
         margin = claim["margin"] * study.find_worth(corpus) if math.isnan(bound) else bound
         yield Asked(claim, condition, corpus, *place, measure, made, margin)
+
+
+def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Read the rank correlation of quality and usefulness over writers at one masking of one task."""
+    if study.tasks.get(corpus) != condition["task"]:
+        return
+    cell, room = condition["cells"], _explain_room(claim, corpus, condition["cells"], study)
+    place = (corpus, QUALITY, *cell.values()), (corpus, "utility", *cell.values())
+    for scope, metric in _list_measures(claim, condition):
+        asked = {"scope": scope, "metric": metric, "statistic": condition["statistic"]}
+        rows = study.rows("writers", corpus, **cell, **asked)
+        made = PairedDifference(reason="not run: too few writers at one masking")
+        if len(rows):
+            row = rows.iloc[0]
+            made = replace(_read_interval(row, int(row["n_writers"])), runs=study.count_runs(corpus))
+        yield Asked(
+            claim, condition, corpus, *place, (scope, metric), made, float(claim["margin"]), no_room=room
+        )
 
 
 def _read_interval(row: pd.Series, n: int) -> PairedDifference:
@@ -432,6 +478,7 @@ KINDS: dict[str, Ask] = {
     "share_of_gain": ask_share_of_gain,
     "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
+    "writers": ask_writers,
     "cost": ask_cost,
     "ratings": ask_ratings,
     "learning": ask_learning,

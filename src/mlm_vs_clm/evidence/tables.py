@@ -69,6 +69,13 @@ COLUMNS = {
         "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
         "bound decision reason"
     ).split(),
+    "usefulness": (
+        "task corpus strategy ratio arm kind scope metric quality quality_low quality_high utility_metric value low high "
+        "share share_low share_high"
+    ).split(),
+    "writers": (
+        "task corpus strategy ratio scope metric utility_metric statistic value low high n_writers bound decision reason"
+    ).split(),
     "training": (
         "objective model initialisation corpora corpus budget step tokens_seen tokens_predicted passes train_loss dev_loss "
         "flops tokens_per_second artifact"
@@ -91,6 +98,8 @@ KEYS = {  # the columns that name a row
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
     "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
+    "usefulness": ["corpus", "strategy", "ratio", "arm", "scope", "metric"],
+    "writers": ["corpus", "strategy", "ratio", "scope", "metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "corpus", "budget"],
     "answers": (
         "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
@@ -107,7 +116,7 @@ NUMBERS = (
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "effect margin place p_holm first_ratio second_ratio times"
+    "effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers"
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false
@@ -117,6 +126,8 @@ RARE = (
     "comparisons",
     "sensitivity",
     "leads",
+    "usefulness",
+    "writers",
 )  # tables without a file where they have no rows
 UNEXPLAINED = "no reason was recorded"
 

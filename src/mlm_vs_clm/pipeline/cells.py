@@ -123,9 +123,10 @@ def describe_task(path: Path) -> dict:
         control = {"trained_on": settings["trained_on"], "strategy": "", "ratio": math.nan}
         return about | control | {"share": math.nan, "seed": 0, "model": "none"}
     cell = describe_cell(read) | {"model": name_model(read["generation"])}
+    policy = settings.get("label_policy")
     return (
         about
-        | {"trained_on": cell["arm"]}
+        | {"trained_on": " ".join([cell["arm"], *([f"label_policy={policy}"] if policy else [])])}
         | {key: cell[key] for key in ("strategy", "ratio", "share", "seed", "model")}
     )
 

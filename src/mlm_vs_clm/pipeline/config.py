@@ -14,6 +14,7 @@ from omegaconf import MISSING
 from blankfill.ranges import LARGEST_SEED, RANGE, Range, count, number
 from blankfill.slots.ranges import MOST_TOKENS, RANGES
 
+from ..arms.ngrams import ORDERS
 from ..arms.settings import AUTO, LATER_AXES
 from ..masking import name_masking
 
@@ -207,7 +208,8 @@ def axis(default: Any, name: str, **rest: Any) -> Any:
 class ArmConfig:
     """A way to fill blanks, along the axes of the study; `objective` is null for a baseline.
 
-    `weight` is the causal share of a product, 0 to 1, or auto: the best on dev documents.
+    `weight` is the causal share of a product, 0 to 1, or auto: the best on dev documents. `table_order` is the number of
+    words in a row of a word table, 0: the best on dev documents.
     """
 
     name: str = MISSING
@@ -236,6 +238,7 @@ class ArmConfig:
     source: str = "kept"
     training: str = "domain"
     budget: int = axis(0, "budget")
+    table_order: int = count(0, 0, max(ORDERS))
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
@@ -244,9 +247,9 @@ class ArmConfig:
 
 @dataclass
 class CellConfig(MaskingConfig):
-    """More arms at one masking, or without one at every masking of the grid.
+    """More arms at one masking, or without one at every masking of the grid, for every corpus or for those of `corpora`.
 
-    `corpora`: those of these cells, without any every corpus of the grid. `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their
+    `seeds`: those of these arms, without any every seed of the grid. `train`: whether task models are trained on their
     texts. `vary` has values of settings by Hydra key; every combination of them is an arm of its own (see variants.py).
     """
 
@@ -380,7 +383,11 @@ class ScoringConfig:
 
 @dataclass
 class Config:
-    """All settings of one job; `second_objective` trains the causal model of an arm that fills with two."""
+    """All settings of one job; `second_objective` trains the causal model of an arm that fills with two.
+
+    `label_policy` is that of the labels of entities in generated text: projected, or dropped where all words of an entity were
+    hidden.
+    """
 
     scale: ScaleConfig = field(default_factory=ScaleConfig)
     track: TrackConfig = field(default_factory=TrackConfig)
@@ -392,6 +399,7 @@ class Config:
     arm: ArmConfig = field(default_factory=ArmConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     trained_on: str = "generated"
+    label_policy: str = "projected"
     likelihood: bool = False
     check: bool = False
     seed: int = count(0, 0, LARGEST_SEED)

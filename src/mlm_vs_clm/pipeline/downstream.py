@@ -18,7 +18,7 @@ from ..stats import bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
 from ..tasks.outcome import UNTRAINED
 from ..tasks.pan_files import write_answers
-from ..tasks.projection import audit_copying, project
+from ..tasks.projection import DROPPED, PROJECTED, audit_copying, project
 from .cells import load_blanked_texts, load_documents, load_filled
 
 
@@ -34,7 +34,9 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         for split in ("pretrain", "generate", "dev", "test")
     }
     train, copied, lost = (
-        _generated(inputs) if settings["trained_on"] == "generated" else (splits["generate"], [], Counter())
+        _generated(inputs, settings.get("label_policy", PROJECTED))
+        if settings["trained_on"] == "generated"
+        else (splits["generate"], [], Counter())
     )
     outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     if outcomes[0].no_room:
@@ -75,11 +77,14 @@ def _evaluate(
     return outcomes
 
 
-def _generated(inputs: dict[str, Path]) -> tuple[list[Document], list[dict], Counter]:
+def _generated(inputs: dict[str, Path], policy: str) -> tuple[list[Document], list[dict], Counter]:
     """Return the generated documents under the originals' labels, the audit of what was copied, and what was lost."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    made = [project(d, f, b.words) for d, f, b in zip(documents, filled, blanked, strict=True)]
+    made = [
+        project(d, f, b.words, b.blanks if policy == DROPPED else ())
+        for d, f, b in zip(documents, filled, blanked, strict=True)
+    ]
     audits = [audit_copying(d.text, f.text) for d, f in zip(documents, filled, strict=True)]
     lost = sum((counts for _, counts in made), Counter())
     return (

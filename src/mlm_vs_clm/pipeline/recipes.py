@@ -21,6 +21,7 @@ from ..masking import check_kinds, check_masking, reads_entities
 from ..metrics import METRICS, note_unknown
 from ..metrics.proxies import PERPLEXITY
 from ..tasks import TASKS
+from ..tasks.projection import ENTITIES, POLICIES, PROJECTED
 from ..training.budgets import list_budgets
 from ..training.objectives import OBJECTIVES, check_objective
 from .artifacts import Recipe
@@ -386,11 +387,24 @@ def downstream(config: Config) -> Recipe:
         "trained_on": config.trained_on,
         "seeds": _task_seeds(config),
         "resamples": config.scale.resamples,
-    }
+    } | _describe_labels(config)
     inputs = {"corpus": corpus(config)}
     if config.trained_on == "generated":
         inputs |= {"corruption": corrupt(config), "generation": generate(config)}
     return _recipe("downstream", settings, inputs)
+
+
+def _describe_labels(config: Config) -> dict:
+    """Return the label policy where it is not the default: results made before there was one keep their ids."""
+    policy, task = config.label_policy, config.corpus.task
+    if policy not in POLICIES:
+        raise StudyError(f"label_policy={policy} is unknown: choose one of {', '.join(POLICIES)}")
+    if policy == PROJECTED:
+        return {}
+    if task != ENTITIES or config.trained_on != "generated":
+        what = f"corpus.task={task}" if task != ENTITIES else f"trained_on={config.trained_on}"
+        raise StudyError(f"label_policy={policy} changes nothing for {what}: leave it at {PROJECTED}")
+    return {"label_policy": policy}
 
 
 def _task_seeds(config: Config) -> int:

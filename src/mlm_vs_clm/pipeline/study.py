@@ -17,6 +17,7 @@ from blankfill.ranges import check_number, range_of
 from ..arms.baselines import BOUNDS, COUNTING
 from ..console import describe_error, print_traceback
 from ..errors import StudyError
+from ..tasks.projection import PROJECTED
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig
@@ -38,7 +39,7 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
     first, second, rest = {}, {}, {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
-        refuse_unused(grid, corpus, choose, lambda full: recipes.generate(full).id)
+        refuse_unused(grid, corpus, choose, _identify)
         first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         cells = list(_cells_of(grid, corpus))
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
@@ -60,13 +61,21 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
                     name = f"{recipe.settings['objective']['name']}/{run}{full.model.name}/{recipe.id}"
                     second[f"pretrain/{corpus_name}/{name}"] = recipe
             made = second if arm_name in BOUNDS else rest
-            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+            if variants[arm_name].is_of_task:
+                continue
+            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             is_along = is_main and cell.seed in grid.seeds
             if is_along and (base in grid.curve or grid.curve and base in COUNTING):
                 rest |= _list_curve(full, cell_name)
     return first | second | rest
+
+
+def _identify(full: Config) -> str:
+    """Return the id of the text of a cell, and where its labels are not projected that of what learns from it."""
+    learned = recipes.downstream(full).id if full.label_policy != PROJECTED else ""
+    return f"{recipes.generate(full).id}{learned}"
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:

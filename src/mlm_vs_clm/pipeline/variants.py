@@ -9,6 +9,8 @@ from typing import Any
 from ..errors import StudyError
 from .config import CellConfig, Config, GridConfig, MaskingConfig
 
+OF_TASK = ("label_policy",)  # settings of the task model that learns from a text, and not of the text
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -19,9 +21,15 @@ class Variant:
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def is_of_task(self) -> bool:
+        """Return whether it has a setting of the task model, so that its text is that of another arm."""
+        return any(key in OF_TASK for key in self.settings)
+
+    @property
     def choices(self) -> dict[str, str]:
-        """Return the overrides that compose it, by key."""
-        named = {"arm.name": self.name} if self.name != self.base else {}
+        """Return the overrides that compose it, by key; variants that only teach a task otherwise share one text."""
+        name = _name(self.base, {key: value for key, value in self.settings.items() if key not in OF_TASK})
+        named = {"arm.name": name} if self.name != self.base else {}
         return {"arm": self.base} | {key: json.dumps(value) for key, value in (self.settings | named).items()}
 
 
@@ -71,7 +79,10 @@ def list_maskings(cell: CellConfig, grid: GridConfig) -> list[MaskingConfig]:
 
 
 def list_cells(grid: GridConfig, corpus: str) -> list[CellConfig]:
-    """Return the parts of `also` that a corpus has."""
+    """Return the parts of `also` that a corpus has; StudyError for a part that varies task models and trains none."""
+    for cell in grid.also:
+        if not cell.train and (key := next((key for key in OF_TASK if key in cell.vary), "")):
+            raise StudyError(f"scale.grid.also: vary.{key} needs task models: remove train=false")
     return [cell for cell in grid.also if corpus in (cell.corpora or grid.corpora)]
 
 
@@ -79,7 +90,7 @@ def fill_with(arm: Config, cell: Config) -> Config:
     """Return the settings of a cell with how an arm fills, its objectives, its model and how that is trained."""
     scale = replace(cell.scale, training=arm.scale.training)
     both = replace(cell, objective=arm.objective, second_objective=arm.second_objective)
-    return replace(both, arm=arm.arm, model=arm.model, scale=scale)
+    return replace(both, arm=arm.arm, model=arm.model, scale=scale, label_policy=arm.label_policy)
 
 
 def refuse_unused(

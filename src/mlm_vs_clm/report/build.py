@@ -28,6 +28,7 @@ from . import (
     sentences,
     story,
     training,
+    usefulness,
     utility,
     verdict_cards,
 )
@@ -73,6 +74,7 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
     "downstream": ("utility", ("downstream",), utility.downstream_tables),
     "cost": ("cost", ("ledger",), cost.cost_table),
     "equal_compute": ("cost", ("equal_compute",), differences.equal_table),
+    "writers": ("correlation", ("writers",), usefulness.writer_tables),
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
 }

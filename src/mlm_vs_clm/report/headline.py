@@ -60,12 +60,10 @@ def ask(about: Mapping[str, Any]) -> str:
 
 
 def answer_question(tables: Tables) -> str:
-    """Return the answer to the question of a study: its own claims, or its track's own sentence, else how far masked models are ahead, step by step."""
-    own = list_own_verdicts(tables)
-    if own:
-        return describe_verdicts(own)
-    answer = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"]))
-    return (answer and answer(tables)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+    """Return the answer to the question of a study: its track's own sentence and its own claims, else how far masked models are ahead, step by step."""
+    answer, own = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"])), list_own_verdicts(tables)
+    told = [answer(tables) if answer else "", describe_verdicts(own) if own else ""]
+    return " ".join(filter(None, told)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
 
 
 def describe_verdicts(cards: list[VerdictCard]) -> str:

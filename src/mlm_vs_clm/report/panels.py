@@ -17,6 +17,7 @@ from .cost import GIGA
 from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, order_lines
+from .usefulness import draw_dots, draw_scatter, tell_groups, tell_writers
 from .wording import UNSURE
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ LOWER = (
     "0.5 is best",
 )  # in the names of values of which the lowest is told
 NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
+NAMES |= {"share": "share of headroom"}
 NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
@@ -64,10 +66,18 @@ def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study
         check_panel(spec)
         cells = select_cells(spec, tables)
         if len(cells):
-            describe = count_ahead if is_signed(spec) else find_highest
-            drawings.append(replace(KINDS[spec["kind"]](spec, cells), finding=describe(spec, cells)))
+            finding = tell_finding(spec, cells, tables)
+            drawings.append(replace(KINDS[spec["kind"]](spec, cells), finding=finding))
             made.append(panel_table(spec, cells, study))
     return drawings, made
+
+
+def tell_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return the sentence of a panel: of a scatter the correlation that `writers` has, else what its values show."""
+    if spec["kind"] == "scatter":
+        return tell_writers(spec, tables["writers"])
+    describe = count_ahead if is_signed(spec) else tell_groups if spec["kind"] == "dots" else find_highest
+    return describe(spec, cells)
 
 
 def check_panel(spec: Spec) -> None:
@@ -86,7 +96,9 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     """
     if tables[spec["table"]].empty:
         return tables[spec["table"]]
-    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
+    rows = join_settings(spec["table"], tables)
+    if spec["table"] != "usefulness":  # of texts, whoever wrote them
+        rows = mark_incompetent(rows, tables["competence"])
     for column, wanted in spec["where"].items():
         known = _column(rows, spec, column)
         chosen = wanted if isinstance(wanted, list) else [wanted]
@@ -195,6 +207,8 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
     """Return the words for the values of a panel."""
     if spec["kind"] != "heat" and spec["y"] != "value":
         return name_axis(spec["y"])
+    if spec["table"] == "usefulness":
+        return "usefulness"
     metric = style.name_metric(cells["metric"].iloc[0])
     return f"difference in {metric}" if spec["table"] in SIGNED else metric
 
@@ -470,4 +484,6 @@ KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {
     "lines": draw_lines,
     "heat": draw_heat,
     "frontier": draw_frontier,
+    "scatter": draw_scatter,
+    "dots": draw_dots,
 }

@@ -11,6 +11,7 @@ from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
 from .sentences import Tables
 from .short_answer import span
+from .usefulness import answer_usefulness
 from .wording import join_names
 
 EXACT, BLEU = ("fills", "exact_match"), ("document", "bleu")
@@ -192,4 +193,5 @@ ANSWERS: dict[str, Callable[[Tables], str]] = {
     "repetition_claim": answer_repetition_claim,
     "temperature": answer_temperature,
     "domains": answer_domains,
+    "usefulness": answer_usefulness,
 }

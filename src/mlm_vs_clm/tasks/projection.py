@@ -1,6 +1,7 @@
 """Labels projected from a document to its generated version, and how much of the original that version copies."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 
@@ -8,19 +9,27 @@ from blankfill.text import CharSpan, FilledText, find_words, fold_case, split_wo
 
 from ..documents import Document, Entity
 
+ENTITIES = "ner"  # the task whose labels are spans of the text
+# Whether an entity keeps its label where none of its words was kept, since a fill need not name such an entity.
+POLICIES = PROJECTED, DROPPED = ("projected", "dropped")
 
-def project(document: Document, filled: FilledText, words: list[CharSpan]) -> tuple[Document, Counter]:
+
+def project(
+    document: Document, filled: FilledText, words: list[CharSpan], unlabelled: Collection[int] = ()
+) -> tuple[Document, Counter]:
     """Return the generated document under the original's labels, and counts of the entities lost, by reason.
 
-    In the new text an entity covers what its words became. It is lost if its words were all left out, or if other
-    words were inserted between them.
+    In the new text an entity covers what its words became. It is lost if its words were all left out, if other words were
+    inserted between them, or if all of them are among the words (numbers) that are to be `unlabelled`.
     """
     kept: list[Entity] = []
     lost: Counter[str] = Counter()
     for entity in document.entities:
         inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
         spans = [span for i in inside if (span := filled.spans[i])]
-        if not spans:
+        if inside and {*inside} <= {*unlabelled}:
+            lost["entity hidden"] += 1
+        elif not spans:
             lost["entity left out of the new text"] += 1
         elif is_torn(filled.text, spans):
             lost["entity torn apart by other words"] += 1

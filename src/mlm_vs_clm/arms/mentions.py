@@ -1,0 +1,84 @@
+"""Mention replacement: another mention of the same type in place of an entity, real text elsewhere."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from blankfill.draws import keyed_uniform
+from blankfill.text import BlankedText, FilledText, fold_case
+
+from ..documents import Document, Entity
+from ..errors import StudyError
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """The entities of each document to be written, by its id, and the mentions to draw from, by type."""
+
+    of_document: dict[str, tuple[Entity, ...]]
+    of_type: dict[str, list[str]]
+
+
+def gather_mentions(written: Iterable[Document], known: Iterable[Document]) -> Mentions:
+    """Return the entities of the documents `written`, and the mentions of those `known`, each as often as it occurs.
+
+    Raises StudyError where no document of either has a labelled entity.
+    """
+    of_type: dict[str, list[str]] = defaultdict(list)
+    for document in known:
+        for entity in document.entities:
+            of_type[entity.type].append(document.text[entity.start : entity.end])
+    of_document = {document.id: document.entities for document in written}
+    if not of_type or not any(of_document.values()):
+        raise StudyError("arm mention needs labelled entities, and this corpus has none: choose another arm")
+    return Mentions(of_document, dict(of_type))
+
+
+def replace_mentions(text: BlankedText, mentions: Mentions, seed: int) -> FilledText:
+    """Return the text with each entity that has a blank replaced by another mention of its type.
+
+    All words of such an entity are replaced, the longest of overlapping ones first; other blanks have their originals. An
+    entity of whose type there is no other mention stays as it is.
+    """
+    hidden, drawn = {*text.blanks}, _draw_mentions(text, mentions, seed)
+    replaced = {word: words for words in drawn for word in words}
+    pieces: list[str] = []
+    spans: list[tuple[int, int] | None] = []
+    place = cursor = 0
+    for number, (start, end) in enumerate(text.words):
+        words = replaced.get(number)
+        if words and number != words[0]:
+            spans.append(None)
+            continue
+        new = drawn[words] if words else text.text[start:end]
+        pieces += [text.text[cursor:start], new]
+        place += start - cursor
+        spans.append((place, place + len(new)))
+        place, cursor = place + len(new), text.words[words[-1]][1] if words else end
+    pieces.append(text.text[cursor:])
+    first_hidden = {words: next(word for word in words if word in hidden) for words in drawn}
+    fills = []
+    for blank in text.blanks:
+        words = replaced.get(blank)
+        original = text.text[slice(*text.words[blank])]
+        fills.append((drawn[words] if first_hidden[words] == blank else "") if words else original)
+    return FilledText(text.id, "".join(pieces), fills, spans)
+
+
+def _draw_mentions(text: BlankedText, mentions: Mentions, seed: int) -> dict[tuple[int, ...], str]:
+    """Return the mention for the words (numbers, in order) of each entity that has a blank; no word is of two."""
+    hidden, taken, drawn = {*text.blanks}, set[int](), {}
+    entities = mentions.of_document[text.id]
+    for number, entity in sorted(enumerate(entities), key=lambda pair: pair[1].start - pair[1].end):
+        words = tuple(
+            i for i, (start, end) in enumerate(text.words) if start < entity.end and entity.start < end
+        )
+        if not hidden & {*words} or taken & {*words}:
+            continue
+        own = fold_case(text.text[entity.start : entity.end])
+        others = [one for one in mentions.of_type.get(entity.type, ()) if fold_case(one) != own]
+        if others:
+            place = keyed_uniform(seed, "mention", text.id, number) * len(others)
+            drawn[words] = others[int(place)]
+            taken |= {*words}
+    return drawn

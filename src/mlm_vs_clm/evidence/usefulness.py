@@ -1,0 +1,264 @@
+"""Does better text make better training data? Quality against usefulness over many writers at one masking of one task.
+
+A writer is an arm or a variant of one: a network, a word table or a floor. Texts that read the originals of their own blanks
+are references and no writers.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blankfill.draws import keyed_rng
+
+from ..arms.baselines import BASELINES, BOUNDS, CONTEXT_FREE, LABELLED
+from ..stats import ALPHA, NORMAL, Estimate, draw_weights, spearman, undefined
+from ..tasks import TASKS
+from ..tasks.outcome import draw_cluster_weights
+from .cells import ScoredCell, TrainedCell, group_by
+from .correlation import BENT, DECISIONS, STRAIGHT, describe_curve
+from .gap import score_answers
+from .paired import find_aggregate
+from .scores import round_numbers
+from .tables import COLUMNS, over_seeds
+from .threshold import find_threshold
+from .verdicts import correct, find_size
+
+FEWEST_WRITERS = 20  # at one masking, below which no rank correlation has an interval worth reading
+NETWORK, TABLE, FLOOR, REFERENCE = "network", "word table", "floor", "reference"
+MEASURES = (
+    ("fills", "exact_match"),
+    ("fills", "exact_match_content"),
+    ("document", "bleu"),
+    ("document", "bertscore"),
+)
+BROKEN, UNBROKEN = "a threshold", "no threshold shown"
+LARGEST = 0.9999  # of a correlation, whose Fisher z is finite
+PLACE = ["corpus", "strategy", "ratio"]
+Masking = tuple[str, str, float]  # corpus, strategy, ratio
+Tables = Mapping[str, pd.DataFrame]
+
+
+def find_kind(arm: str) -> str:
+    """Return which kind of writer an arm is."""
+    base = arm.partition(" ")[0].removesuffix("_sampled")
+    if base in (*BOUNDS, *LABELLED):
+        return REFERENCE
+    return FLOOR if base in CONTEXT_FREE else TABLE if base in BASELINES else NETWORK
+
+
+def list_writers(tables: Tables) -> dict[Masking, list[str]]:
+    """Return the writers at each masking that has FEWEST_WRITERS or more: scored arms whose text task models learned from."""
+    scored = tables["scores"].get([*PLACE, "arm"], pd.DataFrame(columns=[*PLACE, "arm"]))
+    learned = tables["downstream"]
+    learned = learned[learned["strategy"].fillna("") != ""] if len(learned) else learned
+    if scored.empty or learned.empty:
+        return {}
+    both = scored.merge(learned, left_on=[*PLACE, "arm"], right_on=[*PLACE, "trained_on"])
+    arms = both[[*PLACE, "arm"]].drop_duplicates()
+    arms = arms[arms["arm"].map(find_kind) != REFERENCE]
+    return {
+        place: sorted(group["arm"])
+        for place, group in arms.groupby(PLACE, sort=True)
+        if len(group) >= FEWEST_WRITERS
+    }
+
+
+def list_usefulness(tables: Tables) -> pd.DataFrame:
+    """Return the table `usefulness`: of each text, at every masking of a corpus with many writers, quality by each measure and usefulness.
+
+    `value` is the main measure of the task, `share` its share of headroom; variants that only teach the task otherwise have
+    the quality of the text that they share.
+    """
+    corpora = {corpus for corpus, *_ in list_writers(tables)}
+    if not corpora:
+        return pd.DataFrame(columns=COLUMNS["usefulness"])
+    learned = tables["downstream"]
+    main = learned[learned["metric"] == learned["task"].map(lambda task: TASKS[task].main_metric)]
+    main = main[main["corpus"].isin(corpora) & (main["strategy"].fillna("") != "")]
+    cells = over_seeds(main, ["task", *PLACE, "trained_on", "metric"])
+    cells = cells.rename(columns={"trained_on": "arm", "metric": "utility_metric"})
+    of_task = {one["arm"]: one for one in _list_of_task(tables)}
+    cells["text"] = cells["arm"].map(lambda arm: of_task[arm]["text"] if arm in of_task else arm)
+    quality = _list_quality(tables["scores"])
+    rows = cells.drop(columns=["reason", "n", "seeds"]).merge(quality, on=[*PLACE, "text"])
+    shares = tables["headroom"].rename(columns={"trained_on": "arm", "value": "share"})
+    shares = shares.rename(columns={"low": "share_low", "high": "share_high"})
+    shares = shares[[*PLACE, "arm", "share", "share_low", "share_high"]]
+    rows = rows.drop(columns="share").merge(shares, on=[*PLACE, "arm"], how="left")
+    return rows.assign(kind=rows["arm"].map(find_kind))[COLUMNS["usefulness"]]
+
+
+def _list_quality(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the quality of each text by MEASURES, with its interval, seeds averaged."""
+    measured = pd.MultiIndex.from_arrays([scores["scope"], scores["metric"]]).isin(MEASURES)
+    cells = over_seeds(scores[measured], [*PLACE, "arm", "scope", "metric"])
+    names = {"arm": "text", "value": "quality", "low": "quality_low", "high": "quality_high"}
+    return cells.rename(columns=names)[
+        [*PLACE, "text", "scope", "metric", "quality", "quality_low", "quality_high"]
+    ]
+
+
+def _list_of_task(tables: Tables) -> list[dict]:
+    """Return the variants that only teach a task otherwise, each with the arm whose text it shares: the longest name it extends."""
+    scored = {*tables["scores"].get("arm", ())}
+    learned = {*tables["downstream"].get("trained_on", ())} - scored
+    shared = ((arm, [text for text in scored if arm.startswith(f"{text} ")]) for arm in learned)
+    return [{"arm": arm, "text": max(texts, key=len)} for arm, texts in shared if texts]
+
+
+def correlate_writers(
+    scored: Iterable[ScoredCell],
+    trained: Iterable[TrainedCell],
+    tables: Tables,
+    resamples: int,
+    bound: float,
+) -> pd.DataFrame:
+    """Return the table `writers`: for each masking with many writers and each measure of quality, what relates it to usefulness.
+
+    Statistics: `spearman` with its interval and decision; `reliability`, the share of the variance of usefulness between
+    writers that is no noise; `room`, headroom over its detectable difference; the spline against the line; and the
+    `threshold`, its slopes and its p. p is Holm's over the rows of its statistic.
+    """
+    known, learned = list(scored), list(trained)
+    rows: list[dict] = []
+    for place, arms in list_writers(tables).items():
+        texts = {one.cell.arm: one for one in known if _is_at(one, place, arms)}
+        models = group_by(
+            (one for one in learned if _is_at(one, place, arms) and not one.reason), lambda one: one.cell.arm
+        )
+        usefulness = _Usefulness(models, resamples)
+        for measure in MEASURES:
+            named = [arm for arm in usefulness.arms if measure in texts[arm].statistics]
+            if len(named) < FEWEST_WRITERS:
+                continue
+            quality = _draw_quality([texts[arm] for arm in named], measure, resamples)
+            found = _describe(quality, usefulness.of(named), bound, resamples)
+            found += [
+                _row("reliability", Estimate(usefulness.reliability, n=len(named))),
+                _find_room(tables["headroom"], place, len(named)),
+            ]
+            task = learned_task(models)
+            about = dict(zip(PLACE, place, strict=True)) | {"task": task, "scope": measure[0]}
+            about |= {"metric": measure[1], "utility_metric": TASKS[task].main_metric}
+            rows += [about | round_numbers(row) for row in found]
+    for statistic, decisions in (("spline_p", (BENT, STRAIGHT)), ("threshold_p", (BROKEN, UNBROKEN))):
+        _correct(rows, statistic, decisions)
+    return pd.DataFrame(rows, columns=COLUMNS["writers"])
+
+
+def learned_task(models: Mapping[str, Sequence[TrainedCell]]) -> str:
+    """Return the task of cells that share one."""
+    return next(iter(models.values()))[0].task
+
+
+def _is_at(one: ScoredCell | TrainedCell, place: Masking, arms: Collection[str]) -> bool:
+    cell = one.cell
+    return (cell.corpus, cell.strategy, cell.ratio) == place and cell.arm in arms and not cell.budget
+
+
+class _Usefulness:
+    """The usefulness of texts on the same draws of test units: `arms`, and draws (arms, 1 + resamples), the first as it is."""
+
+    def __init__(self, models: Mapping[str, Sequence[TrainedCell]], resamples: int):
+        self.arms = sorted(models)
+        cells = [one for arm in self.arms for one in models[arm]]
+        scores = score_answers(cells, resamples)[0]
+        owners = np.array([one.cell.arm for one in cells])
+        by_arm = [[s for s, owner in zip(scores, owners, strict=True) if owner == arm] for arm in self.arms]
+        runs = [np.concatenate(each) for each in by_arm]  # (texts x task seeds, 1 + resamples) of an arm
+        self.draws = np.array([each.mean(axis=0) for each in runs])
+        self.reliability = self._measure_reliability(runs)
+
+    def of(self, arms: Sequence[str]) -> np.ndarray:
+        """Return the draws of some arms."""
+        return self.draws[[self.arms.index(arm) for arm in arms]]
+
+    def _measure_reliability(self, runs: Sequence[np.ndarray]) -> float:
+        """Return the share of the variance between arms that neither test units nor task seeds explain, 0 at least."""
+        units = (self.draws - self.draws.mean(axis=0))[:, 1:].var(axis=1, ddof=1).mean()
+        between_seeds = [each[:, 0].var(ddof=1) / len(each) for each in runs if len(each) > 1]
+        noise = units + (float(np.mean(between_seeds)) if between_seeds else 0.0)
+        total = self.draws[:, 0].var(ddof=1)
+        return float(max(0.0, 1 - noise / total)) if total > 0 else 0.0
+
+
+def _draw_quality(cells: Sequence[ScoredCell], measure: tuple[str, str], resamples: int) -> np.ndarray:
+    """Return a measure of each text on the same draws of documents, (texts, 1 + resamples), the first as it is."""
+    units = list(cells[0].units)
+    weights = draw_cluster_weights(units, resamples, keyed_rng("documents of writers"))
+    weights = np.vstack([np.ones((1, len(units))), weights])
+    aggregate = find_aggregate(measure[1])
+    return np.array([aggregate(weights @ np.nan_to_num(one.statistics[measure])) for one in cells])
+
+
+def _describe(quality: np.ndarray, utility: np.ndarray, bound: float, resamples: int) -> list[dict]:
+    """Return the rows of the correlation, of the spline and of the threshold from draws (writers, 1 + resamples)."""
+    made = estimate_correlation(quality, utility, resamples)
+    decision = DECISIONS[find_size(made.low, made.high, (-bound, bound))] if not np.isnan(made.low) else ""
+    points = pd.DataFrame({"quality": quality[:, 0], "utility": utility[:, 0]})
+    curve = [{key: row[key] for key in ("statistic", "value", "reason")} for row in describe_curve(points)]
+    found = find_threshold(quality[:, 0], utility[:, 0])
+    broken = {"threshold": found.place, "threshold_p": found.p}
+    broken |= {"slope_below": found.slope_below, "slope_above": found.slope_above}
+    n = len(points)
+    return [
+        _row("spearman", made, bound, decision),
+        *(row | {"n_writers": n} for row in curve),
+        *(_row(name, Estimate(value, n=n, reason=found.reason)) for name, value in broken.items()),
+    ]
+
+
+def estimate_correlation(quality: np.ndarray, utility: np.ndarray, resamples: int) -> Estimate:
+    """Return the rank correlation of quality and usefulness, both (writers, 1 + draws), with its interval.
+
+    The variance of Fisher's z is that over draws of writers plus that over draws of the documents and test units which they
+    share. (Ranks of one joint draw would have the noise of the units twice and lie nearer to 0.)
+    """
+    n = len(quality)
+    value = float(spearman(np.ones((1, n)), quality[:, 0], utility[:, 0])[0])
+    if np.isnan(value):
+        return undefined(n, "a variable does not vary")
+    over_writers = spearman(draw_weights(n, resamples), quality[:, 0], utility[:, 0])
+    error = np.sqrt(
+        sum(np.nanvar(_to_z(each), ddof=1) for each in (over_writers, _rank_draws(quality, utility)))
+    )
+    z = _to_z(value)
+    return Estimate(value, float(np.tanh(z - NORMAL * error)), float(np.tanh(z + NORMAL * error)), n)
+
+
+def _to_z(correlation: Any) -> Any:
+    return np.arctanh(np.clip(correlation, -LARGEST, LARGEST))
+
+
+def _rank_draws(quality: np.ndarray, utility: np.ndarray) -> np.ndarray:
+    """Return the rank correlation (draws,) of each draw of documents and test units."""
+    from scipy.stats import rankdata
+
+    x, y = (rankdata(side[:, 1:], axis=0) - (len(side) + 1) / 2 for side in (quality, utility))
+    spread = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
+    return (x * y).sum(axis=0) / np.where(spread > 0, spread, np.nan)
+
+
+def _find_room(headroom: pd.DataFrame, place: Masking, n: int) -> dict:
+    rows = headroom[
+        np.logical_and.reduce([headroom[key] == value for key, value in zip(PLACE, place, strict=True)])
+    ]
+    known = (rows["headroom"] / rows["detectable"]).dropna()
+    return _row(
+        "room",
+        Estimate(float(known.iloc[0]), n=n) if len(known) else undefined(n, "no headroom was measured"),
+    )
+
+
+def _row(statistic: str, one: Estimate, bound: float = np.nan, decision: str = "") -> dict:
+    values = {"value": one.value, "low": one.low, "high": one.high, "n_writers": one.n}
+    return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": one.reason}
+
+
+def _correct(rows: Sequence[dict], statistic: str, decisions: tuple[str, str]) -> None:
+    """Correct the p of every row of a statistic by Holm, in place, and say what it decides: shown, not shown."""
+    tested = [row for row in rows if row["statistic"] == statistic and not np.isnan(row["value"])]
+    for row, p in zip(tested, correct([row["value"] for row in tested]), strict=True):
+        row |= {"value": p, "decision": decisions[0] if p < ALPHA else decisions[1]}

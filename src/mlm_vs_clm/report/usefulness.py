@@ -1,0 +1,327 @@
+"""Quality against usefulness, a point per writer, and what texts are worth as training data: panels, table and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..arms.baselines import CONTEXT_FREE
+from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE
+from ..evidence.usefulness import TABLE as WORD_TABLE
+from . import style
+from .drawing import (
+    Drawing,
+    add_legend,
+    describe_values,
+    draw_intervals,
+    interval_arms,
+    open_up,
+    panels,
+    style_context,
+)
+from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role
+from .roles import TABLE as OF_TABLE
+from .style import Study, ordered
+from .tables import Entry, Table, command_for_report, enter_number
+from .wording import join_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Spec = Mapping[str, Any]
+SHORT = {"temperature": "T", "per_pass": "pace", "table_order": "n", "unique_tokens": "tokens", "order": ""}
+FLOOR_LOOK = {"color": style.COLOURS[CONTROL], "marker": "x", "linestyle": "none"}
+LOOKS = {
+    "masked model": {"color": style.COLOURS[MASKED], "marker": "o", "linestyle": "none"},
+    "causal model": {"color": style.COLOURS[CAUSAL], "marker": "^", "linestyle": "none"},
+    "word table": {"color": style.COLOURS[OF_TABLE], "marker": "s", "linestyle": "none"},
+    "reads no context": FLOOR_LOOK,
+}
+SAYS_NOTHING = ("neutral", "frequent", "constant")
+GROUPS = {
+    "words that say nothing": SAYS_NOTHING,
+    "drawn words": tuple(arm for arm in CONTEXT_FREE if arm not in SAYS_NOTHING),
+}
+DEFAULT_POLICY = "projected"
+CHARACTER, LINE = 0.047, 0.11  # inches of a label's letter and of its height
+RINGS = (0.05, 0.14, 0.24, 0.36, 0.5, 0.66)  # inches between a point and its label, the nearest first
+Box = tuple[float, float, float, float]  # left, bottom, right, top
+
+
+def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: a panel per facet, usefulness over quality with 95 % intervals, the name of each writer at its point."""
+    cells = cells[cells["line"] != REFERENCE].assign(
+        look=[_find_look(cell) for cell in cells[cells["line"] != REFERENCE].itertuples()]
+    )
+    facets, metric = [*dict.fromkeys(cells["facet"])], str(cells["metric"].iloc[0])
+    height, width = 4.9, 8.2
+    figure, axes = panels(len(facets), 1, height, width)
+    for axis, facet in zip(axes[:, 0], facets, strict=True):
+        shown = cells[cells["facet"] == facet].reset_index(drop=True)
+        for name, look in LOOKS.items():
+            some = shown[shown["look"] == name]
+            dots = {key: look[key] for key in ("color", "marker", "linestyle")}
+            axis.plot(some["x"], some["value"], markersize=4.5, **dots)
+            thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.6, "alpha": 0.3}
+            axis.errorbar(
+                some["x"],
+                some["value"],
+                yerr=interval_arms(some, "value"),
+                xerr=interval_arms(some, "x"),
+                **thin,
+            )
+        axis.margins(x=0.09, y=0.06)
+        open_up(axis, 0.05)
+        _label(axis, shown, (width - 0.9, height - 0.6))
+        axis.set_title(facet)
+        axis.set_xlabel(style.label_axis(metric))
+        axis.set_ylabel("usefulness: score of the task model")
+    add_legend(figure, {name: look for name, look in LOOKS.items() if name in {*cells["look"]}})
+    told = describe_values(cells.assign(metric=""), ["facet", "full_name"])
+    return Drawing(spec["name"], spec["title"], spec["caption"], f"Usefulness by writer. {told}.", figure)
+
+
+def draw_writers(usefulness: pd.DataFrame) -> list[Drawing]:
+    """Return the figure of exact match against usefulness, a panel per masking with many writers; none without rows."""
+    rows = usefulness[usefulness["metric"] == "exact_match"]
+    rows = rows[(rows["kind"] != REFERENCE) & ~rows["arm"].str.contains("label_policy=")]
+    places = rows.groupby(["corpus", "strategy", "ratio"])["arm"].transform("size")
+    rows = rows[places >= FEWEST_WRITERS]
+    if rows.empty:
+        return []
+    names = {
+        "quality": "x",
+        "quality_low": "x_low",
+        "quality_high": "x_high",
+        "kind": "line",
+        "arm": "full_name",
+    }
+    cells = rows.rename(columns=names)
+    cells = cells.assign(arm=rows["arm"].map(base_of), facet=rows["corpus"] + " " + rows["strategy"])
+    about = {
+        "name": "writers",
+        "title": "Exact match of the fills against usefulness as training data",
+        "caption": "A point per writer. Bars are 95 % intervals over documents and over test units.",
+    }
+    with style_context():
+        return [draw_scatter(about, cells)]
+
+
+def _find_look(cell: Any) -> str:
+    """Return the key in LOOKS of a writer."""
+    if cell.line == NETWORK:
+        return f"{find_role(cell.arm).family} model"
+    return "reads no context" if cell.line == FLOOR else WORD_TABLE
+
+
+def shorten(name: str) -> str:
+    """Return the name of a variant as short as a label: "mlm T=0.7 pace=64"."""
+    words = [word.partition("=") for word in name.split()]
+    return " ".join(
+        f"{SHORT.get(key, key)}{'=' * bool(SHORT.get(key, key))}{value}" if equals else key
+        for key, equals, value in words
+    )
+
+
+def _label(axis: Axes, cells: pd.DataFrame, size: tuple[float, float]) -> None:
+    """Write the name of each writer beside its point, with a line to it where there is no place near; `size` in inches."""
+    (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
+    x = (cells["x"] - left) / (right - left) * size[0]
+    y = (cells["value"] - bottom) / (top - bottom) * size[1]
+    taken: list[Box] = [(a - 0.04, b - 0.04, a + 0.04, b + 0.04) for a, b in zip(x, y, strict=True)]
+    for number in y.sort_values(ascending=False).index:
+        name = shorten(cells["full_name"][number])
+        place, ring = _find_place(x[number], y[number], CHARACTER * len(name), taken, size)
+        taken.append(place)
+        axis.annotate(
+            name,
+            (cells["x"][number], cells["value"][number]),
+            ((place[0] - x[number]) * 72, (place[1] - y[number]) * 72),
+            textcoords="offset points",
+            fontsize=6.5,
+            va="bottom",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "#777777", "shrinkA": 0, "shrinkB": 2}
+            if ring > RINGS[1]
+            else None,
+        )
+
+
+def _find_place(
+    x: float, y: float, width: float, taken: Sequence[Box], size: tuple[float, float]
+) -> tuple[Box, float]:
+    """Return the nearest box for a label that meets no other and lies inside the axes, and how far off it is."""
+    box, ring = (x, y, x + width, y + LINE), RINGS[-1]
+    for ring in RINGS:
+        diagonal = 0.7 * ring
+        for a, b in (
+            (ring, -LINE / 2),
+            (-ring - width, -LINE / 2),
+            (diagonal, diagonal),
+            (-diagonal - width, diagonal),
+            (diagonal, -diagonal - LINE),
+            (-diagonal - width, -diagonal - LINE),
+            (-width / 2, ring),
+            (-width / 2, -ring - LINE),
+        ):
+            box = (x + a, y + b, x + a + width, y + b + LINE)
+            is_inside = box[0] > 0 and box[1] > 0 and box[2] < size[0] and box[3] < size[1]
+            if is_inside and not any(_meet(box, other) for other in taken):
+                return box, ring
+    return box, ring
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: a panel per facet, a row per arm from the highest, the lines (label policies) below one another."""
+    cells = cells.assign(line=cells["line"].replace({"defaults": DEFAULT_POLICY, "": DEFAULT_POLICY}))
+    facets, lines = [*dict.fromkeys(cells["facet"])], ordered(cells["line"], [DEFAULT_POLICY])
+    looks = style.series_looks(lines)
+    arms_of = {facet: _rank(cells[cells["facet"] == facet]) for facet in facets}
+    heights = [0.27 * len(arms) + 0.7 for arms in arms_of.values()]
+    figure, axes = panels(len(facets), 1, sum(heights) / len(facets), 7.2, height_ratios=heights)
+    for axis, (facet, arms) in zip(axes[:, 0], arms_of.items(), strict=True):
+        found = {
+            (cell.arm, cell.line): cell
+            for cell in cells[cells["facet"] == facet].assign(is_filled=True, pale="").itertuples()
+        }
+        draw_intervals(
+            axis, arms, [(looks[line], [found.get((arm, line)) for arm in arms]) for line in lines]
+        )
+        axis.set_title(facet)
+    axes[-1, 0].set_xlabel("share of headroom (0: text without its blanks, 1: real text)")
+    if len(lines) > 1:
+        add_legend(figure, {f"labels {line}": looks[line] for line in lines})
+    told = describe_values(cells.assign(metric=""), ["facet", "arm", "line"])
+    return Drawing(spec["name"], spec["title"], spec["caption"], f"Share of headroom. {told}.", figure)
+
+
+def _rank(cells: pd.DataFrame) -> list[str]:
+    """Return the arms of a panel from the highest, by labels as projected."""
+    first = cells.sort_values("line", key=lambda line: line != DEFAULT_POLICY, kind="stable").drop_duplicates(
+        "arm"
+    )
+    return list(first.sort_values("value", ascending=False, kind="stable")["arm"])
+
+
+def tell_groups(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return how much of the headroom words that say nothing, drawn words and networks reach, facet by facet and line by line."""
+    told = []
+    for (facet, line), part in cells.groupby(["facet", "line"], sort=False):
+        groups = [(name, part[part["arm"].isin(arms)]) for name, arms in GROUPS.items()]
+        groups.append(
+            (
+                "language models",
+                part[part["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
+            )
+        )
+        clauses = [f"{name} {_span(some['value'])}" for name, some in groups if len(some)]
+        where = " ".join(filter(None, [facet, "" if line in ("", "defaults") else f"with labels {line}"]))
+        told.append(f"{where}: {', '.join(clauses)}")
+    return f"Share of headroom: {'; '.join(told)}."
+
+
+def _span(values: pd.Series) -> str:
+    return " to ".join(dict.fromkeys(f"{end:.2f}" for end in (values.min(), values.max())))
+
+
+def tell_writers(spec: Spec, writers: pd.DataFrame) -> str:
+    """Return the rank correlation by the measure of a panel at each masking, with its interval and what it decides, and the threshold."""
+    wanted = {key: spec["where"][key] for key in ("scope", "metric") if key in spec["where"]}
+    rows = writers
+    for key, value in wanted.items():
+        rows = rows[rows[key] == value]
+    told = []
+    for (corpus, strategy, ratio), part in rows.groupby(["corpus", "strategy", "ratio"], sort=True):
+        by = part.set_index("statistic")
+        told.append(
+            f"{corpus}, {strategy.replace('_', ' ')} {ratio:g}: {describe_correlation(by)}; {describe_threshold(by)}"
+        )
+    return (
+        f"Rank correlation of usefulness with {style.name_metric(wanted.get('metric', ''))}: {'. '.join(told)}."
+        if told
+        else ""
+    )
+
+
+def describe_correlation(by: pd.DataFrame) -> str:
+    """Return "0.31 [-0.05, 0.60] over 33 writers (inconclusive)" from rows of `writers` by statistic."""
+    row = by.loc["spearman"]
+    if pd.isna(row["value"]):
+        return f"not defined ({row['reason']})"
+    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}] over {row['n_writers']:.0f} writers ({row['decision']})"
+
+
+def describe_threshold(by: pd.DataFrame) -> str:
+    """Return where a line with one break bends, or that none is shown, with the p of the test."""
+    p = by.loc["threshold_p"]
+    if pd.isna(p["value"]):
+        return "no threshold could be looked for"
+    end = f"p {p['value']:.2g}"
+    if p["decision"] != BROKEN:
+        return f"no threshold shown ({end})"
+    below, above = (by.loc[name, "value"] for name in ("slope_below", "slope_above"))
+    return f"a threshold at {by.loc['threshold', 'value']:.3g} ({end}; slope {below:.2g} below, {above:.2g} above)"
+
+
+def writer_tables(writers: pd.DataFrame, study: Study) -> list[Table]:
+    """Return the rank correlations over writers, one row per masking and measure; none without rows."""
+    if writers.empty:
+        return []
+    rows = []
+    keys = ["corpus", "strategy", "ratio", "scope", "metric"]
+    for (corpus, strategy, ratio, scope, metric), part in writers.groupby(keys, sort=True):
+        by = part.set_index("statistic")
+        row, spline = by.loc["spearman"], by.loc["spline_p"]
+        rows.append(
+            (
+                Entry(f"{corpus}, {strategy} {ratio:g}"),
+                Entry(style.name_measure(scope, metric)),
+                Entry(describe_correlation(by), row["value"] if pd.notna(row["value"]) else None),
+                enter_number(by.loc["reliability", "value"], "{:.2f}"),
+                enter_number(by.loc["room", "value"], "{:.1f}"),
+                enter_number(spline["value"], "{:.3f}"),
+                Entry(describe_threshold(by)),
+            )
+        )
+    return [
+        Table(
+            name="writers",
+            title="Does better text make better training data? Over writers at one masking",
+            caption=(
+                "Spearman with its 95 % interval, over writers and over the documents and test units that they share. Reliability: the share of the "
+                "variance of usefulness between writers that is no noise of test units and task seeds. Room: headroom in detectable differences. "
+                "Spline: p of a curve against the line. Threshold: sup-F of one break, p by permutation. p is Holm-corrected over the rows."
+            ),
+            header=(
+                "masking",
+                "quality",
+                "Spearman with usefulness",
+                "reliability",
+                "room",
+                "spline, p",
+                "threshold",
+            ),
+            rows=rows,
+            command=command_for_report(study.scale),
+        )
+    ]
+
+
+def answer_usefulness(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return how quality and usefulness are related per task by the first measure, and what else trains as well; "" without writers."""
+    writers = tables["writers"]
+    if writers.empty:
+        return ""
+    told = []
+    for (task, corpus), part in writers.groupby(["task", "corpus"], sort=True):
+        by = part[part["metric"] == "exact_match"].set_index("statistic")
+        if len(by):
+            told.append(
+                f"on {corpus} ({task}) the rank correlation with exact match is {describe_correlation(by)}"
+            )
+    return f"Over writers at one masking, {join_names(told)}."

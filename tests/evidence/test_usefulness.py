@@ -1,0 +1,159 @@
+"""Quality against usefulness over writers: who is one, the correlation with its interval, and the tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence import usefulness
+from mlm_vs_clm.evidence.answers import answer
+from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
+from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.usefulness import correlate_writers, estimate_correlation, find_kind, list_usefulness
+
+N, DOCUMENTS, UNITS = 24, 40, 60
+PLACE = {"corpus": "abstracts", "strategy": "random", "ratio": 0.7}
+ARMS = [f"mlm temperature={n}" for n in range(N)]
+
+
+def test_kinds_of_writers():
+    arms = (
+        "mlm temperature=1",
+        "bigram_both_sampled",
+        "ngram_left table_order=3",
+        "neutral",
+        "mention",
+        "oracle",
+    )
+    kinds = ("network", "word table", "word table", "floor", "reference", "reference")
+    assert tuple(map(find_kind, arms)) == kinds
+
+
+@pytest.mark.parametrize(("sign", "expected"), [(1, 1.0), (-1, -1.0), (0, 0.0)])
+def test_the_interval_holds_the_correlation(sign, expected):
+    rng = np.random.default_rng(0)
+    quality = np.repeat(np.arange(200.0)[:, None], 301, axis=1)
+    utility = (sign * quality if sign else rng.permuted(quality, axis=0)[:, :1] + 0 * quality) + rng.normal(
+        0, 1, (200, 301)
+    )
+    made = estimate_correlation(quality, utility, 300)
+    assert made.low < made.value < made.high and made.value == pytest.approx(expected, abs=0.15)
+
+
+def test_noise_of_test_units_widens_the_interval():
+    rng = np.random.default_rng(0)
+    quality = np.repeat(rng.normal(size=(30, 1)), 201, axis=1)
+    still = np.repeat(quality[:, :1] + rng.normal(0, 1, (30, 1)), 201, axis=1)
+    shaken = still.copy()
+    shaken[:, 1:] += rng.normal(0, 1, (30, 200))
+    widths = [one.high - one.low for one in (estimate_correlation(quality, u, 200) for u in (still, shaken))]
+    assert widths[1] > 1.1 * widths[0]
+
+
+def make_study(slope=1.0):
+    """Return cells and tables of N writers whose usefulness follows their quality with a slope, `unfilled` and a variant of the labels."""
+    rng = np.random.default_rng(0)
+    scored, trained, scores, downstream, headroom = [], [], [], [], []
+    for number, arm in enumerate([*ARMS, "unfilled", f"{ARMS[0]} label_policy=dropped"]):
+        quality = 0.1 + 0.6 * number / N
+        rate = 0.5 + slope * 0.6 * (number / N - 0.5) if arm != "unfilled" else 0.1
+        place = Cell("abstracts", arm, "random", 0.7)
+        units = [
+            {"task_seed": seed, "cluster": unit} | dict(zip(("tp", "fp", "fn"), counts, strict=True))
+            for seed in range(2)
+            for unit in range(UNITS)
+            for hits in [rng.binomial(10, rate)]
+            for counts in [(hits, 10 - hits, 10 - hits)]
+        ]
+        columns = [f"{mode}{name}" for mode in ("", "lenient_") for name in ("tp", "fp", "fn")]
+        units = [
+            {"task_seed": one["task_seed"], "cluster": one["cluster"]}
+            | {name: one[name.removeprefix("lenient_")] for name in columns}
+            for one in units
+        ]
+        trained.append(TrainedCell(place, "ner", units=units))
+        downstream.append(
+            PLACE
+            | {
+                "task": "ner",
+                "trained_on": arm,
+                "metric": "f1",
+                "value": rate,
+                "low": rate - 0.1,
+                "high": rate + 0.1,
+            }
+        )
+        headroom.append(
+            PLACE
+            | {"trained_on": arm, "value": rate, "low": 0.0, "high": 1.0, "headroom": 0.2, "detectable": 0.04}
+        )
+        if "label_policy" not in arm:
+            hits = rng.binomial(20, quality, DOCUMENTS)
+            rows = {("fills", "exact_match"): np.stack([hits, np.full(DOCUMENTS, 20)], axis=1)}
+            scored.append(ScoredCell(place, statistics=rows))
+            scores.append(
+                PLACE
+                | {
+                    "arm": arm,
+                    "scope": "fills",
+                    "metric": "exact_match",
+                    "value": quality,
+                    "low": quality,
+                    "high": quality,
+                }
+            )
+    tables = {
+        name: pd.DataFrame(rows)
+        for name, rows in (("scores", scores), ("downstream", downstream), ("headroom", headroom))
+    }
+    for name in ("scores", "downstream"):
+        tables[name] = tables[name].assign(seed=0, n=9, share=0.7, reason="")
+    return scored, trained, tables
+
+
+@pytest.mark.parametrize(("slope", "decision"), [(1.0, "strong correlation"), (-1.0, "strong correlation")])
+def test_a_strong_relation_is_decided_either_way(slope, decision):
+    scored, trained, tables = make_study(slope)
+    rows = tidy.tidy("writers", correlate_writers(scored, trained, tables, 200, 0.5)).set_index("statistic")
+    assert rows.loc["spearman", "decision"] == decision and rows.loc["spearman", "value"] * slope > 0.9
+    assert rows.loc["spearman", "n_writers"] == N and rows.loc["room", "value"] == pytest.approx(5)
+    assert (
+        0.8 < rows.loc["reliability", "value"] <= 1
+        and rows.loc["threshold_p", "decision"] == "no threshold shown"
+    )
+
+
+def test_of_each_text_there_is_quality_and_usefulness_and_a_label_policy_has_its_text():
+    rows = tidy.tidy("usefulness", list_usefulness(make_study()[2])).set_index("arm")
+    assert len(rows) == N + 2 and rows.loc["unfilled", "kind"] == "reference"
+    dropped = f"{ARMS[0]} label_policy=dropped"
+    assert rows.loc[dropped, "quality"] == rows.loc[ARMS[0], "quality"]
+    assert rows.loc[dropped, "value"] != rows.loc[ARMS[0], "value"]
+
+
+def test_a_study_of_few_writers_has_no_such_tables(monkeypatch):
+    scored, trained, tables = make_study()
+    monkeypatch.setattr(usefulness, "FEWEST_WRITERS", N + 1)
+    assert list_usefulness(tables).empty and correlate_writers(scored, trained, tables, 50, 0.5).empty
+
+
+def ask(room, slope=1.0, task="ner"):
+    scored, trained, tables = make_study(slope)
+    tables["writers"] = correlate_writers(scored, trained, tables, 100, 0.5)
+    tables["headroom"] = tables["headroom"].assign(room="yes", reason="")
+    tables["competence"] = pd.DataFrame(columns=tidy.COLUMNS["competence"])
+    cell = {"strategy": "random", "ratio": 0.7}
+    condition = {"name": "entities", "statistic": "spearman", "task": task, "cells": cell}
+    claim = {"id": "U1", "kind": "writers", "margin": 0.5, "gate": "task", "room": room, "main": cell}
+    claim |= {"measures": [{"scope": "fills", "metric": "exact_match"}], "conditions": [condition]}
+    return answer([claim], Study(scored, trained, tables, 100))
+
+
+def test_a_claim_on_writers_is_decided_where_the_task_has_the_room_that_is_asked():
+    (row,) = ask(4).to_dict("records")
+    assert (row["status"], row["direction"], row["size"], row["n"]) == ("made", "first", "outside", N)
+    (row,) = ask(4, slope=-1.0).to_dict("records")
+    assert row["direction"] == "second"
+    (row,) = ask(6).to_dict("records")
+    assert row["status"] == "no room" and "headroom is 5.0 times" in row["excluded_because"]
+    assert ask(4, task="genres").empty
