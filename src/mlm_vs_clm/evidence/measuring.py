@@ -15,9 +15,11 @@ from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
 from .paired import GAIN, LEAD, LOWER_IS_BETTER, BySeed, compare_cells, score_cells, widen
-from .verdicts import IN_ERRORS, read_p
+from .power import smallest_detectable_effect
+from .verdicts import IN_ERRORS, NO_ROOM, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
+UNDERSTANDING = "understanding"  # the scope of differences between networks that are fine-tuned
 REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
 
 
@@ -55,13 +57,18 @@ class Study:
     ):
         self.scored, self.resamples, self.tables = index_cells(scored), resamples, tables
         self.competence = Competence(tables["competence"])
-        final = [one for one in trained if not one.cell.budget]
+        final = [one for one in trained if not one.cell.budget and not one.is_network]
+        self.networks = {
+            (one.cell.corpus, one.task, one.cell.arm, one.examples or 0): one
+            for one in trained
+            if one.is_network
+        }
         self.trained = {
             place: {one.cell.seed: one for one in group}
             for place, group in group_by(final, lambda one: _to_trained(to_place(one.cell))).items()
         }
         self.tasks = {one.cell.corpus: one.task for one in final}
-        self.corpora = sorted({place[0] for place in (*self.scored, *self.trained)})
+        self.corpora = sorted({place[0] for place in (*self.scored, *self.trained, *self.networks)})
 
     def rows(self, table: str, corpus: str, **cell) -> pd.DataFrame:
         """Return the rows of a table that have these values; none where the study has no such table."""
@@ -137,6 +144,20 @@ class Study:
         """Return why a task has no room at a masking; "" where it has."""
         rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"], room="no")
         return str(rows["reason"].iloc[0]) if len(rows) else ""
+
+    def describe_headroom(self, corpus: str, task: str, n: int, made: PairedDifference) -> tuple[str, str]:
+        """Return by how much the best network is above the majority answer, or why no two could be told apart.
+
+        One of both is "". `made`: the difference that is asked for, by whose error the smallest that is found follows.
+        """
+        rows = self.rows("understanding", corpus, task=task, metric=TASKS[task].main_metric)
+        if rows.empty or not (rows["network"] == LOWEST).any():
+            return "", ""
+        best = rows.loc[rows["examples"] == n, "value"].max()
+        room = float(best - rows.loc[rows["network"] == LOWEST, "value"].iloc[0])
+        found = smallest_detectable_effect(made.standard_error, made.degrees)
+        told = f"the best network is above the majority answer by {room:.3f}, and {found:.3f} is the smallest difference that would be found"
+        return ("", f"{NO_ROOM}: {told}") if room <= found else (told, "")
 
     def find_worth(self, corpus: str) -> float:
         """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
@@ -235,6 +256,25 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * worth)
         room = study.explain_room(corpus, cell) if claim["gate"] == "room" else ""
         yield Asked(claim, condition, *about, at_least=bound, no_room=room)
+
+
+def ask_understanding(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare two networks that were fine-tuned on as many examples of a task, on the same test units.
+
+    There is room where the best network is above the majority answer by more than the difference that would be found.
+    """
+    task, n = condition["task"], condition["examples"]
+    if not any(place[:2] == (corpus, task) for place in study.networks):
+        return
+    names = condition["first"]["arm"], condition["second"]["arm"]
+    cells = [study.networks.get((corpus, task, name, n)) for name in names]
+    sides = [{0: cell} if cell else {} for cell in cells]
+    made = replace(compare_trained(sides[0], sides[1], study.resamples, names), runs=1)
+    measure = (UNDERSTANDING, TASKS[task].main_metric)
+    first, second = ((corpus, name, "", 0.0) for name in names)
+    about = (corpus, first, second, measure, made, find_margin(claim["margin"], measure, math.nan))
+    note, no_room = ("", "") if made.reason else study.describe_headroom(corpus, task, n, made)
+    yield Asked(claim, condition, *about, note=note, no_room=no_room)
 
 
 def find_p(made: PairedDifference, bound: float) -> float:
@@ -351,6 +391,7 @@ KINDS: dict[str, Ask] = {
     "difference": ask_difference,
     "trend": ask_trend,
     "equal_share": ask_equal_share,
+    "understanding": ask_understanding,
     "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
     "cost": ask_cost,

@@ -47,6 +47,7 @@ REFERENCES = {
 }
 TRAINED_ON = ("real", *ARMS, "shuffled", "majority")
 SCOPES = {"document": "whole document", "fills": "fills only", "utility": "as training data"}
+SCOPES |= {"understanding": "as a fine-tuned network"}
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {
     "exact_match": "exact match",
@@ -78,6 +79,7 @@ METRICS = {
 }
 UTILITIES = {
     "auc": "AUC",
+    "accuracy": "accuracy",
     "micro_f1": "micro-F1",
     "f1": "F1",
     "macro_f1": "macro-F1",
