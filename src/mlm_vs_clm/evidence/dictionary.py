@@ -56,6 +56,7 @@ MEANINGS = {
     ),
     "length": ("", "what it knows of the length of a fill: known, one, free or none"),
     "order": ("", "order in which it fills blanks"),
+    "understanding.task": ("", "task: ner, genres, verification, next_sentence or authors"),
     "network": (
         "",
         "objective of the network that is fine-tuned, `start`: as it comes, `majority`: the best answer without a network; sides=both: a causal one that now sees both sides",
