@@ -53,7 +53,7 @@ def test_a_measure_under_weights_is_the_measure_of_the_units_repeated(name):
         "ner": rng.integers(4, size=(12, 18)).astype(float),
         "genres": rng.integers(2, size=(12, 9)).astype(float),
         "verification": np.column_stack([rng.integers(2, size=12), rng.integers(11, size=12) / 10]),
-    }
+    } | dict.fromkeys(("next_sentence", "authors"), rng.integers(2, size=(12, 1)).astype(float))
     weights = draw_cluster_weights(range(12), 5, rng)
     for measure in TASKS[name].measures.values():
         repeated = [tables[name][np.repeat(np.arange(12), row.astype(int))] for row in weights]

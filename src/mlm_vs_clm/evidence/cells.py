@@ -81,7 +81,9 @@ class ScoredCell:
 class TrainedCell:
     """What a task model answered after training on an arm's text (or on a control, which `cell.arm` then names).
 
-    `units` are the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model.
+    `units` are the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model. Of a network that
+    was fine-tuned on real text, `cell.arm` is the network and `examples` how many labelled ones it had (0: the majority
+    answer); None where it is an arm whose text was learned from.
     """
 
     cell: Cell
@@ -89,6 +91,12 @@ class TrainedCell:
     artifact: str = ""
     units: Sequence[dict] = ()
     reason: str = ""
+    examples: int | None = None
+
+    @property
+    def is_network(self) -> bool:
+        """Return whether networks are compared on one text, and not texts by one kind of task model."""
+        return self.examples is not None
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

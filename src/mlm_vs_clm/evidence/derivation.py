@@ -37,13 +37,15 @@ Tables = dict[str, pd.DataFrame]
 
 def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     """Return every table of a study by name, but for sentences; `rules` are the claims for its main cell."""
-    design, cells, trained = observed.design, list_scored(observed), list_learned(observed)
+    design, cells, learned = observed.design, list_scored(observed), list_learned(observed)
+    trained = [one for one in learned if not one.is_network]
     final, along = ([one for one in cells if bool(one.cell.budget) == is_along] for is_along in (False, True))
     tables = {
         "study": describe_study(design, rules),
         "variants": pd.DataFrame(design.variants, columns=COLUMNS["variants"]),
         "scores": score_documents(observed, final),
-        "downstream": score_task_models(observed, trained),
+        "downstream": score_task_models(observed, learned),
+        "understanding": score_networks(observed, learned),
         "ledger": list_costs(observed.cells),
         "training": list_trainings(observed),
         "competence": judge_competence(final, design.resamples),
@@ -58,7 +60,7 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     tables["correlation"] = correlate(tables, design)
     tables["usefulness"] = list_usefulness(tables)
     tables["writers"] = correlate_writers(final, trained, tables, design.resamples, design.bound)
-    study = Study(final, trained, tables, design.resamples)
+    study = Study(final, learned, tables, design.resamples)
     tables["answers"] = answer(list_asked(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
     tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study, find_noise(rules))
@@ -145,18 +147,37 @@ def _score_cell(one: ScoredCell, measures: Sequence[dict], bounds: Mapping[Cell,
 
 def score_task_models(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
     """Return the table `downstream`: every measure of every training set."""
-    rows = []
     shown = [*TASK_NAMES, "share", "model", "artifact"]
-    for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True):
-        about = {name: row[name] for name in shown}
-        answers = [
-            np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in units], dtype=float)
-            for units in group_by(one.units, lambda unit: unit["task_seed"]).values()
-        ]
-        clusters = [unit["cluster"] for unit in one.units if unit["task_seed"] == 0]
-        made = score_task(TASKS[one.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
-        rows += [about | round_numbers(each) for each in made]
+    rows = [
+        {name: row[name] for name in shown} | each
+        for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True)
+        if not one.is_network
+        for each in _score_answers(row, one)
+    ]
     return pd.concat([pd.DataFrame(rows), observed.aggregates], ignore_index=True)
+
+
+def score_networks(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
+    """Return the table `understanding`: every measure of every network that was fine-tuned on real text."""
+    rows = [
+        {"task": one.task, "corpus": one.cell.corpus, "network": one.cell.arm, "examples": one.examples}
+        | {"artifact": one.artifact}
+        | each
+        for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True)
+        if one.is_network
+        for each in _score_answers(row, one)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["understanding"])
+
+
+def _score_answers(row: Mapping, one: TrainedCell) -> list[dict]:
+    answers = [
+        np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in units], dtype=float)
+        for units in group_by(one.units, lambda unit: unit["task_seed"]).values()
+    ]
+    clusters = [unit["cluster"] for unit in one.units if unit["task_seed"] == 0]
+    made = score_task(TASKS[one.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
+    return [round_numbers(each) for each in made]
 
 
 def list_costs(cells: pd.DataFrame) -> pd.DataFrame:

@@ -17,10 +17,12 @@ from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
 from .learned import compare_learning, compare_negatives, compare_with_chance
 from .paired import GAIN, LEAD, BySeed, compare_cells, score_cells, widen
-from .verdicts import IN_ERRORS, read_p
+from .power import smallest_detectable_effect
+from .verdicts import IN_ERRORS, NO_ROOM, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
 TRAINING = "training"  # the scope of what trainings show by themselves
+UNDERSTANDING = "understanding"  # the scope of differences between networks that are fine-tuned
 REAL, LOWEST = "real", "majority"  # what a task model is worth between: the range of utility
 
 
@@ -58,13 +60,18 @@ class Study:
     ):
         self.scored, self.resamples, self.tables = index_cells(scored), resamples, tables
         self.competence = Competence(tables["competence"])
-        final = [one for one in trained if not one.cell.budget]
+        final = [one for one in trained if not one.cell.budget and not one.is_network]
+        self.networks = {
+            (one.cell.corpus, one.task, one.cell.arm, one.examples or 0): one
+            for one in trained
+            if one.is_network
+        }
         self.trained = {
             place: {one.cell.seed: one for one in group}
             for place, group in group_by(final, lambda one: _to_trained(to_place(one.cell))).items()
         }
         self.tasks = {one.cell.corpus: one.task for one in final}
-        self.corpora = sorted({place[0] for place in (*self.scored, *self.trained)})
+        self.corpora = sorted({place[0] for place in (*self.scored, *self.trained, *self.networks)})
 
     def rows(self, table: str, corpus: str, **cell) -> pd.DataFrame:
         """Return the rows of a table that have these values; none where the study has no such table."""
@@ -164,6 +171,20 @@ class Study:
         """Return how much better a task model is with real than with unfilled text at a masking; NaN where one was not run."""
         rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
         return float(rows["headroom"].max()) if len(rows) else math.nan
+
+    def describe_headroom(self, corpus: str, task: str, n: int, made: PairedDifference) -> tuple[str, str]:
+        """Return by how much the best network is above the majority answer, or why no two could be told apart.
+
+        One of both is "". `made`: the difference that is asked for, by whose error the smallest that is found follows.
+        """
+        rows = self.rows("understanding", corpus, task=task, metric=TASKS[task].main_metric)
+        if rows.empty or not (rows["network"] == LOWEST).any():
+            return "", ""
+        best = rows.loc[rows["examples"] == n, "value"].max()
+        room = float(best - rows.loc[rows["network"] == LOWEST, "value"].iloc[0])
+        found = smallest_detectable_effect(made.standard_error, made.degrees)
+        told = f"the best network is above the majority answer by {room:.3f}, and {found:.3f} is the smallest difference that would be found"
+        return ("", f"{NO_ROOM}: {told}") if room <= found else (told, "")
 
     def find_worth(self, corpus: str) -> float:
         """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
@@ -309,6 +330,25 @@ def _explain_room(claim: dict, corpus: str, cell: Mapping, study: Study) -> str:
     return (
         study.explain_room(corpus, cell, claim.get("room", 1.0)) if claim["gate"] in ("room", "task") else ""
     )
+
+
+def ask_understanding(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
+    """Compare two networks that were fine-tuned on as many examples of a task, on the same test units.
+
+    There is room where the best network is above the majority answer by more than the difference that would be found.
+    """
+    task, n = condition["task"], condition["examples"]
+    if not any(place[:2] == (corpus, task) for place in study.networks):
+        return
+    names = condition["first"]["arm"], condition["second"]["arm"]
+    cells = [study.networks.get((corpus, task, name, n)) for name in names]
+    sides = [{0: cell} if cell else {} for cell in cells]
+    made = replace(compare_trained(sides[0], sides[1], study.resamples, names), runs=1)
+    measure = (UNDERSTANDING, TASKS[task].main_metric)
+    first, second = ((corpus, name, "", 0.0) for name in names)
+    about = (corpus, first, second, measure, made, find_margin(claim["margin"], measure, math.nan))
+    note, no_room = ("", "") if made.reason else study.describe_headroom(corpus, task, n, made)
+    yield Asked(claim, condition, *about, note=note, no_room=no_room)
 
 
 def find_p(made: PairedDifference, bound: float) -> float:
@@ -476,6 +516,7 @@ KINDS: dict[str, Ask] = {
     "trend": ask_trend,
     "equal_share": ask_equal_share,
     "share_of_gain": ask_share_of_gain,
+    "understanding": ask_understanding,
     "utility": ask_utility,  # by its task, or by that of every corpus
     "correlation": ask_correlation,
     "writers": ask_writers,

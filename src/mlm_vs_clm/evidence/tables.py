@@ -25,6 +25,7 @@ COLUMNS = {
     "downstream": (
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason model"
     ).split(),
+    "understanding": "task corpus network examples metric value low high n artifact reason".split(),
     "competence": (
         "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
     ).split(),
@@ -86,6 +87,7 @@ KEYS = {  # the columns that name a row
     "variants": ["arm", "setting"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
+    "understanding": ["task", "corpus", "network", "examples", "metric"],
     "competence": ["corpus", "arm", "strategy", "ratio", "word_class"],
     "sanity": ["corpus", "scope", "metric"],
     "headroom": ["corpus", "strategy", "ratio", "trained_on"],
@@ -116,11 +118,12 @@ NUMBERS = (
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers"
+    "effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers examples"
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false
 RARE = (
+    "understanding",
     "variants",
     "findings",
     "comparisons",

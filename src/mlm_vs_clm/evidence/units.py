@@ -19,15 +19,17 @@ NAME = "units"
 FILE = f"{NAME}.parquet"
 NAMES = ["task", "corpus", "trained_on", "strategy", "ratio", "seed"]
 KEYS = [*NAMES, "task_seed", "unit"]
+EXAMPLES = "examples"  # a column of studies that fine-tune networks; missing for the text of an arm
 
 
 def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
     """Return the frame: the answers of every task model, in the order of the test set."""
     tables = [_number(one) for one in cells if one.units]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
-    named = [*KEYS, "cluster"]
+    more = [EXAMPLES] if EXAMPLES in rows else []
+    named = [*KEYS, "cluster", *more]
     answers = order_columns([column for column in table if column not in named] for table in tables)
-    return rows[[*KEYS, "cluster", *answers]]
+    return rows[[*named, *answers]]
 
 
 def _number(one: TrainedCell) -> pd.DataFrame:
@@ -37,7 +39,8 @@ def _number(one: TrainedCell) -> pd.DataFrame:
     )
     cell = one.cell
     names = (one.task, cell.corpus, cell.arm, cell.strategy, cell.ratio, cell.seed)
-    return rows.drop(columns="id", errors="ignore").assign(**dict(zip(NAMES, names, strict=True)))
+    more = {EXAMPLES: one.examples} if one.is_network else {}
+    return rows.drop(columns="id", errors="ignore").assign(**dict(zip(NAMES, names, strict=True)), **more)
 
 
 def order_columns(lists: Iterable[list[str]]) -> list[str]:
@@ -61,6 +64,7 @@ def list_trained(units: pd.DataFrame, task_models: pd.DataFrame) -> list[Trained
             row["artifact"],
             answers.get(_name(row), ()),
             row["reason"] if row["reason"].startswith((UNTRAINED, NO_ROOM)) else "",
+            _read_examples(row),
         )
         for row in task_models.to_dict("records")
     ]
@@ -69,12 +73,19 @@ def list_trained(units: pd.DataFrame, task_models: pd.DataFrame) -> list[Trained
 def _group_answers(units: pd.DataFrame) -> Iterator[tuple[tuple, list[dict]]]:
     """Yield the names of a training set and the answers after it, without the columns of other tasks."""
     for _, table in units.groupby(["task", "corpus"], sort=False):
-        of_task = table.dropna(axis="columns", how="all").assign(ratio=table["ratio"])
-        for _, rows in of_task.groupby(NAMES, sort=False, dropna=False):
-            answers = rows.drop(columns=[*NAMES, "unit"]).to_dict("records")
+        names = [*NAMES, *([EXAMPLES] if EXAMPLES in table else [])]
+        of_task = table.dropna(axis="columns", how="all").assign(**{name: table[name] for name in names})
+        for _, rows in of_task.groupby(names, sort=False, dropna=False):
+            answers = rows.drop(columns=[*names, "unit"]).to_dict("records")
             yield _name(rows.iloc[0]), answers
 
 
 def _name(row: Mapping) -> tuple:
     """Return the names of a training set, of a control without its missing ratio."""
-    return tuple(row[name] for name in NAMES if name != "ratio" or row["strategy"])
+    named = tuple(row[name] for name in NAMES if name != "ratio" or row["strategy"])
+    return *named, _read_examples(row)
+
+
+def _read_examples(row: Mapping) -> int | None:
+    number = row.get(EXAMPLES)
+    return None if number is None or number != number else int(number)

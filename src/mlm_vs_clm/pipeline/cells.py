@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ..files import read_lines, write_lines
 from ..tasks import TASKS
 from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .artifacts import inputs_of, name_of, read_record
+from .recipes import UNDERSTANDING
 
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed")
 CURVE = "curve/"  # opens the names of scores at the budgets of a training
@@ -78,9 +80,18 @@ def cluster_by_author(documents: Sequence[Document]) -> list[str] | None:
 
 
 def of_stage(inputs: dict[str, Path], stage: str) -> list[Path]:
-    """Return the folders of one stage's artifacts, in the order of their names; those of a curve are not among them."""
-    named = sorted((name, path) for name, path in inputs.items() if not name.startswith(CURVE))
+    """Return the folders of one stage's artifacts, in the order of their names; those of a curve, and networks that were
+    fine-tuned with real text, are not among them.
+    """
+    named = sorted(
+        (name, path) for name, path in inputs.items() if not name.startswith((CURVE, UNDERSTANDING))
+    )
     return [path for _, path in named if path.parent.name == stage]
+
+
+def of_networks(inputs: dict[str, Path]) -> list[Path]:
+    """Return the folders of the networks that were fine-tuned with real text, and of the majority answers beside them."""
+    return [path for name, path in sorted(inputs.items()) if name.startswith(UNDERSTANDING)]
 
 
 def of_curve(inputs: dict[str, Path]) -> list[Path]:
@@ -129,6 +140,26 @@ def describe_task(path: Path) -> dict:
         | {"trained_on": " ".join([cell["arm"], *([f"label_policy={policy}"] if policy else [])])}
         | {key: cell[key] for key in ("strategy", "ratio", "share", "seed", "model")}
     )
+
+
+@cache
+def describe_network(path: Path) -> dict:
+    """Return the columns that name a network which was fine-tuned with real text, as those of a control, and its examples."""
+    settings, read = read_record(path)["settings"], inputs_of(path)
+    about, how = describe_task(path), settings.get("finetuning", {})
+    if "network" not in read:
+        return about | {"trained_on": settings["trained_on"], "examples": 0}
+    record = read_record(read["network"])["settings"]
+    name = record["objective"]["name"] if "objective" in record else "start"
+    sides = "" if how["sides"] == "own" else f" sides={how['sides']}"
+    return about | {"trained_on": f"{name}{sides}", "examples": how["examples"]}
+
+
+@cache
+def read_network(path: Path) -> TrainedCell:
+    """Return the cell of a network that was fine-tuned with real text."""
+    about, one = describe_network(path), read_trained(path)
+    return replace(one, cell=replace(one.cell, arm=about["trained_on"]), examples=about["examples"])
 
 
 @cache

@@ -246,6 +246,44 @@ class ArmConfig:
 
 
 @dataclass
+class FinetuningConfig:
+    """A network as task model, of `task_model=finetuned`; see training.finetuning.Finetuning.
+
+    `network`: a package member, a folder or a hub id, which no arm starts from; or, with real text, `start` or `trained`:
+    what the model of the job starts from, and what it became by its objective. `words` cuts every document (0: none is cut).
+    `examples` real documents are drawn by the seed (0: those that are generated from, less a tenth), and at most
+    `test_documents` are asked (0: all).
+    """
+
+    network: str = "package:minilm"
+    sides: str = "own"
+    pooling: str = "own"
+    learning_rate: float = number(1e-4, 0)
+    steps: int = count(60, 1)
+    batch_examples: int = count(8, 1)
+    upper_layers: int = count(0, 0, 200)
+    max_subwords: int = count(256, 8)
+    words: int = count(0, 0)
+    examples: int = count(0, 0)
+    test_documents: int = count(0, 0)
+
+
+@dataclass
+class NetworkCellConfig:
+    """Networks that are fine-tuned on a task of a corpus with real text: each of `networks` at each number of `examples`.
+
+    A network is `start`, or the objective of the one that is trained. `sides` and `words` are those of `finetuning`.
+    """
+
+    corpus: str = MISSING
+    task: str = MISSING
+    networks: list[str] = MISSING
+    examples: list[int] = count(MISSING, 1)
+    sides: str = "own"
+    words: int = count(0, 0)
+
+
+@dataclass
 class CellConfig(MaskingConfig):
     """More arms at one masking, or without one at every masking of the grid, for every corpus or for those of `corpora`.
 
@@ -271,7 +309,7 @@ class GridConfig:
     main cell is scored by all of `scoring.metrics` (but not at such seeds), other cells by `metrics`, and cells that train no
     task model by exact match and BLEU. `curve` names arms that, with their variants,
     also fill the main cell at every token budget of their training, at the seeds of the grid itself; `likelihood` those of
-    which the likelihood of the originals is measured there.
+    which the likelihood of the originals is measured there. `networks` are fine-tuned as task models, beside all that.
     """
 
     corpora: list[str] = MISSING
@@ -283,6 +321,7 @@ class GridConfig:
     likelihood: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=lambda: ["bleu", "rougeL"])
     retrain: bool = False
+    networks: list[NetworkCellConfig] = field(default_factory=list)
 
 
 @dataclass
@@ -400,6 +439,8 @@ class Config:
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     trained_on: str = "generated"
     label_policy: str = "projected"
+    task_model: str = "linear"
+    finetuning: FinetuningConfig = field(default_factory=FinetuningConfig)
     likelihood: bool = False
     check: bool = False
     seed: int = count(0, 0, LARGEST_SEED)

@@ -13,16 +13,20 @@ from ..documents import Document
 from ..errors import StudyError
 from ..evidence.scores import TASK_COLUMNS as COLUMNS
 from ..evidence.scores import score_task
+from ..examples import Learner, cut, draw_examples, spread
 from ..files import write_atomically, write_lines, write_table
 from ..stats import bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
-from ..tasks.outcome import UNTRAINED
+from ..tasks.finetuned import FINETUNED, list_labelled
+from ..tasks.outcome import UNTRAINED, draw_training_set
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import DROPPED, PROJECTED, audit_copying, project
+from .artifacts import read_record
 from .cells import load_blanked_texts, load_documents, load_filled
+from .recipes import OF_TEST
 
 
-def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> None:
+def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path, device: str = "cpu") -> None:
     """Write `scores.csv`, `units.jsonl` (one row per test unit and task seed), `notes.json`.
 
     Of authorship problems the answers of the first task seed are written too, as PAN asks for them.
@@ -38,7 +42,10 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path) -> No
         if settings["trained_on"] == "generated"
         else (splits["generate"], [], Counter())
     )
-    outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
+    if "finetuning" in settings:
+        outcomes = _finetune(settings, inputs, train, splits, device)
+    else:
+        outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     if outcomes[0].no_room:
         print(f"{settings['task']}: {outcomes[0].no_room}")
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
@@ -75,6 +82,49 @@ def _evaluate(
             task.evaluate(shown, splits["dev"], splits["test"], splits["pretrain"], seed, **given)
         )
     return outcomes
+
+
+def _finetune(
+    settings: dict,
+    inputs: dict[str, Path],
+    train: list[Document],
+    splits: dict[str, list[Document]],
+    device: str,
+) -> list[Outcome]:
+    """Return the outcome of each task seed of a network that is fine-tuned, on `train` or on real documents that are drawn."""
+    how, task = dict(settings["finetuning"]), TASKS[settings["task"]]
+    words, n, most = (how.pop(name, 0) for name in OF_TEST)
+    sets = list_labelled(settings["task"], splits) if n else splits | {"train": train}
+    sets = sets | {"test": spread(sets["test"], most)}
+    if settings["trained_on"] == "majority":
+        cut_sets = {name: [cut(document, words) for document in sets[name]] for name in ("train", "test")}
+        return [task.majority(cut_sets["train"], cut_sets["test"])]
+    if _given(settings["task"], inputs["corpus"]):
+        raise StudyError(
+            "task_model=finetuned does not read given problems: leave it at linear for this corpus"
+        )
+    learner = _load_learner(inputs, how, device)
+    outcomes = []
+    for seed in range(settings["seeds"]):
+        shown = draw_examples(sets["train"], n, seed) if n else draw_training_set(sets["train"], seed)
+        if settings["trained_on"] == "shuffled":
+            shown = task.shuffle_labels(shown, keyed_rng("shuffle", seed))
+        outcomes.append(FINETUNED[settings["task"]](sets | {"train": shown}, seed, learner, words))
+    return outcomes
+
+
+def _load_learner(inputs: dict[str, Path], how: dict, device: str) -> Learner:
+    """Return the network of an artifact as a learner: a start, or the model that a training kept for the corpus."""
+    from ..training.budgets import choose_budget
+    from ..training.finetuning import Finetuner, Finetuning
+    from ..training.objectives import OBJECTIVES
+
+    record, corpus = read_record(inputs["network"]), read_record(inputs["corpus"])["settings"]["name"]
+    folder, _ = choose_budget(inputs["network"], corpus)
+    is_trained = record["stage"] == "pretrain"
+    objective = record["settings"]["objective"]["name"] if is_trained else ""
+    kind = OBJECTIVES[objective].kind if is_trained else record["settings"].get("kind", "masked")
+    return Finetuner(folder, kind, Finetuning(**how, device=device))
 
 
 def _generated(inputs: dict[str, Path], policy: str) -> tuple[list[Document], list[dict], Counter]:

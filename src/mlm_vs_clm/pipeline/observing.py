@@ -25,12 +25,15 @@ from ..tasks import TASKS
 from ..tasks.outcome import UNDEFINED
 from .artifacts import inputs_of, name_of, read_record
 from .cells import (
+    describe_network,
     describe_score,
     describe_task,
     load_blanked_texts,
     load_filled,
     of_curve,
+    of_networks,
     of_stage,
+    read_network,
     read_scored,
     read_trained,
 )
@@ -48,14 +51,17 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
         compared = compare_fills(final, settings["reference"])
         extra = {path: [*extra.get(path, ()), *compared[path]] for path in final}
     cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
-    trained = of_stage(inputs, "downstream")
+    trained, networks = of_stage(inputs, "downstream"), of_networks(inputs)
+    abouts = {path: describe_task(path) for path in trained} | {
+        path: describe_network(path) for path in networks
+    }
     ratings = pd.read_csv(settings["ratings"]["path"]) if "ratings" in settings else pd.DataFrame()
     return Observations(
         list_documents([*cells.values(), *_read_bounds(final)]),
         list_measures(cells, extra, design.resamples),
-        list_units(map(read_trained, trained)),
+        list_units([*map(read_trained, trained), *map(read_network, networks)]),
         list_cells(cells),
-        *list_task_models(trained),
+        *list_task_models(abouts),
         gather_training(inputs),
         design,
         ratings,
@@ -185,11 +191,11 @@ def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[Met
     return measured
 
 
-def list_task_models(paths: Iterable[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the frames `task_models` and `aggregates`."""
+def list_task_models(abouts: Mapping[Path, dict]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the frames `task_models` and `aggregates` of artifacts, each with the columns that name it."""
     models, aggregates = [], []
-    for path in paths:
-        about = describe_task(path) | {"artifact": name_of(path)}
+    for path, named in abouts.items():
+        about = named | {"artifact": name_of(path)}
         scores = pd.read_csv(
             path / "scores.csv", keep_default_na=False, na_values={"value": "", "low": "", "high": ""}
         )

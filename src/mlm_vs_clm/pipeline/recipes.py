@@ -50,6 +50,7 @@ UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
 STARTS = ("encoder", "scratch", "checkpoint")
 READING = ("token_budget", "batch_documents", "max_subwords")  # what decides which documents a training reads
 MATCHED_START = ("name", "start", "shape", "vocabulary", "corpora", "seed")
+UNDERSTANDING = "understanding/"  # opens the names of networks that are fine-tuned with real text
 OWN = "own"  # the scale of a user's texts, of which the claims are not asked
 SHOWN = ("title", "question", "starts_from", "panels", "reference")  # of a track, by the report
 CHECKPOINT_ONLY = ("revision", "opening", "bidirectional")
@@ -382,6 +383,8 @@ def downstream(config: Config) -> Recipe:
         raise StudyError(
             f"trained_on={config.trained_on} is unknown: choose generated, {', '.join(CONTROLS)}"
         )
+    if config.task_model not in TASK_MODELS:
+        raise StudyError(f"task_model={config.task_model} is unknown: choose one of {', '.join(TASK_MODELS)}")
     settings = {
         "task": config.corpus.task,
         "trained_on": config.trained_on,
@@ -391,6 +394,10 @@ def downstream(config: Config) -> Recipe:
     inputs = {"corpus": corpus(config)}
     if config.trained_on == "generated":
         inputs |= {"corruption": corrupt(config), "generation": generate(config)}
+    if config.task_model == FINETUNED:
+        network = _network(config, inputs)
+        settings |= _describe_finetuning(config)
+        inputs |= {"network": network} if config.trained_on != "majority" else {}
     return _recipe("downstream", settings, inputs)
 
 
@@ -405,6 +412,33 @@ def _describe_labels(config: Config) -> dict:
         what = f"corpus.task={task}" if task != ENTITIES else f"trained_on={config.trained_on}"
         raise StudyError(f"label_policy={policy} changes nothing for {what}: leave it at {PROJECTED}")
     return {"label_policy": policy}
+
+
+def _describe_finetuning(config: Config) -> dict:
+    """Return the settings of a fine-tuned task model in the id; of the majority answer those that change its test set alone."""
+    how, is_real = config.finetuning, config.trained_on == "real"
+    if how.examples and not (is_real or config.trained_on == "majority"):
+        raise StudyError("finetuning.examples draws from real text: set trained_on=real, or leave it at 0")
+    settings = asdict(how)
+    network = settings.pop("network")
+    if network in NETWORKS and not how.examples:
+        raise StudyError(
+            f"finetuning.network={network} is for real text alone: set finetuning.examples above 0"
+        )
+    if config.trained_on == "majority":
+        settings = {name: value for name in OF_TEST if (value := settings[name])}
+    return {"finetuning": settings} if settings else {}
+
+
+def _network(config: Config, inputs: dict[str, Recipe]) -> Recipe:
+    """Return the recipe of the network that is fine-tuned; StudyError for one that an arm starts from."""
+    name = config.finetuning.network
+    if name in NETWORKS:
+        return NETWORKS[name](config)
+    named = name_source(name, config.data_dir)
+    if "generation" in inputs:
+        _refuse_own(inputs["generation"], "finetuning.network", named, "one that no arm starts from")
+    return _stored(named, ENCODER_KIND)
 
 
 def _task_seeds(config: Config) -> int:
@@ -423,6 +457,13 @@ def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
 
 def _describe_main(config: Config) -> dict:
     return {"strategy": config.scale.main.label, "ratio": config.scale.main.ratio}
+
+
+FINETUNED = "finetuned"
+TASK_MODELS = ("linear", FINETUNED)
+START, TRAINED = "start", "trained"
+NETWORKS = {START: start, TRAINED: pretrain}
+OF_TEST = ("words", "examples", "test_documents")
 
 
 def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:

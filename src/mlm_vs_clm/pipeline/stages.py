@@ -380,6 +380,21 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     return {"rules": runtime.rules}
 
 
+def make_utility(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Train task models and test them; of linear ones torch is not loaded."""
+    from .downstream import measure_utility
+
+    if "network" not in inputs:
+        return measure_utility(settings, inputs, folder)
+    _silence_libraries()
+    device = choose_device(runtime.device)
+    with (
+        training_threads(device, runtime.threads),
+        explain_out_of_memory("fine-tuning", "lower finetuning.batch_examples"),
+    ):
+        measure_utility(settings, inputs, folder, device)
+
+
 def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Write the tables, figures and page of a study."""
     from .collect import write_report
@@ -404,7 +419,7 @@ MAKERS: dict[str, Make] = {
     "corrupt": make_corruption,
     "generate": make_generation,
     "score": make_scores,
-    "downstream": _imported(".downstream", "measure_utility"),
+    "downstream": make_utility,
     "correlate": _imported(".collect", "correlate_cells"),
     "report": make_report,
 }

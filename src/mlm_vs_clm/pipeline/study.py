@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -42,6 +43,9 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
         refuse_unused(grid, corpus, choose, _identify)
         first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
         cells = list(_cells_of(grid, corpus))
+        trainings, tuned = _list_networks(grid, corpus, choose)
+        second |= trainings
+        rest |= tuned
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
             rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
@@ -76,6 +80,30 @@ def _identify(full: Config) -> str:
     """Return the id of the text of a cell, and where its labels are not projected that of what learns from it."""
     learned = recipes.downstream(full).id if full.label_policy != PROJECTED else ""
     return f"{recipes.generate(full).id}{learned}"
+
+
+def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[dict, dict]:
+    """Return the trainings of the networks that are fine-tuned on the tasks of a corpus, and those task models.
+
+    Beside these stands the majority answer of each task.
+    """
+    trainings, made = {}, {}
+    for cell in (one for one in grid.networks if one.corpus == corpus.corpus.name):
+        place = f"{recipes.UNDERSTANDING}{cell.corpus}/{cell.task}"
+        side = f" sides={cell.sides}" if cell.sides != "own" else ""
+        for name, n in product(cell.networks, cell.examples):
+            full = corpus
+            if name != recipes.START:
+                full = choose(corpus=cell.corpus, objective=name)
+                trained = recipes.pretrain(full)
+                trainings[f"pretrain/{cell.corpus}/{name}/{full.model.name}/{trained.id}"] = trained
+            how = replace(full.finetuning, sides=cell.sides, words=cell.words, examples=n)
+            how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
+            full = replace(full, corpus=replace(full.corpus, task=cell.task), finetuning=how)
+            full = replace(full, task_model=recipes.FINETUNED, trained_on="real")
+            made[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
+            made[f"{place}/majority"] = recipes.downstream(replace(full, trained_on="majority"))
+    return trainings, made
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:

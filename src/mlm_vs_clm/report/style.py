@@ -48,10 +48,12 @@ REFERENCES = {
 }
 TRAINED_ON = ("real", *ARMS, "shuffled", "majority")
 SCOPES = {"document": "whole document", "fills": "fills only", "utility": "as training data"}
+SCOPES |= {"understanding": "as a fine-tuned network"}
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
 METRICS = {name: measure.title for name, measure in MEASURES.items()}
 UTILITIES = {
     "auc": "AUC",
+    "accuracy": "accuracy",
     "micro_f1": "micro-F1",
     "f1": "F1",
     "macro_f1": "macro-F1",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from . import genres, ner, verification
+from . import choices, genres, ner, verification
 from .outcome import Measure, Outcome
 
 __all__ = ["TASKS", "Outcome"]
@@ -37,4 +37,10 @@ TASKS = {
     "ner": _make_task("f1", ner),
     "genres": _make_task("micro_f1", genres),
     "verification": _make_task("auc", verification),
+    "next_sentence": Task(
+        "accuracy", choices.MEASURES, choices.refuse_linear, choices.majority_pairs, choices.shuffle_sentences
+    ),
+    "authors": Task(
+        "accuracy", choices.MEASURES, choices.refuse_linear, choices.majority_authors, choices.shuffle_authors
+    ),
 }

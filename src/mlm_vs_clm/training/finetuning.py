@@ -1,0 +1,271 @@
+"""A network fine-tuned as the model of a task: its body, an output layer on the states that the field reads, and the loop.
+
+A network that sees both sides is read at its first token or by the mean of its states, one that sees the left side at its
+last token, where it has read all of the text. Of a word, the former is read at the first sub-word, the latter at the last.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from blankfill.draws import keyed_rng
+from blankfill.networks.checkpoints import edge_tokens, load_model, load_tokenizer, make_switchable, switch
+from blankfill.text import find_words
+
+from ..errors import StudyError
+from ..examples import LABELS, WORDS, Example, Head
+from .batches import Batch
+
+HEAD_RATE, WARMUP, WEIGHT_DECAY, MAX_NORM = 1e-3, 0.1, 0.01, 1.0
+TEST_BATCH = 32
+OWN, BOTH = "own", "both"
+SIDES = (OWN, BOTH)
+POOLINGS = (OWN, "first", "last", "mean")
+POOLING_OF = {"masked": "mean", "causal": "last"}  # of each kind of network, unless a setting names another
+
+
+@dataclass(frozen=True)
+class Finetuning:
+    """How a network is fine-tuned: AdamW for `steps` batches of `batch_examples`, whatever the number of examples.
+
+    The rate of the body rises to `learning_rate` and falls to zero; the head has HEAD_RATE. `upper_layers` of the body are
+    trained (0: all), embeddings never, as few examples hold few of the tokens. `sides`: OWN, as the network was trained, or
+    BOTH, which opens the right side to a causal one. `pooling` is a key of POOLINGS. Texts are cut at `max_subwords`.
+    """
+
+    learning_rate: float
+    steps: int
+    batch_examples: int
+    upper_layers: int = 0
+    sides: str = OWN
+    pooling: str = OWN
+    max_subwords: int = 256
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The tokens of an example, and the token that stands for each word of its text (-1: it was cut off)."""
+
+    ids: list[int]
+    places: list[int]
+
+
+class Finetuner:
+    """A stored network as the `Learner` of tasks: every call trains it anew from its weights.
+
+    `kind`: "masked" or "causal". Raises StudyError for another kind, for unknown sides or pooling, and for a masked
+    network whose sides are to be opened.
+    """
+
+    def __init__(self, folder: Path, kind: str, how: Finetuning):
+        if kind not in POOLING_OF:
+            raise StudyError(f"task_model=finetuned takes a masked or a causal network, this one is {kind}")
+        for name, known in (("sides", SIDES), ("pooling", POOLINGS)):
+            if (value := getattr(how, name)) not in known:
+                raise StudyError(f"finetuning.{name}={value} is unknown: choose one of {', '.join(known)}")
+        if kind == "masked" and how.sides == BOTH:
+            raise StudyError(
+                "finetuning.sides=both: a masked network sees both sides already, leave it at own"
+            )
+        self.folder, self.kind, self.how = folder, kind, how
+        self.tokenizer = load_tokenizer(folder)
+        self.reads_left = kind == "causal" and how.sides == OWN
+        is_left = "causal" if self.reads_left else "masked"
+        self.pooling = POOLING_OF[is_left] if how.pooling == OWN else how.pooling
+
+    def __call__(
+        self, head: Head, train: Sequence[Example], asked: Sequence[Sequence[Example]], seed: int
+    ) -> list[list[np.ndarray]]:
+        """Return the probabilities of every example of each set, after training on `train`; see `Learner`."""
+        torch.manual_seed(seed)
+        model = HeadedNetwork(self.load_body(), head, self.pooling).to(self.how.device)
+        learned = [self.encode(one) for one in train]
+        self._train(model, learned, [torch.as_tensor(one.target) for one in train], seed)
+        return [self._answer(model, [self.encode(one) for one in some]) for some in asked]
+
+    def load_body(self) -> Any:
+        """Return the network without its language-modelling head, with the parameters that are trained marked as such."""
+        model = load_model(self.folder, self.kind)
+        if self.kind == "causal" and self.how.sides == BOTH:
+            make_switchable(model)
+            switch(model, "masked")
+        body: Any = model.base_model
+        if body is model:
+            raise StudyError(
+                f"finetuning: a network of type {model.config.model_type} has no body without its head"
+            )
+        mark_trained(body, self.how.upper_layers)
+        return body
+
+    def encode(self, example: Example) -> Encoded:
+        """Return the tokens of a text or a pair, opened and closed as the network's own texts are."""
+        tokenizer, limit = self.tokenizer, self.how.max_subwords
+        words = find_words(example.text)
+        opening, closing = (edge_tokens(tokenizer)) if self.kind == "causal" else ([], [])
+        if example.second and tokenizer.sep_token_id is not None:
+            made = tokenizer(example.text, example.second, truncation=True, max_length=limit)
+        else:
+            text = f"{example.text}\n{example.second}" if example.second else example.text
+            made = tokenizer(text, truncation=True, max_length=limit)
+        ids = list(made["input_ids"])
+        before = [] if not opening or ids[:1] == opening else opening
+        after = [] if not closing or ids[-1:] == closing else closing
+        places = []
+        for start, end in words:
+            place = made.char_to_token(0, end - 1 if self.reads_left else start)
+            places.append(-1 if place is None else place + len(before))
+        return Encoded(before + ids + after, places)
+
+    def _train(
+        self, model: "HeadedNetwork", learned: list[Encoded], targets: list[torch.Tensor], seed: int
+    ) -> None:
+        head = list(model.output.parameters())
+        body = [value for value in model.body.parameters() if value.requires_grad]
+        groups = [
+            {"params": body, "lr": self.how.learning_rate, "peak": self.how.learning_rate},
+            {"params": head, "lr": HEAD_RATE, "peak": HEAD_RATE},
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=WEIGHT_DECAY, fused=True)
+        model.train()
+        for step, chosen in enumerate(
+            draw_batches(len(learned), self.how.batch_examples, self.how.steps, seed)
+        ):
+            share = min((step + 1) / max(1, WARMUP * self.how.steps), 1.0) * (1 - step / self.how.steps)
+            for group in optimizer.param_groups:
+                group["lr"] = group["peak"] * share
+            batch = self._collate([learned[i] for i in chosen])
+            loss = model.measure_loss(batch, [targets[i] for i in chosen])
+            if not math.isfinite(loss.item()):
+                raise StudyError(
+                    f"fine-tuning stopped at step {step + 1}: its loss is not finite: lower finetuning.learning_rate "
+                    f"(now {self.how.learning_rate:g})"
+                )
+            loss.backward()
+            nn.utils.clip_grad_norm_([*body, *head], MAX_NORM)
+            optimizer.step()
+            optimizer.zero_grad()
+
+    @torch.inference_mode()
+    def _answer(self, model: "HeadedNetwork", asked: list[Encoded]) -> list[np.ndarray]:
+        model.eval()
+        order = sorted(range(len(asked)), key=lambda i: len(asked[i].ids))
+        answers: dict[int, np.ndarray] = {}
+        for first in range(0, len(order), TEST_BATCH):
+            chosen = order[first : first + TEST_BATCH]
+            made = model.answer(self._collate([asked[i] for i in chosen]), [asked[i].places for i in chosen])
+            answers |= dict(zip(chosen, made, strict=True))
+        return [answers[i] for i in range(len(asked))]
+
+    def _collate(self, some: list[Encoded]) -> Batch:
+        """Return input_ids and attention_mask (batch, length), and the tokens of words as `rows` and `places` (n words,)."""
+        length, padding = max(len(one.ids) for one in some), self.tokenizer.pad_token_id or 0
+        ids = torch.full((len(some), length), padding)
+        seen = torch.zeros((len(some), length), dtype=torch.long)
+        for row, one in enumerate(some):
+            ids[row, : len(one.ids)] = torch.tensor(one.ids)
+            seen[row, : len(one.ids)] = 1
+        pairs = [(row, place) for row, one in enumerate(some) for place in one.places]
+        rows, places = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
+        batch = {"input_ids": ids, "attention_mask": seen, "rows": rows, "places": places}
+        return {name: values.to(self.how.device) for name, values in batch.items()}
+
+
+class HeadedNetwork(nn.Module):
+    """The body of a network with one linear output layer."""
+
+    def __init__(self, body: Any, head: Head, pooling: str):
+        super().__init__()
+        self.body, self.head, self.pooling = body, head, pooling
+        self.output = nn.Linear(body.config.hidden_size, head.n_outputs)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Return logits: (words of all examples, outputs) of a head of words, those cut off left out; else (batch, outputs)."""
+        seen = batch["attention_mask"]
+        states = self.body(input_ids=batch["input_ids"], attention_mask=seen).last_hidden_state
+        if self.head.kind == WORDS:
+            is_there = batch["places"] >= 0
+            return self.output(states[batch["rows"][is_there], batch["places"][is_there]])
+        return self.output(POOL[self.pooling](states, seen))
+
+    def measure_loss(self, batch: Batch, targets: list[torch.Tensor]) -> torch.Tensor:
+        """Return the mean cross-entropy: over words, over labels (binary), or over examples."""
+        logits, gold = self(batch), torch.cat(targets).to(batch["input_ids"].device)
+        if self.head.kind == LABELS:
+            return nn.functional.binary_cross_entropy_with_logits(logits, gold.reshape(logits.shape).float())
+        return nn.functional.cross_entropy(
+            logits, gold[batch["places"] >= 0] if self.head.kind == WORDS else gold
+        )
+
+    def answer(self, batch: Batch, places: list[list[int]]) -> list[np.ndarray]:
+        """Return the probabilities of each example; a word that was cut off has its first class."""
+        logits = self(batch).float()
+        if self.head.kind != WORDS:
+            made = logits.sigmoid() if self.head.kind == LABELS else logits.softmax(-1)
+            return list(made.cpu().numpy())
+        rows, answers = iter(logits.softmax(-1).cpu().numpy()), []
+        cut_off = np.eye(self.head.n_outputs)[0]
+        for of_example in places:
+            words = [next(rows) if place >= 0 else cut_off for place in of_example]
+            answers.append(np.array(words).reshape(-1, self.head.n_outputs))
+        return answers
+
+
+def _pool_first(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+    return states[:, 0]
+
+
+def _pool_last(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+    return states[torch.arange(len(states)), seen.sum(1) - 1]
+
+
+def _pool_mean(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+    return (states * seen[..., None]).sum(1) / seen.sum(1, keepdim=True)
+
+
+# From states (batch, length, width) and which of them are no padding (batch, length) to one state per text.
+POOL: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "first": _pool_first,
+    "last": _pool_last,
+    "mean": _pool_mean,
+}
+
+
+def mark_trained(body: PreTrainedModel, upper_layers: int) -> None:
+    """Let the upper layers of a body be trained (0: all), and what follows them; its embeddings stay as they are.
+
+    Raises StudyError where it has fewer layers.
+    """
+    n_layers = body.config.num_hidden_layers
+    stacks = (
+        module for module in body.modules() if isinstance(module, nn.ModuleList) and len(module) == n_layers
+    )
+    layers = list(next(stacks))
+    if upper_layers > n_layers:
+        raise StudyError(
+            f"finetuning.upper_layers={upper_layers}: the network has {n_layers}; give fewer, or 0 for all"
+        )
+    embeddings: Any = body.get_input_embeddings()
+    frozen = [embeddings, *layers[: n_layers - upper_layers]] if upper_layers else [embeddings]
+    if upper_layers and hasattr(body, "embeddings"):
+        frozen.append(body.embeddings)
+    for module in frozen:
+        module.requires_grad_(False)
+
+
+def draw_batches(n_examples: int, size: int, steps: int, seed: int) -> Iterator[list[int]]:
+    """Yield the numbers of the examples of each step; every pass over them has another order."""
+    size, waiting, n_passes = min(size, n_examples), [], 0
+    for _ in range(steps):
+        while len(waiting) < size:
+            waiting += keyed_rng("fine-tuning", seed, n_passes).permutation(n_examples).tolist()
+            n_passes += 1
+        yield waiting[:size]
+        waiting = waiting[size:]
