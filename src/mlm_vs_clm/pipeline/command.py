@@ -222,7 +222,18 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     if asked.config.scale.minutes and stage not in UNTRAINED:
         asked.set_budget()
     run(asked)
+    if asked.made and not is_sweep():
+        _print_result(stage, asked.made)
     return str(asked.made.resolve()) if asked.made else None
+
+
+def _print_result(stage: str, folder: Path) -> None:
+    """Print the numbers of a single run of a stage that has any; those of a sweep are in its table."""
+    # Here, as it loads pandas.
+    from .tabulate import STAGES, print_result
+
+    if stage in STAGES:
+        print_result(folder)
 
 
 def show_help(run: Callable) -> None:
