@@ -1,6 +1,7 @@
 """The first words of a page: the title of a study, its question, and the answer as a sentence with numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .sentences import Tables
-from .short_answer import span, word_number, word_runs
+from .short_answer import enter_short, span, word_number, word_runs
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
@@ -32,6 +33,14 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
 }
 UNDECIDED = "undecided ({points}, but a model is not above its word table)"  # told last
 NOT_SETTLED = "no difference shown (masked {points} BLEU)"
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """The first table of a page: the corpora across, and in each row a causal model with who is ahead on each corpus."""
+
+    corpora: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
 
 
 def name_study(about: Mapping[str, Any], tables: Tables) -> str:
@@ -73,6 +82,21 @@ def describe_steps(steps: pd.DataFrame) -> str:
     if len(runs) == 1:
         return f"{' '.join(f'{one}.' for one in told)} ({runs[0].capitalize()} of each model.)"
     return " ".join(f"{one} ({word_runs(rows)})." for one, rows in zip(told, known.values(), strict=True))
+
+
+def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
+    """Return what each corpus says against each causal model of STEPS; None where none was run."""
+    known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    if not known:
+        return None
+    corpora = style.ordered(pd.concat(known.values())["corpus"])
+    cells = {
+        words: {row.corpus: enter_short(row) for row in rows.itertuples(index=False)}
+        for words, rows in known.items()
+    }
+    return StepTable(
+        corpora, [(words, [found.get(corpus, "–") for corpus in corpora]) for words, found in cells.items()]
+    )
 
 
 def _describe_step(words: str, rows: pd.DataFrame) -> str:

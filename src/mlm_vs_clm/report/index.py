@@ -47,7 +47,7 @@ def describe_study(name: str, folder: Path, results: Path) -> dict:
         "tokens": count_tokens(tables),
         "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
         "cells": [describe_condition(answers, condition) for condition in CONDITIONS],
-        "finding": find_first(tables),
+        "finding": find_answer(tables),
         "page": f"{folder.relative_to(results).as_posix()}/report.html",
         "command": about["command"],
     }
@@ -76,7 +76,7 @@ def span(effects: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def find_first(tables: Tables) -> str:
-    """Return the sentence of a study's first figure; "" for a study without a question of its own."""
+def find_answer(tables: Tables) -> str:
+    """Return the sentence that answers the question of a study; "" for one without a question of its own."""
     findings = tables["findings"]
-    return str(findings["sentence"].iloc[0]) if len(findings) else ""
+    return str(findings["sentence"].iloc[-1]) if len(findings) else ""
