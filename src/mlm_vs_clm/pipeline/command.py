@@ -258,10 +258,11 @@ def describe_settings(settings: DictConfig) -> Iterator[str]:
     words = OmegaConf.to_container(OmegaConf.load(WORDS))
     assert isinstance(words, dict)
     for key, meaning in words.items():
-        value = OmegaConf.select(settings, str(key))
+        value = OmegaConf.select(settings, f"{key!s}")
         is_left_out = key in ("scale.grid", "track.panels", "scale.sizes", "second_objective")
         told = "..." if is_left_out else _write_value(value)
-        yield f"  {f'{key}={told}':58} {meaning}"
+        named = f"{key!s}={told}"
+        yield f"  {named:58} {meaning!s}"
 
 
 def _write_value(value: Any) -> str:

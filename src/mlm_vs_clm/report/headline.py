@@ -7,14 +7,20 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .sentences import Tables
 from .short_answer import enter_short, span, word_number, word_runs
+from .style import read_study
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
+OWN = "own"  # the scale of a user's own texts
+OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
+OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
+PAIR = ("mlm", "clm")
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": "a causal model that reads the text before the gap",
@@ -63,7 +69,21 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
 
 def ask(about: Mapping[str, Any]) -> str:
     """Return the question of a study."""
-    return str(about.get("question") or QUESTION)
+    question = OWN_QUESTION if str(about["scale"]).partition(" ")[0] == OWN else QUESTION
+    return str(about.get("question") or question)
+
+
+def name_next(about: Mapping[str, Any], tables: Tables) -> str:
+    """Return the command that a user's own study leads to: on longer training where a model may not speak yet; "" for another."""
+    scale, _, track = str(about["scale"]).partition(" track=")
+    if track in OWN_TRACKS:
+        return "make own CORPUS=<texts>"
+    if scale != OWN:
+        return ""
+    judged = read_study(tables).at_main(tables["competence"])
+    judged = judged[judged["arm"].isin(PAIR) & (judged["word_class"] == "all")]
+    is_able = len(judged) > 0 and (judged["outcome"] == COMPETENT).all()
+    return f"make own CORPUS=<texts> ARGS={'corpus.show_examples=true' if is_able else 'scale.minutes=60'}"
 
 
 def answer_question(tables: Tables) -> str:

@@ -11,13 +11,13 @@ from ..evidence.tables import read_tables
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from ..files import STUDY
 from . import style
+from .headline import ask
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
 from .wording import at_first_measure
 
 FILE = "index.html"
-QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
 CONDITIONS = {  # of claim C1 -> the causal model in a column
     "as reported": "causal as in the paper",
     "known length": "causal, text before the gap",
@@ -42,7 +42,7 @@ def describe_study(name: str, folder: Path, results: Path) -> dict:
     answers = tables["answers"]
     return {
         "name": name,
-        "question": about.get("question") or QUESTION,
+        "question": ask(about),
         "start": find_start(tables),
         "tokens": count_tokens(tables),
         "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
