@@ -23,8 +23,19 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
     """Return the claims of `conf/claims.yaml` for a study with this track and main cell (strategy, ratio).
 
     A claim with the key `track` is asked in the studies of these tracks alone, and a study that has such claims is asked no
-    others: of those it has the pairs of arms and the margins, with `asked` False. Raises StudyError for a claim that lacks
-    a key, or whose gate or kind is unknown.
+    others: of those it has the pairs of arms and the margins, with `asked` False. Raises StudyError as `read_rules` does.
+    """
+    rules = read_rules(path)
+    own, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
+    rules = [rule | (common if own else {}) for rule in rules if not list_tracks(rule)] + own
+    cell = dict(zip(("strategy", "ratio"), main, strict=True))
+    return [rule | {"main": cell} | ({"cells": cell} if rule.get("cells") == MAIN else {}) for rule in rules]
+
+
+def read_rules(path: Path) -> list[dict]:
+    """Return the claims of a file as they stand there.
+
+    Raises StudyError for a claim that lacks a key, or whose gate or kind is unknown.
     """
     from .measuring import KINDS
 
@@ -38,10 +49,7 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
                 raise StudyError(
                     f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(known)}"
                 )
-    own, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
-    rules = [rule | (common if own else {}) for rule in rules if not list_tracks(rule)] + own
-    cell = dict(zip(("strategy", "ratio"), main, strict=True))
-    return [rule | {"main": cell} | ({"cells": cell} if rule.get("cells") == MAIN else {}) for rule in rules]
+    return rules
 
 
 def list_tracks(rule: dict) -> list[str]:

@@ -23,7 +23,10 @@ from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
 
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("paper", "data-cards")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("paper", "statements", "data-cards")),
+)
 
 
 def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> None:

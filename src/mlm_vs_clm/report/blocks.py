@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.card import card_markdown
+from ..evidence.claims import read_rules
 from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies, locate_results
 from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
-from .frames import load_frames
+from .frames import CLAIMS, load_frames
 from .headline import answer_question
 from .index import write_index
 from .ladder import draw_ladder, list_likelihoods, list_steps
@@ -25,8 +26,10 @@ from .sentences import (
     describe_utility_gap,
 )
 from .short_answer import write_short_blocks
+from .statements import tabulate_statements
 from .style import read_study
 from .tables import markdown_row
+from .verdict_cards import list_own_verdicts
 
 Blocks = dict[str, str]
 MAIN = "laptop"  # the folder of the default study, which docs/paper.md tells
@@ -40,7 +43,8 @@ def name_results(scale: str, track: str) -> str:
 def make_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
     """Return the blocks that a folder of results writes, by marker.
 
-    A study that answers the claims also writes the blocks on all such studies, from the folders beside its own.
+    A study that answers the claims also writes the blocks on all such studies, from the folders beside its own, and so does
+    one with claims of its own.
     """
     tables = read_tables(results)
     blocks, root = describe_panels(tables), locate_results(results)
@@ -49,6 +53,9 @@ def make_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if find_start(tables):
         blocks |= make_shared_blocks(root, rules)
+    if list_own_verdicts(tables):
+        all_tables = {name: read_tables(folder) for name, folder in list_studies(root).items()}
+        blocks["statements"] = tabulate_statements(all_tables, read_rules(CLAIMS), "../results")
     return blocks
 
 

@@ -14,6 +14,7 @@ from .ladder import count_tokens, list_own_steps, word_tokens
 from .sentences import Tables
 from .short_answer import enter_short, span, word_number, word_runs
 from .style import read_study
+from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
@@ -21,6 +22,7 @@ OWN = "own"  # the scale of a user's own texts
 OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
 OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
 PAIR = ("mlm", "clm")
+MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": "a causal model that reads the text before the gap",
@@ -87,9 +89,20 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
 
 
 def answer_question(tables: Tables) -> str:
-    """Return the answer to the question of a study: its track's own, else how far masked models are ahead, step by step."""
+    """Return the answer to the question of a study: its own claims, or its track's own sentence, else how far masked models are ahead, step by step."""
+    own = list_own_verdicts(tables)
+    if own:
+        return describe_verdicts(own)
     answer = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"]))
     return (answer and answer(tables)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+
+
+def describe_verdicts(cards: list[VerdictCard]) -> str:
+    """Return whether each claim of a study's own holds: its statement and how often; of many claims their ids alone."""
+    names = [card.title if len(cards) > MOST_STATEMENTS else card.why.rstrip(".") for card in cards]
+    return " ".join(
+        f"{name}: {card.verdict} ({card.number})." for name, card in zip(names, cards, strict=True)
+    )
 
 
 def describe_steps(steps: pd.DataFrame) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..evidence.claims import index_conditions
+from ..evidence.claims import index_conditions, list_asked, list_tracks
 from ..evidence.equal_compute import BASES
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
-from .outcomes import Claim
+from .outcomes import Claim, keep_asked, list_claims
 from .overview import OPEN, OTHERWISE, STATED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
 from .style import Study
@@ -120,6 +120,14 @@ def _describe_row(row: Any) -> str:
         return f"{value}, undecided" + (" (no room)" if row.status == NO_ROOM else "")
     ahead = {FIRST: row.first, SECOND: row.second}.get(row.direction)
     return f"{value}, {ahead} ahead" if ahead else f"{value}, no difference shown"
+
+
+def list_own_verdicts(tables: Tables) -> list[VerdictCard]:
+    """Return a card per claim that the study of these tables alone is asked; none for a study of the paper's claims."""
+    own = {rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)}
+    sentences = tables["sentences"]
+    asked = keep_asked(sentences[sentences["claim"].isin(own)], tables["answers"])
+    return [judge_claim(claim, tables) for claim in list_claims(asked, tables["answers"])]
 
 
 def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:

@@ -1,0 +1,74 @@
+"""What others say of masked and causal models, and the paper's open questions: one row per claim that a study of its own tests."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..evidence.cells import group_by
+from ..evidence.claims import list_tracks
+from ..evidence.verdicts import FIRST, MADE, SECOND
+from . import style
+from .sentences import Tables
+from .tables import markdown_row
+from .verdict_cards import list_own_verdicts
+from .wording import at_first_measure, join_names
+
+HEADER = ("", "statement", "outcome", "what was measured", "study")
+NOT_TESTED = "not tested"
+MOST_CONDITIONS = 3  # that a row of the table tells; all stand on the page of the study
+
+
+def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], links: str) -> str:
+    """Return every claim of `rules` that has a track in Markdown: its statement, its outcome, differences, and its study.
+
+    studies: the tables of all committed studies, by folder. rules: as `read_rules` returns them. links: the way from the
+    page to the folder of results. A claim whose study is not committed is not tested.
+    """
+    lines = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))]
+    cards = {
+        card.title: (name, card) for name, tables in studies.items() for card in list_own_verdicts(tables)
+    }
+    for rule in filter(list_tracks, rules):
+        if rule["id"] not in cards:
+            reason = rule.get("absent", f"`make reproduce TRACK={list_tracks(rule)[0]}` runs it")
+            lines.append(markdown_row([rule["id"], rule["statement"], f"**{NOT_TESTED}**", reason, ""]))
+            continue
+        name, card = cards[rule["id"]]
+        measured = describe_differences(studies[name]["answers"], rule)
+        page = f"[{name}]({links}/{name}/report.html)"
+        outcome = f"**{card.verdict}**: {card.number}"
+        lines.append(markdown_row([rule["id"], rule["statement"], outcome, measured, page]))
+    return "\n".join(lines)
+
+
+def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
+    """Return who is ahead by how much, condition by condition, by the first measure of each."""
+    rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
+    rows = at_first_measure(rows)
+    names = [each["name"] for each in rule["conditions"] if each["name"] in {*rows["condition"]}]
+    told = [
+        f"{name}: {_describe_condition(rows[rows['condition'] == name])}" for name in names[:MOST_CONDITIONS]
+    ]
+    return "; ".join(told + ["..."] * (len(names) > MOST_CONDITIONS))
+
+
+def _describe_condition(rows: pd.DataFrame) -> str:
+    """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"."""
+    told = []
+    for ahead, part in group_by(rows.itertuples(index=False), _name_ahead).items():
+        metrics = join_names(list(dict.fromkeys(style.name_metric(row.metric) for row in part)))
+        digits = 1 if {row.metric for row in part} == {"bleu"} else 3
+        ends = dict.fromkeys(
+            f"{end:+.{digits}f}" for end in (min(row.effect for row in part), max(row.effect for row in part))
+        )
+        corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in part)))
+        told.append(f"{ahead} on {corpora} ({' to '.join(ends)} {metrics})")
+    return ", ".join(told)
+
+
+def _name_ahead(row: Any) -> str:
+    if row.status != MADE:
+        return "undecided"
+    names = {FIRST: row.first_arm, SECOND: row.second_arm}
+    return f"{names[row.direction]} ahead" if row.direction in names else "no difference shown"
