@@ -201,7 +201,7 @@ def answer_own_model(tables: Tables) -> str:
     able = int((judged["outcome"] == COMPETENT).sum())
     head = {0: "No", len(judged): "Yes"}.get(able, f"On {able} of {len(judged)} corpora")
     ratio = style.read_study(tables).main[1]
-    return f"{head}. With {ratio:.0%} of words hidden it restores this share of them, beside the word table that comes nearest: {join_names(told)}."
+    return f"{head}. With {ratio:.0%} of words hidden it restores this share of them, beside the word table that it clears least: {join_names(told)}."
 
 
 ANSWERS: dict[str, Callable[[Tables], str]] = {
