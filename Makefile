@@ -7,6 +7,7 @@ TRACK ?= matched
 SCALE ?= $(if $(filter matched runs continuation right_words word_classes usefulness,$(TRACK)),laptop,evening)
 PYTHON ?= python3
 ARGS ?=
+KIND ?= masked
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
@@ -16,7 +17,7 @@ export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named
+.PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -44,6 +45,16 @@ page: $(READY) ## make the page of a study again from its committed tables: STUD
 own: export TEXTS := $(value CORPUS)
 own: named data ## compare two models on your own texts: make own CORPUS=<folder or file>
 	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | sed 's/"/\\"/g')\"" $(ARGS)
+
+model: export MODEL := $(value MODEL)
+model: export TEXTS := $(value CORPUS)
+model: modelled data ## test a model of yours as it comes: make model MODEL=<hub id or folder> [KIND=causal] [CORPUS=<texts>]
+	@set -- track=own_$(KIND) "model.source=\"$$(printf %s "$$MODEL" | sed 's/"/\\"/g')\""; \
+	test -z "$$TEXTS" || set -- "$$@" scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | sed 's/"/\\"/g')\""; \
+	$(PY) experiments/report.py "$$@" $(ARGS)
+
+modelled:
+	@test -n "$$MODEL" || { echo "error: name the model: make model MODEL=<hub id or folder>"; exit 1; }
 
 named: # before anything is fetched
 	@test -n "$$TEXTS" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }

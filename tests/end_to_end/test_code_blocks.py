@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import tomllib
 
 import pandas as pd
@@ -164,6 +165,7 @@ def write_study(folder):
     row |= {f"matched_{n}": 5 - n for n in range(1, 5)} | {f"ngrams_{n}": 10 - n for n in range(1, 5)}
     (folder / "results" / "laptop").mkdir(parents=True)
     write_parquet(pd.DataFrame([row] * 2), folder / "results" / "laptop" / "documents.parquet")
+    shutil.copy(ROOT / "results" / "evidence.csv", folder / "results")
 
 
 @pytest.mark.slow

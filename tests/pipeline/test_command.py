@@ -1,17 +1,20 @@
 """How a stage script is started: what is refused before any work."""
 
+import dataclasses
 import os
 import re
 import subprocess
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import command
 from mlm_vs_clm.pipeline.command import refuse_launcher
-from mlm_vs_clm.pipeline.config import register
+from mlm_vs_clm.pipeline.config import Config, register
 from mlm_vs_clm.pipeline.overrides import explain_unknown
 
 
@@ -83,3 +86,23 @@ def test_make_own_takes_any_path(sign, tmp_path):
 )
 def test_a_setting_without_fixed_names_says_how_to_type_one(key, says):
     assert says in explain_unknown(key)
+
+
+def list_keys(settings, prefix=""):
+    """Yield the dotted name of every setting; a mapping without settings of its own is one."""
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        name = f"{prefix}{field.name}"
+        if dataclasses.is_dataclass(value) and name != "scale.grid":
+            yield from list_keys(value, f"{name}.")
+        else:
+            yield name
+
+
+def test_help_has_words_for_every_setting_and_for_no_other():
+    known = yaml.safe_load(command.WORDS.read_text(encoding="utf-8"))
+    assert {*known} == {*list_keys(Config())} and all(known.values())
+    settings = OmegaConf.create({"seed": 3, "scale": {"grid": {"arms": ["mlm"]}}, "check": False})
+    lines = {line.split()[0]: line for line in command.describe_settings(settings)}
+    assert lines["seed=3"].endswith("of blanks and draws") and "check=false" in lines
+    assert "scale.grid=..." in lines

@@ -51,6 +51,13 @@ def test_a_changed_result_is_left_out_with_its_reason(store, harm, capsys):
     assert f"damaged     score/{folder.name}" in capsys.readouterr().out
 
 
+def test_the_inventory_names_corpus_arm_and_masking_and_finds_by_them(store, capsys):
+    inventory.show(store, ["mlm", "score"])
+    first, total = capsys.readouterr().out.splitlines()
+    assert "score/mlm-random-0.5" in first and first.endswith("tiny mlm")
+    assert total.endswith("(mlm score)")
+
+
 def test_a_result_whose_text_was_changed_is_left_out(store, capsys):
     folder = find_score(store, "clm")
     generation = store / json.loads((folder / RECORD).read_text())["inputs"]["generation"]

@@ -47,6 +47,18 @@ def test_a_likelihood_is_the_mean_over_the_trainings_that_both_arms_have(studies
     assert row["runs"] == 2 and found.loc[("desk", "both contexts", "plots"), "runs"] == 1
 
 
+def test_a_likelihood_that_the_rules_ask_for_is_that_of_the_answers_with_its_status(studies):
+    answers = studies["desk"]["answers"]
+    asked = answers[(answers["condition"] == "known length") & (answers["corpus"] == "plots")]
+    numbers = {"effect": 0.1, "low": 0.05, "high": 0.2, "status": NOT_COMPETENT}
+    judged = asked.assign(scope="fills", metric="nats_per_character", **numbers)
+    studies["desk"]["answers"] = pd.concat([answers, judged])
+    found = ladder.list_likelihoods(studies).set_index(["study", "condition", "corpus"])
+    row = found.loc[("desk", "known length", "plots")]
+    assert (row["effect"], row["lowest"], row["highest"]) == pytest.approx((-0.1, -0.2, -0.05))
+    assert row["status"] == NOT_COMPETENT
+
+
 def test_marks_are_filled_for_several_trainings_and_grey_where_an_arm_may_not_speak(studies):
     assert ladder.GREY not in draw(studies)
     answers = studies["desk"]["answers"]

@@ -9,7 +9,7 @@ from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.cells import Comparison
 from mlm_vs_clm.evidence.variants import join_settings, pair_variants
 from mlm_vs_clm.report.build import build, read_study
-from mlm_vs_clm.report.drawing import style_context
+from mlm_vs_clm.report.drawing import spread, style_context
 from mlm_vs_clm.report.frames import Frames
 from mlm_vs_clm.report.panels import (
     FEW,
@@ -120,10 +120,24 @@ def test_lines_of_numbers_stand_in_their_order():
     spec = LINES | {"x": "passes", "line": "arm.temperature", "facet": ""}
     with style_context():
         ((drawing,), _) = show_panels([spec], TABLES | {"variants": levels}, read_study(TABLES))
-    assert [text.get_text() for text in drawing.figure.legends[0].texts] == [
-        "temperature 40",
-        "temperature 300",
-    ]
+    assert [text.get_text() for text in drawing.figure.axes[0].texts] == ["temperature 300", "temperature 40"]
+    assert not drawing.figure.legends
+
+
+def test_names_of_lines_stand_apart_and_inside_the_axis_where_all_have_room():
+    assert spread([0.2, 0.8]) == [0.2, 0.8]
+    crowded = spread([0.95, 0.96, 0.97, 1.0])
+    gaps = [high - low for low, high in zip(crowded, crowded[1:], strict=False)]
+    assert crowded[-1] == 1.0 and min(gaps) == pytest.approx(0.075)
+
+
+def test_the_best_is_told_at_each_ratio_and_not_over_the_easiest():
+    heat = LINES | {"kind": "heat", "x": "ratio", "y": "variant", "line": "", "facet": ""}
+    (drawing,), _ = show(heat)
+    assert drawing.finding == (
+        "Highest exact match: 0.320 [0.300, 0.340] (mlm temperature=0.3, masking ratio 0.5), "
+        "0.320 [0.300, 0.340] (mlm temperature=0.3, masking ratio 1)."
+    )
 
 
 def test_arms_that_do_not_vary_a_setting_have_a_name_of_their_own_and_can_be_chosen():

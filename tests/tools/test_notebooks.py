@@ -30,8 +30,8 @@ def results(tmp_path_factory) -> Path:
 LIGHT = "05_light_install"  # needs no plotting
 
 
-def test_there_are_five_notebooks():
-    assert len(NOTEBOOKS) == 5
+def test_there_are_six_notebooks():
+    assert len(NOTEBOOKS) == 6
 
 
 def test_the_light_notebook_imports_what_the_light_install_has():

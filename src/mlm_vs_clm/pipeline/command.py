@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from ..console import READER_GONE, describe_error, lost_reader, print_traceback
@@ -32,6 +32,7 @@ from .overrides import explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 CONF = ROOT / "conf"
+WORDS = Path(__file__).with_name("words.yaml")  # what each setting is, for --help
 AT_STOP: list[Callable[[], object]] = []  # what a sweep that is stopped still tells
 UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
 
@@ -222,14 +223,25 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     if asked.config.scale.minutes and stage not in UNTRAINED:
         asked.set_budget()
     run(asked)
+    if asked.made and not is_sweep():
+        _print_result(stage, asked.made)
     return str(asked.made.resolve()) if asked.made else None
 
 
+def _print_result(stage: str, folder: Path) -> None:
+    """Print the numbers of a single run of a stage that has any; those of a sweep are in its table."""
+    # Here, as it loads pandas.
+    from .tabulate import STAGES, print_result
+
+    if stage in STAGES:
+        print_result(folder)
+
+
 def show_help(run: Callable) -> None:
-    """Print what a stage does, its choices and its settings; Hydra takes a second longer to list as much."""
+    """Print what a stage does, its choices, and a line for each of its settings; Hydra takes a second longer to list as much."""
     overrides = [word for word in sys.argv[1:] if not word.startswith("-")]
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        settings = OmegaConf.to_yaml(hydra.compose("config", overrides))
+        settings = hydra.compose("config", overrides)
     folders = [folder for folder in sorted(CONF.iterdir()) if folder.is_dir() and folder.name != "hydra"]
     choices = {
         folder.name: sorted(str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.yaml"))
@@ -237,7 +249,26 @@ def show_help(run: Callable) -> None:
     }
     print(f"{sys.modules[run.__module__].__doc__}\n\nChoices (group=name; several with -m: group=name,name)")
     print("\n".join(f"  {group}: {', '.join(names)}" for group, names in choices.items()))
-    print(f"\nSettings (key=value; --hydra-help lists those of Hydra)\n\n{settings}")
+    print("\nSettings (key=value; --hydra-help lists those of Hydra)\n")
+    print("\n".join(describe_settings(settings)))
+
+
+def describe_settings(settings: DictConfig) -> Iterator[str]:
+    """Yield a line per setting: "key=value  what it is"; the cells of a grid and the panels of a track are left out."""
+    words = OmegaConf.to_container(OmegaConf.load(WORDS))
+    assert isinstance(words, dict)
+    for key, meaning in words.items():
+        value = OmegaConf.select(settings, f"{key!s}")
+        is_left_out = key in ("scale.grid", "track.panels", "scale.sizes", "second_objective")
+        told = "..." if is_left_out else _write_value(value)
+        named = f"{key!s}={told}"
+        yield f"  {named:58} {meaning!s}"
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, DictConfig | ListConfig):
+        value = OmegaConf.to_container(value, resolve=True)
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _explain(error: BaseException) -> str | int:

@@ -2,16 +2,19 @@
 
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from ..errors import StudyError
 from ..evidence.tables import read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
 from ..report.blocks import Blocks, make_blocks, write_overviews
-from ..report.frames import find_rules
+from ..report.frames import find_rules, load_settings
+from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
+from ..report.ladder import list_own_steps
 from ..report.overview import find_start
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
@@ -70,8 +73,8 @@ def publish(report: Path, results: str, name: str) -> None:
         write_blocks(target)
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
-    print_answers(read_tables(target))
-    print(f"report:  {target / 'report.html'} (open it in a browser)\ntables:  {target}/*.csv")
+    print_answers(read_tables(target), load_settings(target).about)
+    print(f"tables:  {target}/*.csv\nreport:  {target / 'report.html'} (open it in a browser)")
 
 
 def write_blocks(study: Path) -> None:
@@ -85,12 +88,16 @@ def write_blocks(study: Path) -> None:
             write_overviews(locate_results(study), rules)
 
 
-def print_answers(tables: Tables) -> None:
-    """Print the finding of each panel of a study that has them, else the answer to each claim; one line each."""
-    findings, sentences = tables["findings"], tables["sentences"]
-    named = findings[["title", "sentence"]] if len(findings) else sentences[["claim", "sentence"]]
-    for name, sentence in named.itertuples(index=False):
-        print(f"{name}: {sentence}")
+def print_answers(tables: Tables, about: Mapping[str, Any]) -> None:
+    """Print in at most eight lines what a study found: its title, question and answer, who is ahead on each corpus, what comes next."""
+    print(f"{name_study(about, tables)}\n{ask(about)}\n{answer_question(tables)}")
+    steps = None if about.get("panels") else tabulate_steps(list_own_steps(tables))
+    if steps:
+        for words, cells in steps.rows:
+            told = ", ".join(f"{corpus} {cell}" for corpus, cell in zip(steps.corpora, cells, strict=True))
+            print(f"  against {words}: {told}")
+    if command := name_next(about, tables):
+        print(f"next:    {command}")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -5,6 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from blankfill.axes import PRODUCT, why_no_likelihood
+from blankfill.errors import BlankfillError
 from blankfill.ranges import check_fields
 
 from ..arms.baselines import BOUNDS, COUNTING
@@ -40,7 +41,7 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "correlate": 9,
-    "report": 46,
+    "report": 47,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
@@ -156,7 +157,7 @@ def start(config: Config) -> Recipe:
     if model.start == "checkpoint":
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
-        return _recipe("start", named | {"kind": OBJECTIVES[config.objective.name].kind})
+        return _recipe("start", named | {"kind": _kind_of(config)})
     for key in CHECKPOINT_ONLY:
         if getattr(model, key):
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
@@ -166,6 +167,23 @@ def start(config: Config) -> Recipe:
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     settings |= {"layers": model.layers} if model.layers else {}
     return _recipe("start", settings, _training_corpora(config) if is_new else {})
+
+
+def _kind_of(config: Config) -> str:
+    """Return as what kind a checkpoint is loaded: that of the objective; for a word table, which reads with its tokenizer, its own."""
+    model = config.model
+    if (
+        config.arm.writer in COUNTING
+        and model.name == "checkpoint"
+        and not str(model.source).startswith("package:")
+    ):
+        from blankfill.loading import find_kind
+
+        try:
+            return find_kind(str(Path(str(model.source)).expanduser()))
+        except BlankfillError:  # as a file of another format, which the reader of the start knows
+            pass
+    return OBJECTIVES[config.objective.name].kind
 
 
 def name_source(source: str | None, data_dir: str) -> dict:

@@ -93,7 +93,8 @@ class Outcomes(Callback):
             jobs = list_jobs(config)
             command = " ".join([f"python experiments/{stage}.py -m", *asked])
             place = name_folder(config.store, stage, asked)
-            publish(tabulate_sweep(stage, jobs, outcomes), place, f"A sweep of {len(jobs)} jobs", command)
+            table = tabulate_sweep(stage, jobs, outcomes)
+            publish(table, stage, place, f"A sweep of {len(jobs)} jobs", command)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -8,7 +8,7 @@ import numbers
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,9 +18,12 @@ from ..tasks import TASKS
 from .artifacts import ADVICE, RECORD, explain_damage, inputs_of, name_of, read_record
 from .cells import describe_cell, describe_score, describe_task, name_model
 
+if TYPE_CHECKING:
+    from ..report.tables import Table
+
 STAGES = ("score", "downstream", "generate")
 QUALITIES = {"exact_match": "fills"} | dict.fromkeys(
-    ("bleu", "rougeL", "bertscore", "distinct2", "mmd", "c2st"), "document"
+    ("bleu", "rougeL", "meteor", "bertscore", "distinct2", "mmd", "c2st"), "document"
 )
 COSTS = ("blanks", "tokens_filled", "passes", "flops")
 CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model")
@@ -148,35 +151,73 @@ def _write(value: Any) -> str:
     return f"{value:g}" if isinstance(value, numbers.Real) else str(value)
 
 
-def publish(table: pd.DataFrame, folder: Path, title: str, command: str) -> None:
-    """Write table.csv, table.md and, where a number varies, figure.svg; print the table, short, and their places."""
+def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: str) -> None:
+    """Write the files of a table into a folder two below its store; print the table, short, and their places.
+
+    They are table.csv, table.md, of several arms that were scored differences.csv, and where a number varies figure.svg.
+    """
     from ..report.drawing import save, style_context
     from ..report.rendering import to_markdown
-    from ..report.sweep import draw_sweep, show_sweep
+    from ..report.sweep import draw_sweep, show_differences, show_sweep
+    from .differences import compare_arms, widen_measures
 
     named = [name for name in table.attrs.get("swept", CELL) if name in table]
     varying = [name for name in named if table[name].nunique(dropna=False) > 1]
-    shown = show_sweep(table, varying, title, command)
+    tables = [show_sweep(table, varying, title, command)]
+    differences = compare_arms(table, folder.parents[1]) if stage == "score" else pd.DataFrame()
+    if len(differences):
+        keys = [name for name in varying if name in differences]
+        tables.append(show_differences(widen_measures(differences, keys), command))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_csv(table, folder / "table.csv")
-        (folder / "table.md").write_text(to_markdown(shown), encoding="utf-8", newline="\n")
+        if len(differences):
+            write_csv(differences, folder / "differences.csv")
+        text = "\n".join(map(to_markdown, tables))
+        (folder / "table.md").write_text(text, encoding="utf-8", newline="\n")
         with style_context():
             drawings = draw_sweep(table, varying)
             for drawing in drawings:
                 save(drawing, folder)
     except OSError as error:
         raise StudyError(explain_os_error(error, folder, ADVICE)) from error
-    texts = pd.DataFrame([[entry.text for entry in row] for row in shown.rows], columns=list(shown.header))
-    print(texts.head(SHOWN).to_string(index=False))
-    if len(texts) > SHOWN:
-        print(f"... {len(texts) - SHOWN} rows more")
+    for shown in tables:
+        _print_short(shown)
     figure = (
         f"\nfigure: {folder / 'figure.svg'}"
         if drawings
         else "\nno figure: no number varies, or results of other settings share a cell"
     )
-    print(f"table:  {folder / 'table.csv'} (table.md for reading){figure}")
+    beside = f"\ndifferences: {folder / 'differences.csv'}" if len(differences) else ""
+    print(f"table:  {folder / 'table.csv'} (table.md for reading){beside}{figure}")
+
+
+def _print_short(shown: "Table") -> None:
+    """Print the first rows of a table."""
+    texts = pd.DataFrame([[entry.text for entry in row] for row in shown.rows], columns=list(shown.header))
+    print(f"{shown.title}\n{texts.head(SHOWN).to_string(index=False)}")
+    if len(texts) > SHOWN:
+        print(f"... {len(texts) - SHOWN} rows more")
+
+
+def print_result(folder: Path) -> None:
+    """Print what one stored result of a stage says: its cell, and a line per main metric or count."""
+    from ..report import style
+
+    row = describe(folder)
+    about = [
+        f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in CELL if name in row
+    ]
+    print(f"{' '.join(word for word in about if word not in ('', 'nan'))} ({row['n']:.0f} documents)")
+    for name, value in row.items():
+        if f"{name}_low" in row or name in COSTS:
+            digits = style.decimals(pd.Series([value]))
+            ends = [row.get(f"{name}_{side}", math.nan) for side in ("low", "high")]
+            interval = "" if any(map(math.isnan, ends)) else f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]"
+            number = f"{value:,.0f}" if name in COSTS else f"{value:.{digits}f}{interval}"
+            print(f"  {style.name_metric(name):32} {number if pd.notna(value) else 'missing'}")
+    if row.get("reason"):
+        print(f"  {row['reason']}")
 
 
 def name_folder(store: Path | str, stage: str, chosen: Iterable[str]) -> Path:
@@ -205,4 +246,5 @@ def run(chosen: argparse.Namespace) -> None:
         raise StudyError(f"stage={stage}: a table shows one stage, choose one of {', '.join(STAGES)}")
     table = tabulate(chosen.store, stage, **asked)
     command = " ".join(["python -m mlm_vs_clm table", *chosen.chosen])
-    publish(table, name_folder(chosen.store, stage, chosen.chosen), f"Stored results: {stage}", command)
+    folder = name_folder(chosen.store, stage, chosen.chosen)
+    publish(table, stage, folder, f"Stored results: {stage}", command)

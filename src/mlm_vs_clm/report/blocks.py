@@ -142,8 +142,8 @@ def describe_setting(tables: Tables) -> str:
 
 
 def describe_panels(tables: Tables) -> Blocks:
-    """Return the block of a study with a question of its own: the sentence of its first figure."""
+    """Return the block of a study with a question of its own: the question and its answer."""
     about, findings = tables["study"].iloc[0], tables["findings"]
     folder = name_results(about["scale"], about["track"])
-    first = [f"**{row.title}**: {row.sentence}" for row in findings[:1].itertuples(index=False)]
-    return {f"{folder}-first": first[0]} if first else {}
+    last = [f"**{row.title}** {row.sentence}" for row in findings[-1:].itertuples(index=False)]
+    return {f"{folder}-first": last[0]} if last else {}

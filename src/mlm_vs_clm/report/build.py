@@ -109,6 +109,8 @@ def make_page(folder: Path) -> None:
         title=headline.name_study(about, rows),
         question=headline.ask(about),
         answer=answer,
+        next=headline.name_next(about, rows),
+        steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
         lead=panels_shown[0].drawings[0] if specs else draw_lead(rows, folder / "figures"),
         cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),

@@ -232,20 +232,30 @@ def add_legend(figure: Figure, looks: dict[str, dict], lines: dict[str, dict] | 
 
 
 def label_lines(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
-    """Write the name of each line at its right end: (name, height of its last point, colour); close names are moved apart."""
+    """Write the name of each line beside its right end: (name, height of its last point, colour).
+
+    Close names are moved apart, and a thin line leads from a name that was moved to its line.
+    """
     low, high = axes.get_ylim()
-    gap, placed = 0.075, float("-inf")
-    for name, height, colour in sorted(ends, key=lambda end: end[1]):
-        placed = max((height - low) / (high - low), placed + gap)
-        axes.annotate(
-            name,
-            (1.02, placed),
-            xycoords="axes fraction",
-            color=colour,
-            fontsize=8.5,
-            va="center",
-            annotation_clip=False,
-        )
+    ends = sorted(ends, key=lambda end: end[1])
+    heights = [(end[1] - low) / (high - low) for end in ends]
+    for (name, _, colour), height, place in zip(ends, heights, spread(heights), strict=True):
+        look: dict[str, Any] = {"color": colour, "transform": axes.transAxes, "clip_on": False}
+        axes.text(1.035, place, name, fontsize=8.5, va="center", **look)
+        axes.plot([1.005, 1.028], [height, place], linewidth=0.6, marker="", linestyle="-", **look)
+
+
+def spread(heights: Sequence[float]) -> list[float]:
+    """Return rising heights (shares of an axis), moved apart by the room of a line of text, not above 1 where all have room."""
+    room = min(0.075, 1 / max(len(heights) - 1, 1))
+    placed: list[float] = []
+    for height in heights:
+        placed.append(max(height, placed[-1] + room) if placed else height)
+    top = 1.0
+    for number in reversed(range(len(placed))):
+        placed[number] = min(placed[number], top)
+        top = placed[number] - room
+    return placed
 
 
 def open_up(axes: Axes, least: float) -> None:

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..evidence.claims import EDITION
 from ..files import write_csv
+from .ladder import LIKELIHOOD, LIKELIHOODS, compare_likelihoods
 from .overview import count_tokens, find_start
 from .sentences import Tables
 
 FILE = "evidence.csv"
+EARLIER = {"cc2b86d116bb": 2}  # the hash of earlier rules -> their edition
+NOT_JUDGED = "not judged"  # of a difference of which no rule of its edition speaks
 COLUMNS = (
-    "study start tokens trainings claim condition corpus strategy ratio scope metric first second difference low high p "
+    "study edition start tokens trainings claim condition corpus strategy ratio scope metric first second difference low high p "
     "status direction size margin excluded_because"
 ).split()
 ORDER = "study claim condition corpus strategy ratio scope metric first second".split()
@@ -27,15 +31,26 @@ def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """Return one row per study, condition, corpus, masking and measure: the comparisons that were made.
 
     A study that compares its arms at every masking has those rows; of an older one there are the answers to the claims.
-    `trainings` counts the trainings that a row rests on; `p` is corrected over the family of the row.
+    `edition` is that of the rules that judged the study, `trainings` counts the trainings that a row rests on; `p` is
+    corrected over the family of the row.
     """
     parts = [
-        list_rows(tables).assign(study=name, start=find_start(tables), tokens=count_tokens(tables))
+        list_rows(tables).assign(
+            study=name,
+            edition=find_edition(tables),
+            start=find_start(tables),
+            tokens=count_tokens(tables),
+        )
         for name, tables in studies.items()
     ]
     known = [part for part in parts if len(part)]
     table = pd.concat(known, ignore_index=True) if known else pd.DataFrame()
     return table.reindex(columns=COLUMNS).sort_values(ORDER, kind="stable", ignore_index=True)
+
+
+def find_edition(tables: Tables) -> int:
+    """Return which edition of the rules judged a study."""
+    return EARLIER.get(str(tables["study"].iloc[0]["rules"]), EDITION)
 
 
 def list_rows(tables: Tables) -> pd.DataFrame:
@@ -51,4 +66,26 @@ def list_rows(tables: Tables) -> pd.DataFrame:
     answers = answers.assign(strategy=answers["first_strategy"], ratio=answers["first_ratio"])
     if len(made):
         answers = answers[answers["claim"] != C1]
-    return pd.concat([made, answers], ignore_index=True)
+    parts = [made, answers, list_likelihoods(tables, pd.concat([made, answers]))]
+    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+
+def list_likelihoods(tables: Tables, known: pd.DataFrame) -> pd.DataFrame:
+    """Return the differences in likelihood at the main cell that are not `known`: of a study whose rules did not ask for them.
+
+    They are means over trainings, without an interval, above 0 where the first arm is ahead.
+    """
+    if (known["metric"] == LIKELIHOOD).any():
+        return pd.DataFrame()
+    main = tables["study"].iloc[0]
+    about = {"claim": C1, "strategy": main["main_strategy"], "ratio": main["main_ratio"]}
+    about |= {"scope": "fills", "metric": LIKELIHOOD, "status": NOT_JUDGED}
+    asked = tables["answers"]
+    rows = []
+    for condition in LIKELIHOODS:
+        for row in compare_likelihoods(tables, condition):
+            arms = asked[(asked["claim"] == C1) & (asked["condition"] == condition)].iloc[0]
+            sides = {"first": arms["first_arm"], "second": arms["second_arm"]}
+            numbers = {"difference": -row["effect"], "trainings": row["runs"]}  # of nats fewer are better
+            rows.append(about | sides | numbers | {"condition": condition, "corpus": row["corpus"]})
+    return pd.DataFrame(rows)

@@ -1,20 +1,27 @@
 """The first words of a page: the title of a study, its question, and the answer as a sentence with numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .sentences import Tables
-from .short_answer import span, word_number, word_runs
+from .short_answer import enter_short, span, word_number, word_runs
+from .style import read_study
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
+OWN = "own"  # the scale of a user's own texts
+OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
+OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
+PAIR = ("mlm", "clm")
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
@@ -34,6 +41,14 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
 }
 UNDECIDED = "undecided ({points}, but a model is not above its word table)"  # told last
 NOT_SETTLED = "no difference shown (masked {points} BLEU)"
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """The first table of a page: the corpora across, and in each row a causal model with who is ahead on each corpus."""
+
+    corpora: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
 
 
 def name_study(about: Mapping[str, Any], tables: Tables) -> str:
@@ -56,7 +71,21 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
 
 def ask(about: Mapping[str, Any]) -> str:
     """Return the question of a study."""
-    return str(about.get("question") or QUESTION)
+    question = OWN_QUESTION if str(about["scale"]).partition(" ")[0] == OWN else QUESTION
+    return str(about.get("question") or question)
+
+
+def name_next(about: Mapping[str, Any], tables: Tables) -> str:
+    """Return the command that a user's own study leads to: on longer training where a model may not speak yet; "" for another."""
+    scale, _, track = str(about["scale"]).partition(" track=")
+    if track in OWN_TRACKS:
+        return "make own CORPUS=<texts>"
+    if scale != OWN:
+        return ""
+    judged = read_study(tables).at_main(tables["competence"])
+    judged = judged[judged["arm"].isin(PAIR) & (judged["word_class"] == "all")]
+    is_able = len(judged) > 0 and (judged["outcome"] == COMPETENT).all()
+    return f"make own CORPUS=<texts> ARGS={'corpus.show_examples=true' if is_able else 'scale.minutes=60'}"
 
 
 def answer_question(tables: Tables) -> str:
@@ -84,6 +113,21 @@ def describe_steps(steps: pd.DataFrame) -> str:
     if len(runs) == 1:
         return f"{' '.join(f'{one}.' for one in told)} ({runs[0].capitalize()} of each model.)"
     return " ".join(f"{one} ({word_runs(rows)})." for one, rows in zip(told, known.values(), strict=True))
+
+
+def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
+    """Return what each corpus says against each causal model of STEPS; None where none was run."""
+    known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    if not known:
+        return None
+    corpora = style.ordered(pd.concat(known.values())["corpus"])
+    cells = {
+        words: {row.corpus: enter_short(row) for row in rows.itertuples(index=False)}
+        for words, rows in known.items()
+    }
+    return StepTable(
+        corpora, [(words, [found.get(corpus, "–") for corpus in corpora]) for words, found in cells.items()]
+    )
 
 
 def _describe_step(words: str, rows: pd.DataFrame) -> str:

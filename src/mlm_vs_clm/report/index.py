@@ -11,13 +11,13 @@ from ..evidence.tables import read_tables
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from ..files import STUDY
 from . import style
+from .headline import ask
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
 from .wording import at_first_measure
 
 FILE = "index.html"
-QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
 CONDITIONS = {  # of claim C1 -> the causal model in a column
     "as reported": "causal as in the paper",
     "known length": "causal, text before the gap",
@@ -42,12 +42,12 @@ def describe_study(name: str, folder: Path, results: Path) -> dict:
     answers = tables["answers"]
     return {
         "name": name,
-        "question": about.get("question") or QUESTION,
+        "question": ask(about),
         "start": find_start(tables),
         "tokens": count_tokens(tables),
         "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
         "cells": [describe_condition(answers, condition) for condition in CONDITIONS],
-        "finding": find_first(tables),
+        "finding": find_answer(tables),
         "page": f"{folder.relative_to(results).as_posix()}/report.html",
         "command": about["command"],
     }
@@ -76,7 +76,7 @@ def span(effects: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def find_first(tables: Tables) -> str:
-    """Return the sentence of a study's first figure; "" for a study without a question of its own."""
+def find_answer(tables: Tables) -> str:
+    """Return the sentence that answers the question of a study; "" for one without a question of its own."""
     findings = tables["findings"]
-    return str(findings["sentence"].iloc[0]) if len(findings) else ""
+    return str(findings["sentence"].iloc[-1]) if len(findings) else ""

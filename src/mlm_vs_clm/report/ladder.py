@@ -109,7 +109,8 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """Return the differences in nats per character, masked minus causal: above 0 the causal model is ahead.
 
     One row per study, condition of LIKELIHOODS and corpus: the mean over the trainings that both arms have, the lowest
-    and the highest of them in `lowest` and `highest`, and how many there are in `runs`.
+    and the highest of them in `lowest` and `highest` (of a study that was asked for it the interval), how many there are in `runs`,
+    and in `status` whether both arms may speak.
     """
     rows = [
         row | {"study": name, "start": start, "tokens": count_tokens(tables), "condition": condition}
@@ -119,6 +120,7 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
         for row in compare_likelihoods(tables, condition)
     ]
     columns = ["study", "start", "tokens", "condition", "corpus", "effect", "lowest", "highest", "runs"]
+    columns.append("status")
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -129,11 +131,18 @@ def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
 
 
 def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
-    """Return the difference in nats per character between the sides of a condition of claim C1, a row per corpus."""
+    """Return the difference in nats per character between the sides of a condition of claim C1, a row per corpus.
+
+    It is that of the answers, with its interval as `lowest` and `highest`, of a study whose rules ask for it.
+    """
     answers = tables["answers"]
     asked = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
     if asked.empty:
         return []
+    judged = asked[(asked["metric"] == LIKELIHOOD) & asked["effect"].notna()]
+    if len(judged):  # the masked model's lead; of nats more are worse
+        ends = {"effect": -judged["effect"], "lowest": -judged["high"], "highest": -judged["low"]}
+        return judged[["corpus", "runs", "status"]].assign(**ends).to_dict("records")
     first, second = asked.iloc[0][["first_arm", "second_arm"]]
     scores = read_study(tables).at_main(tables["scores"])
     scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
@@ -148,6 +157,7 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
             "lowest": part.min(),
             "highest": part.max(),
             "runs": len(part),
+            "status": MADE,
         }
         for corpus, part in found
     ]
@@ -166,7 +176,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     likelihoods = keep_ends(likelihoods)
     shown = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
-    leads = likelihoods.assign(**ends, status=MADE)  # of nats fewer are better
+    leads = likelihoods.assign(**ends)  # of nats fewer are better
     below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
     below = [(words, rows) for words, rows in below if len(rows)]
     corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
@@ -184,7 +194,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         name="answer",
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
-            "Bars: 95 % intervals in BLEU; in nats per character the lowest and the highest of the trainings. Grey: a model "
+            "Bars: 95 % intervals; in nats per character, of earlier studies, the lowest and the highest of the trainings. Grey: a model "
             "restores no more words than a table of neighbouring words, or writes no better text than none, so it decides nothing."
         ),
         alt=describe_ladder(steps),

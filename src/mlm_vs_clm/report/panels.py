@@ -11,42 +11,45 @@ import pandas as pd
 from ..errors import StudyError
 from ..evidence.tables import COLUMNS, at_main_cell, sortable
 from ..evidence.variants import join_settings, over_runs
-from ..evidence.verdicts import FIRST, NONE_SHOWN, NOT_COMPETENT, SECOND
+from ..evidence.verdicts import FIRST, NOT_COMPETENT, SECOND
 from . import style
 from .cost import GIGA
-from .drawing import FAINT, Drawing, add_legend, describe_values, interval_arms, mark_decades, panels
+from .drawing import (
+    FAINT,
+    Drawing,
+    add_legend,
+    describe_values,
+    interval_arms,
+    label_lines,
+    mark_decades,
+    panels,
+)
+from .panel_sentences import (
+    FEW,
+    Spec,
+    count_ahead,
+    count_digits,
+    find_highest,
+    is_signed,
+    name_axis,
+    name_sides,
+    name_value,
+    write,
+)
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, order_lines
 from .usefulness import draw_dots, draw_scatter, tell_groups, tell_writers
-from .wording import UNSURE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
 Shown = tuple[list[Drawing], list[Table]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
+MOST = 18  # lines that have room for their names beside an axis; more have a legend
 ACROSS = 2  # facets of lines beside each other
-SIGNED = ("gap", "curve")  # tables whose values are differences
-FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
-LOWER = (
-    "loss",
-    "FLOPs",
-    "lower is better",
-    "0.5 is best",
-)  # in the names of values of which the lowest is told
-NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
-NAMES |= {"share": "share of headroom"}
-NAMES |= {
-    "dev_loss": "held-out loss (nats per predicted token)",
-    "objective.ratio": "masking ratio in training",
-    "objective.masked_share": "share of masked batches",
-    "arm.right_words": "words seen to the right",
-    "variant": "training",
-}
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "
     "decides nothing."
@@ -192,27 +195,6 @@ def round_passes(passes: float) -> float:
     return 2.0 ** round(log2(passes)) if passes > 0 else passes
 
 
-def write(value: Any) -> str:
-    """Return a value of an axis in words."""
-    return value if isinstance(value, str) else f"{value:,.6g}"
-
-
-def name_axis(column: str) -> str:
-    """Return the words for a column: "unique tokens" for scale.training.unique_tokens, a metric by its name."""
-    words = column.rpartition(".")[2].replace("_", " ")
-    return NAMES.get(column, style.METRICS.get(column, words))
-
-
-def name_value(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the words for the values of a panel."""
-    if spec["kind"] != "heat" and spec["y"] != "value":
-        return name_axis(spec["y"])
-    if spec["table"] == "usefulness":
-        return "usefulness"
-    metric = style.name_metric(cells["metric"].iloc[0])
-    return f"difference in {metric}" if spec["table"] in SIGNED else metric
-
-
 def find_looks(cells: pd.DataFrame, spec: Spec) -> dict[str, dict[str, Any]]:
     """Return the look of each line: arms have their own."""
     lines = ordered(cells["line"], [*style.ARMS, *cells["line"]])
@@ -290,31 +272,56 @@ def find_best(cells: pd.DataFrame, is_higher: bool = False) -> pd.Series:
 
 def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame, dict], None]) -> Drawing:
     facets, looks = [*dict.fromkeys(cells["facet"])], find_looks(cells, spec)
-    height = 2.8 + 0.11 * len(looks)  # of the legend
+    has_legend = len(looks) > MOST
+    height = 2.8 + 0.11 * len(looks) * has_legend
     across = min(ACROSS, len(facets))
     down = -(-len(facets) // across)
     figure, axes = panels(down, across, height, 4.4 * across + 0.4, sharey=do_overlap(cells))
     for rest in axes.flat[len(facets) :]:
         rest.set_visible(False)
     for axis, facet in zip(axes.flat, facets, strict=False):
-        shown = cells[cells["facet"] == facet]
-        if is_wide(cells["x"]):
-            axis.set_xscale("log")
-            mark_decades(axis.xaxis, 1, (1, 3) if is_wide(cells["x"], DECADES) else (1, 2, 5))
-        for line, look in looks.items():
-            if len(part := shown[shown["line"] == line]):
-                draw(axis, part, look)
-        axis.set_title(facet)
-        axis.set_xlabel(name_axis(spec["x"]))
-        if is_signed(spec):
-            axis.axhline(0, color="black", linewidth=0.8)
+        _draw_facet(axis, cells[cells["facet"] == facet], spec, looks, draw, is_wide(cells["x"]))
+    for axis, facet in zip(axes.flat, facets, strict=False):  # once all have their heights
+        if not has_legend and len(looks) > 1 and not is_named(cells):
+            label_lines(axis, list_ends(cells[cells["facet"] == facet], looks))
     for axis in axes[:, 0]:
         axis.set_ylabel(name_value(spec, cells))
-    if [*looks] != [""]:
+    if has_legend:
         add_legend(figure, looks)
     told = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
     caption = " ".join(filter(None, [spec["caption"], PALE if (cells["pale"] != "").any() else ""]))
     return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+
+
+def _draw_facet(
+    axis: Axes,
+    cells: pd.DataFrame,
+    spec: Spec,
+    looks: Mapping[str, dict],
+    draw: Callable[[Axes, pd.DataFrame, dict], None],
+    has_decades: bool,
+) -> None:
+    if has_decades:
+        axis.set_xscale("log")
+        mark_decades(axis.xaxis, 1, (1, 3) if is_wide(cells["x"], DECADES) else (1, 2, 5))
+    for line, look in looks.items():
+        if len(part := cells[cells["line"] == line]):
+            draw(axis, part, look)
+    axis.set_title(cells["facet"].iloc[0])
+    axis.set_xlabel(name_axis(spec["x"]))
+    if is_signed(spec):
+        axis.axhline(0, color="black", linewidth=0.8)
+
+
+def is_named(cells: pd.DataFrame) -> bool:
+    """Return whether every point of a frontier has its name beside it, so that no line needs one."""
+    return "end" in cells and bool((cells["end"] != "").all())
+
+
+def list_ends(cells: pd.DataFrame, looks: Mapping[str, dict]) -> list[tuple[str, float, str]]:
+    """Return the name, the height of the last point and the colour of each line of a facet."""
+    last = cells.loc[cells.groupby("line")["x"].idxmax()]
+    return [(row.line, row.value, looks[row.line]["color"]) for row in last.itertuples(index=False)]
 
 
 def do_overlap(cells: pd.DataFrame) -> bool:
@@ -349,17 +356,6 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else PALE
     caption = f"{spec['caption']} {marked}".strip()
     return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
-
-
-def is_signed(spec: Spec) -> bool:
-    """Return whether the values of a panel are differences."""
-    return spec["table"] in SIGNED
-
-
-def name_sides(cells: pd.DataFrame) -> tuple[str, str]:
-    """Return the words for the two arms of differences: their names where all cells have the same."""
-    arms = cells[["arm", "second"]].drop_duplicates()
-    return tuple(arms.iloc[0]) if len(arms) == 1 else ("the first arm", "the second")
 
 
 def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Series) -> None:
@@ -415,69 +411,6 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
             )
         ]
     return Table(spec["name"], spec["title"], spec["caption"], header, rows, command_for_report(study.scale))
-
-
-def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return how often which arm is ahead in a panel of differences, and in how many one is not competent."""
-    able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
-    one, other = name_sides(cells)
-    counts = able["direction"].value_counts()
-    first, second = (counts.get(side) or "none" for side in (FIRST, SECOND))
-    text = f"{one} is ahead in {first} of {len(cells)} differences, {other} in {second}"
-    if one not in {*cells["arm"]}:
-        text = text[0].upper() + text[1:]
-    if undecided := counts.get(NONE_SHOWN):
-        text += f", no difference shown in {undecided}"
-    if able["is_unsure"].any():
-        text += f" ({UNSURE})"
-    if spec["kind"] == "lines" and len(cells) <= 2 * FEW and len(able):
-        text += (
-            f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
-        )
-    if len(silent):
-        text += f". In {len(silent)} an arm is not competent"
-    return f"{text}."
-
-
-def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the highest value of each facet (of LOWER the lowest), of each line where there are FEW, and where it is.
-
-    Arms that are not competent are left out.
-    """
-    is_loss = any(words in name_value(spec, cells) for words in LOWER)
-    by = ["facet", "line"] if is_loss or cells["line"].nunique() <= FEW else ["facet"]
-    able = cells[cells["pale"] == ""]
-    best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_loss else "idxmax")
-    clauses = [
-        ": ".join(
-            filter(None, [facet, ", ".join(_write_place(spec, cells, able.loc[place]) for place in places)])
-        )
-        for facet, places in best.groupby("facet", sort=False)
-    ]
-    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
-
-
-def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
-    """Return a value with its interval, and what it is of."""
-    value, words = enter(one, count_digits(spec, cells)).text, _name_place(spec, one)
-    if is_signed(spec):
-        value = "+" * (one["value"] > 0) + value
-        words += f", {one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}"
-    return f"{value} ({words})"
-
-
-def _name_place(spec: Spec, one: pd.Series) -> str:
-    """Return the arm or line of a value, and where along x it is unless that is in the name."""
-    name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
-    x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
-    where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
-    is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
-    return ", ".join(filter(None, [name, "" if is_named else where]))
-
-
-def count_digits(spec: Spec, cells: pd.DataFrame) -> int:
-    """Return the decimals of the values of a panel: two of nats."""
-    return 2 if "nats" in name_value(spec, cells) else style.decimals(cells["value"])
 
 
 KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {

@@ -13,6 +13,7 @@ from .quality import draw_over
 from .tables import DASH, Table, enter, enter_key, enter_number, enter_words
 
 CAPTION = "Value [95 % interval]. A job that failed has its reason."
+DIFFERENCES = "First minus second [95 % interval], above 0 where the first is ahead, also by a measure of which less is better. Seeds are pooled."
 SIDES = ("_low", "_high")
 COUNTS = ("blanks", "tokens_filled", "passes", "flops")  # what a table without metrics shows
 SCOPES = {"exact_match": "fills"}  # of the metrics of text; others are of the document
@@ -48,6 +49,15 @@ def show_sweep(table: pd.DataFrame, varying: Sequence[str], title: str, command:
     columns += [[enter_words(words) for words in table[name]] for name in ("artifact", "reason")]
     header = [*varying, *map(style.name_metric, [*metrics, *counts]), "artifact", "reason"]
     return Table("table", title, CAPTION, header, list(zip(*columns, strict=True)), command)
+
+
+def show_differences(differences: pd.DataFrame, command: str) -> Table:
+    """Return differences between arms, words for every measure, as a table for reading."""
+    rows = [
+        [enter_key(str(name), value) for name, value in row.items()]
+        for row in differences.to_dict(orient="records")
+    ]
+    return Table("differences", "Differences", DIFFERENCES, list(differences), rows, command)
 
 
 def draw_sweep(table: pd.DataFrame, varying: Sequence[str]) -> list[Drawing]:

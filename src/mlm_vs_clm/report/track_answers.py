@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from ..evidence.competence import COMPETENT
 from ..evidence.tables import over_seeds
 from ..evidence.variants import read_numbers
 from ..evidence.verdicts import FIRST, MADE, SECOND
@@ -14,6 +15,7 @@ from .short_answer import span
 from .usefulness import answer_usefulness
 from .wording import join_names
 
+OWN_ARMS = ("mlm_general", "clm_general")  # checkpoints as they come
 EXACT, BLEU = ("fills", "exact_match"), ("document", "bleu")
 
 
@@ -186,6 +188,23 @@ def answer_domains(tables: Tables) -> str:
     return f"{lead}: trained on the corpus that it fills, a model writes better than one trained on the others, {join_names(told)}."
 
 
+def answer_own_model(tables: Tables) -> str:
+    """Return on which corpora a checkpoint restores more words than its hardest word table, and how many."""
+    judged = style.read_study(tables).at_main(tables["competence"])
+    judged = judged[judged["arm"].isin(OWN_ARMS) & (judged["word_class"] == "all") & judged["value"].notna()]
+    if judged.empty:
+        return ""
+    told = [
+        f"{row.value:.3f} on {row.corpus} ({row.floor} {row.floor_value:.3f}; "
+        f"{'above it' if row.outcome == COMPETENT else 'not shown to be above it'})"
+        for row in judged.sort_values("corpus").itertuples(index=False)
+    ]
+    able = int((judged["outcome"] == COMPETENT).sum())
+    head = {0: "No", len(judged): "Yes"}.get(able, f"On {able} of {len(judged)} corpora")
+    ratio = style.read_study(tables).main[1]
+    return f"{head}. With {ratio:.0%} of words hidden it restores this share of them, beside the word table that it clears least: {join_names(told)}."
+
+
 ANSWERS: dict[str, Callable[[Tables], str]] = {
     "dial": answer_dial,
     "orders": answer_orders,
@@ -194,4 +213,6 @@ ANSWERS: dict[str, Callable[[Tables], str]] = {
     "temperature": answer_temperature,
     "domains": answer_domains,
     "usefulness": answer_usefulness,
+    "own_masked": answer_own_model,
+    "own_causal": answer_own_model,
 }

@@ -2,48 +2,70 @@
 
 import argparse
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import StudyError
-from ..pipeline.artifacts import list_artifacts, read_record
+from ..pipeline.artifacts import RECORD, inputs_of, list_artifacts, read_record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm store`."""
     parser.add_argument("action", choices=["list", "remove"])
-    parser.add_argument("names", nargs="*", help="stage, stage/id, `unfinished`, `damaged` or `all`")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help="to list: words such as `plots mlm random`; to remove: stage, stage/id, `unfinished`, `damaged` or `all`",
+    )
     parser.add_argument("--store", type=Path, default=Path("outputs"))
 
 
 def run(chosen: argparse.Namespace) -> None:
     """List what is stored, or remove some of it."""
     if chosen.action == "list":
-        show(chosen.store)
+        show(chosen.store, chosen.names)
     else:
         remove(chosen.store, chosen.names)
 
 
-def show(root: Path) -> None:
-    """Print state, name, size, seconds and the main settings of every artifact."""
-    total = 0
+def show(root: Path, words: Sequence[str] = ()) -> None:
+    """Print state, place, size, seconds and names of the artifacts whose line has all of the words, in the order of stage and name."""
+    lines, total = [], 0
     for state, folder in list_artifacts(root):
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        total += size
-        print(
-            f"{state:10}  {folder.relative_to(root)!s:32}  {size / 2**20:8.1f} MB  {_describe(folder, state)}"
-        )
-    print(f"{total / 2**20:.1f} MB in {root}")
+        about = _describe(folder, state)
+        line = f"{state:10}  {folder.relative_to(root)!s:32}  {size / 2**20:8.1f} MB  {about}"
+        if {*words} <= {*line.split(), folder.parent.name}:
+            lines.append((folder.parent.name, about.partition(" s  ")[2], line))
+            total += size
+    for *_, line in sorted(lines):
+        print(line)
+    print(f"{total / 2**20:.1f} MB in {root}" + (f" ({' '.join(words)})" if words else ""))
 
 
 def _describe(folder: Path, state: str) -> str:
+    """Return the seconds that an artifact took, and what it is of: corpus, arm, masking and seed, or its main settings."""
     if state != "whole":
         return ""
     record = read_record(folder)
-    known = ("name", "objective", "strategy", "ratio", "task", "trained_on", "scale", "seed")
-    settings = {key: value for key, value in record["settings"].items() if key in known}
+    return f"{record['seconds']:7.1f} s  {' '.join(_name(folder, record))}"
+
+
+def _name(folder: Path, record: dict) -> Iterator[str]:
+    """Yield the words that name an artifact: corpora, arm or other name, masking, objective, and other main settings."""
+    settings, inputs = record["settings"], inputs_of(folder)
+    read = {name: read_record(path)["settings"] for name, path in inputs.items() if (path / RECORD).is_file()}
+    yield from (
+        about["name"] for name, about in read.items() if name.startswith("corpus") and "name" in about
+    )
+    yield from (about["name"] for about in (read.get("generation", {}), settings) if "name" in about)
+    masking = read.get("corruption", settings)
+    yield from (f"{masking[key]}" for key in ("strategy", "ratio") if key in masking)
     if isinstance(settings.get("objective"), dict):
-        settings["objective"] = settings["objective"]["name"]
-    return f"{record['seconds']:7.1f} s  " + " ".join(f"{key}={value}" for key, value in settings.items())
+        yield settings["objective"]["name"]
+    yield from (
+        f"{key}={settings[key]}" for key in ("task", "trained_on", "scale", "seed") if key in settings
+    )
 
 
 def remove(root: Path, names: list[str]) -> None:

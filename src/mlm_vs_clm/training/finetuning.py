@@ -262,7 +262,8 @@ def mark_trained(body: PreTrainedModel, upper_layers: int) -> None:
 
 def draw_batches(n_examples: int, size: int, steps: int, seed: int) -> Iterator[list[int]]:
     """Yield the numbers of the examples of each step; every pass over them has another order."""
-    size, waiting, n_passes = min(size, n_examples), [], 0
+    waiting: list[int] = []
+    size, n_passes = min(size, n_examples), 0
     for _ in range(steps):
         while len(waiting) < size:
             waiting += keyed_rng("fine-tuning", seed, n_passes).permutation(n_examples).tolist()

@@ -1,0 +1,125 @@
+"""How far arms are apart in a table of stored scores: every pair of models, and each model against each word table."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..evidence.cells import ScoredCell, group_by
+from ..evidence.paired import BySeed, by_seed, compare_cells
+from ..metrics import is_lower_better
+from ..report import style
+from ..report.roles import is_floor, is_network
+from .cells import read_scored
+
+MEASURES = {  # metric -> its scope
+    **{"exact_match": "fills", "exact_match_content": "fills"},
+    **dict.fromkeys(("bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"), "document"),
+    "nats_per_character": "fills",
+}
+PLACE = ("corpus", "strategy", "ratio")
+NOT_SHARED = ("arm", "model", "seed")  # what the two sides of a difference, or their seeds, may differ in
+COLUMNS = "first second scope metric difference low high p n trainings reason".split()
+Row = Mapping[str, Any]
+
+
+def compare_arms(table: pd.DataFrame, store: Path, resamples: int = 1000) -> pd.DataFrame:
+    """Return one row per place of a table of scores, pair of arms and measure that both have: first minus second.
+
+    A place has its corpus, masking, and every other setting that the table was swept over; a word table, which has no model, is
+    compared with each model. Above 0 the first arm is ahead, also by a measure of which less is better. Seeds are pooled; of
+    several trainings the interval is over them, and p is not corrected.
+    """
+    keys = [name for name in dict.fromkeys([*PLACE, *table.attrs.get("swept", ())]) if name in table]
+    keys = [name for name in keys if name not in NOT_SHARED]
+    known = table[table["artifact"].notna()]
+    rows = []
+    for place, part in known.groupby(keys, sort=False):
+        about = dict(zip(keys, place, strict=True))
+        sides = dict(_gather_sides(part.to_dict("records"), store))
+        rows += [about | row for pair in _list_pairs(sides) for row in _compare(*pair, sides, resamples)]
+    return pd.DataFrame(rows, columns=[*keys, *COLUMNS])
+
+
+def _gather_sides(rows: Iterable[Row], store: Path) -> Iterator[tuple[tuple[str, str], BySeed]]:
+    """Yield the scored cells of each (arm, model) by seed; not where a seed has two texts, of settings no column names."""
+    for side, some in group_by(rows, lambda row: (row["arm"], row["model"])).items():
+        cells = group_by([read_scored(store / row["artifact"]) for row in some], lambda one: one.cell.seed)
+        if all(map(_is_one_text, cells.values())):
+            yield side, by_seed([max(same, key=lambda one: len(one.statistics)) for same in cells.values()])
+
+
+def _is_one_text(cells: Sequence[ScoredCell]) -> bool:
+    """Return whether cells have the same statistics by every measure that they share, as the scores of one text do."""
+    return all(
+        np.array_equal(one.statistics[measure], other.statistics[measure])
+        for one, other in combinations(cells, 2)
+        for measure in one.statistics.keys() & other.statistics.keys()
+    )
+
+
+def _list_pairs(sides: Iterable[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Return the models in pairs, in their reading order, and then each model with each word table."""
+    places = {arm: place for place, arm in enumerate(style.ordered((arm for arm, _ in sides), style.ARMS))}
+    ranked = sorted(sides, key=lambda side: (places[side[0]], side[1]))
+    models = [side for side in ranked if is_network(side[0])]
+    tables = [side for side in ranked if is_floor(side[0])]
+    return [*combinations(models, 2), *((model, table) for model in models for table in tables)]
+
+
+def _compare(
+    first: tuple[str, str],
+    second: tuple[str, str],
+    sides: Mapping[tuple[str, str], BySeed],
+    resamples: int,
+) -> Iterator[dict]:
+    """Yield the difference of two sides by every measure that both have."""
+    names = _name_sides(first, second)
+    measured = [
+        {name for cell in sides[side].values() for name in cell.statistics} for side in (first, second)
+    ]
+    for metric, scope in MEASURES.items():
+        if not all((scope, metric) in known for known in measured):
+            continue
+        turned = is_lower_better(metric)
+        ends = [(sides[side], name) for side, name in zip((first, second), names, strict=True)]
+        (one, one_name), (other, other_name) = ends[::-1] if turned else ends
+        made = compare_cells(one, other, (scope, metric), resamples, (one_name, other_name))
+        yield {
+            **{"first": names[0], "second": names[1], "scope": scope, "metric": metric},
+            **{"difference": made.difference, "low": made.low, "high": made.high, "p": made.p},
+            **{"n": made.n, "trainings": made.runs, "reason": made.reason},
+        }
+
+
+def _name_sides(first: tuple[str, str], second: tuple[str, str]) -> tuple[str, str]:
+    """Return the arms, each with its model where both sides have the same arm."""
+    if first[0] == second[0]:
+        return f"{first[0]} {first[1]}", f"{second[0]} {second[1]}"
+    return first[0], second[0]
+
+
+def widen_measures(differences: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return differences for reading: a row per pair and place, a column per measure with its interval."""
+    words = [
+        f"{row.difference:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
+        if pd.notna(row.difference)
+        else "–"
+        for row, digits in zip(
+            differences.itertuples(index=False),
+            differences["metric"].map(lambda metric: 1 if metric == "bleu" else 3),
+            strict=True,
+        )
+    ]
+    named = differences.assign(words=words, pair=differences["first"] + " - " + differences["second"])
+    places = named.groupby([*keys, "pair"], sort=False, dropna=False)
+    rows = [
+        dict(zip([*keys, "pair"], place, strict=True)) | dict(zip(part["metric"], part["words"], strict=True))
+        for place, part in places
+    ]
+    shown = pd.DataFrame(rows)
+    measures = [metric for metric in MEASURES if metric in shown]
+    return shown[[*keys, "pair", *measures]].rename(columns=style.name_metric).fillna("–")

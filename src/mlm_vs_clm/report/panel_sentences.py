@@ -1,0 +1,132 @@
+"""What a panel of a study says in one sentence: who is ahead how often, or which arm is best and by what."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..evidence.verdicts import FIRST, NONE_SHOWN, SECOND
+from . import style
+from .tables import enter
+from .wording import UNSURE
+
+Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
+SIGNED = ("gap", "curve")  # tables whose values are differences
+FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
+LOWER = (
+    "loss",
+    "FLOPs",
+    "lower is better",
+    "0.5 is best",
+)  # in the names of values of which the lowest is told
+CONDITIONS = (
+    "ratio",
+)  # columns that set how hard a task is: a best value is told at each of their values, never over them
+NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
+NAMES |= {
+    "share": "share of headroom",
+    "arm.right_words": "words seen to the right",
+    "dev_loss": "held-out loss (nats per predicted token)",
+    "objective.ratio": "masking ratio in training",
+    "objective.masked_share": "share of masked batches",
+    "variant": "training",
+}
+
+
+def write(value: Any) -> str:
+    """Return a value of an axis in words."""
+    return value if isinstance(value, str) else f"{value:,.6g}"
+
+
+def name_axis(column: str) -> str:
+    """Return the words for a column: "unique tokens" for scale.training.unique_tokens, a metric by its name."""
+    words = column.rpartition(".")[2].replace("_", " ")
+    return NAMES.get(column, style.METRICS.get(column, words))
+
+
+def name_value(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return the words for the values of a panel."""
+    if spec["kind"] != "heat" and spec["y"] != "value":
+        return name_axis(spec["y"])
+    if spec["table"] == "usefulness":
+        return "usefulness"
+    metric = style.name_metric(cells["metric"].iloc[0])
+    return f"difference in {metric}" if spec["table"] in SIGNED else metric
+
+
+def is_signed(spec: Spec) -> bool:
+    """Return whether the values of a panel are differences."""
+    return spec["table"] in SIGNED
+
+
+def name_sides(cells: pd.DataFrame) -> tuple[str, str]:
+    """Return the words for the two arms of differences: their names where all cells have the same."""
+    arms = cells[["arm", "second"]].drop_duplicates()
+    return tuple(arms.iloc[0]) if len(arms) == 1 else ("the first arm", "the second")
+
+
+def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return how often which arm is ahead in a panel of differences, and in how many one is not competent."""
+    able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
+    one, other = name_sides(cells)
+    counts = able["direction"].value_counts()
+    first, second = (counts.get(side) or "none" for side in (FIRST, SECOND))
+    text = f"{one} is ahead in {first} of {len(cells)} differences, {other} in {second}"
+    if one not in {*cells["arm"]}:
+        text = text[0].upper() + text[1:]
+    if undecided := counts.get(NONE_SHOWN):
+        text += f", no difference shown in {undecided}"
+    if able["is_unsure"].any():
+        text += f" ({UNSURE})"
+    if spec["kind"] == "lines" and len(cells) <= 2 * FEW and len(able):
+        text += (
+            f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
+        )
+    if len(silent):
+        text += f". In {len(silent)} an arm is not competent"
+    return f"{text}."
+
+
+def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
+    """Return the highest value (of LOWER the lowest) and where it is, by facet; by line too where that makes FEW values.
+
+    Along an axis of CONDITIONS, and of a heat map, the best is told column by column. Arms that are not competent are left out.
+    """
+    is_loss = any(words in name_value(spec, cells) for words in LOWER)
+    able = cells[cells["pale"] == ""]
+    by = ["facet", "x"] if spec["kind"] == "heat" or spec["x"] in CONDITIONS else ["facet", "line"]
+    if by[1] == "line" and able[by].drop_duplicates().shape[0] > FEW:
+        by = ["facet"]
+    best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_loss else "idxmax")
+    if by[-1] == "x":
+        best = best.sort_index(level="x", sort_remaining=False, kind="stable")
+    clauses = [
+        ": ".join(
+            filter(None, [facet, ", ".join(_write_place(spec, cells, able.loc[place]) for place in places)])
+        )
+        for facet, places in best.groupby("facet", sort=False)
+    ]
+    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
+
+
+def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
+    """Return a value with its interval, and what it is of."""
+    value, words = enter(one, count_digits(spec, cells)).text, _name_place(spec, one)
+    if is_signed(spec):
+        value = "+" * (one["value"] > 0) + value
+        words += f", {one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}"
+    return f"{value} ({words})"
+
+
+def _name_place(spec: Spec, one: pd.Series) -> str:
+    """Return the arm or line of a value, and where along x it is unless that is in the name."""
+    name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
+    x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
+    where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
+    is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
+    return ", ".join(filter(None, [name, "" if is_named else where]))
+
+
+def count_digits(spec: Spec, cells: pd.DataFrame) -> int:
+    """Return the decimals of the values of a panel: two of nats."""
+    return 2 if "nats" in name_value(spec, cells) else style.decimals(cells["value"])
