@@ -4,7 +4,7 @@ TRACK ?= bert_t5
 endif
 TRACK ?= matched
 # The smaller studies were designed for the longer trainings of `evening`.
-SCALE ?= $(if $(filter matched runs,$(TRACK)),laptop,evening)
+SCALE ?= $(if $(filter matched runs kinds disclosure,$(TRACK)),laptop,evening)
 PYTHON ?= python3
 ARGS ?=
 VENV := .venv
@@ -32,7 +32,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 MB)
-	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)
+	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)$(if $(filter kinds,$(TRACK)),--also kinds)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(CHOSEN) $(ARGS)

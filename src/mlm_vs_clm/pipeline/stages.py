@@ -45,7 +45,7 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         source, files = own_source(name, settings), {"": Path(settings["path"])}
     else:
         source = SOURCES[name]
-        files = packages.members(Path(runtime.data_dir), source.files)
+        files = packages.members(Path(runtime.data_dir), source.files, source.packages)
     words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
     rest = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
     save(build(source, files, Sizes(**settings["sizes"]), **words, **rest), folder)
