@@ -16,12 +16,15 @@ VERSION = 2  # raised when the code comes to decide the same rules otherwise
 KEYS = ("id", "statement", "source", "kind", "margin", "as_stated", "gate", "conditions")
 GATES = ("both", "first", "main", "room", "none")
 MAIN = "main"  # in the rules: the main cell of the study
+MATCHED = "matched"  # the track of the paper's claims
 
 
-def load_rules(path: Path, main: tuple[str, float]) -> list[dict]:
-    """Return the claims of `conf/claims.yaml` for a study with this main cell (strategy, ratio).
+def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> list[dict]:
+    """Return the claims of `conf/claims.yaml` for a study with this track and main cell (strategy, ratio).
 
-    Raises StudyError for a claim that lacks a key, or whose gate or kind is unknown.
+    A claim with the key `track` is asked in the studies of these tracks alone, and a study that has such claims is asked no
+    others: of those it has the pairs of arms and the margins, with `asked` False. Raises StudyError for a claim that lacks
+    a key, or whose gate or kind is unknown.
     """
     from .measuring import KINDS
 
@@ -35,8 +38,21 @@ def load_rules(path: Path, main: tuple[str, float]) -> list[dict]:
                 raise StudyError(
                     f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(known)}"
                 )
+    own, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
+    rules = [rule | (common if own else {}) for rule in rules if not list_tracks(rule)] + own
     cell = dict(zip(("strategy", "ratio"), main, strict=True))
     return [rule | {"main": cell} | ({"cells": cell} if rule.get("cells") == MAIN else {}) for rule in rules]
+
+
+def list_tracks(rule: dict) -> list[str]:
+    """Return the tracks whose studies alone are asked a claim; none for a claim of the paper."""
+    tracks = rule.get("track", [])
+    return [tracks] if isinstance(tracks, str) else list(tracks)
+
+
+def list_asked(rules: Sequence[dict]) -> list[dict]:
+    """Return the claims that a study is asked, of those that `load_rules` returns for it."""
+    return [rule for rule in rules if rule.get("asked", True)]
 
 
 def list_comparisons(rules: list[dict]) -> tuple[Comparison, ...]:

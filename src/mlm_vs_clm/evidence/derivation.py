@@ -10,7 +10,7 @@ from ..metrics import METRICS
 from ..tasks import TASKS
 from .answers import answer
 from .cells import Cell, Comparison, ScoredCell, TrainedCell, group_by
-from .claims import find_noise, hash_rules, list_comparisons
+from .claims import find_noise, hash_rules, list_asked, list_comparisons
 from .comparisons import compare_maskings
 from .competence import exclude, judge_competence
 from .correlation import compare_at_same_masking, correlate_tables
@@ -56,7 +56,7 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     tables["utility_gap"] = exclude_no_room(tables["utility_gap"], tables["headroom"], design.main)
     tables["correlation"] = correlate(tables, design)
     study = Study(final, trained, tables, design.resamples)
-    tables["answers"] = answer(list(rules), study)
+    tables["answers"] = answer(list_asked(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
     tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study, find_noise(rules))
     of_claims = {rule["id"]: rule["margin"] for rule in rules}

@@ -82,7 +82,7 @@ class Job:
         from ..evidence.claims import load_rules
 
         main = self.config.scale.main
-        return load_rules(CONF / "claims.yaml", (main.strategy, main.ratio))
+        return load_rules(CONF / "claims.yaml", (main.strategy, main.ratio), self.config.track.name)
 
     @cached_property
     def store(self) -> Store:

@@ -8,11 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..errors import StudyError
-from ..evidence.claims import load_rules
-from ..evidence.tables import main_cell, read_tables
+from ..evidence.tables import read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
 from ..report.blocks import Blocks, make_blocks, write_overviews
-from ..report.frames import CLAIMS
+from ..report.frames import find_rules
 from ..report.overview import find_start
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
@@ -77,7 +76,7 @@ def write_blocks(study: Path) -> None:
     study = study.absolute()
     if locate_results(study) == ROOT / "results":
         tables = read_tables(study)
-        rules = load_rules(CLAIMS, main_cell(tables))
+        rules = find_rules(tables)
         write_pages(make_blocks(study, rules), {f"{study.name}-first"})
         if find_start(tables):
             write_overviews(locate_results(study), rules)

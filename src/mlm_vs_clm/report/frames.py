@@ -100,8 +100,13 @@ def refresh_tables(folder: Path) -> None:
     """
     if has_observations(folder):
         observed = load_observations(folder)
-        rules = load_rules(CLAIMS, observed.design.main)
+        rules = load_rules(CLAIMS, observed.design.main, observed.design.track)
         save_frames(derive_all(observed, load_settings(folder), rules), folder)
+
+
+def find_rules(tables: Rows) -> list[dict]:
+    """Return the rules of today for the study of these tables."""
+    return load_rules(CLAIMS, tidy.main_cell(tables), str(tables["study"].iloc[0]["track"]))
 
 
 def derive_all(observed: Observations, known: Frames, rules: list[dict]) -> Frames:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..evidence.claims import index_conditions, load_rules
+from ..evidence.claims import index_conditions
 from ..evidence.verdicts import MADE
 from . import style
 from .drawing import Drawing
-from .frames import CLAIMS
+from .frames import find_rules
 from .overview import count_tokens, find_start, list_comparisons
 from .sentences import Tables
 from .style import read_study
@@ -78,7 +78,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
 
 def list_own_steps(tables: Tables) -> pd.DataFrame:
     """Return the rows of `list_steps` of one study alone, as if it had started from an encoder, whatever it started from."""
-    return list_steps({"": _from_encoder(tables)}, load_rules(CLAIMS, read_study(tables).main))
+    return list_steps({"": _from_encoder(tables)}, find_rules(tables))
 
 
 def _from_encoder(tables: Tables) -> Tables:

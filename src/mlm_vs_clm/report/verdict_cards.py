@@ -6,15 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from ..evidence.claims import index_conditions, load_rules
+from ..evidence.claims import index_conditions
 from ..evidence.equal_compute import BASES
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
-from .frames import CLAIMS
+from .frames import find_rules
 from .outcomes import Claim
 from .overview import OPEN, OTHERWISE, STATED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
-from .style import Study, read_study
+from .style import Study
 from .wording import join_names
 
 HOLDS = {  # (came out as stated, came out otherwise) -> the word
@@ -126,7 +126,7 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     """Return the card of a claim: how often it came out as it says."""
     rows = list_comparisons({"": tables})
     rows = rows[rows["claim"] == claim.id]
-    asked = index_conditions(load_rules(CLAIMS, read_study(tables).main))
+    asked = index_conditions(find_rules(tables))
     parts = {name for (id, name), condition in asked.items() if id == claim.id and "part" in condition}
     rows = rows[rows["condition"].isin(parts)] if parts else rows
     sides = [judge_side(row, asked) for row in rows.itertuples(index=False)]

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.claims import list_asked
 from ..evidence.measuring import QUALITY
 from ..evidence.power import SETTLED_RUNS
 from ..evidence.tables import COLUMNS
@@ -131,7 +132,7 @@ def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFram
     Where conditions differ in their trainings each says its own.
     """
     rows = []
-    for rule in rules:
+    for rule in list_asked(rules):
         part = answers[answers["claim"] == rule["id"]]
         made = part[part["status"] != NOT_RUN]
         names = [one["name"] for one in rule["conditions"]]
