@@ -34,6 +34,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
         if TABLE not in files.names:
             raise StudyError(f"{path} is missing {TABLE}: fetch it again")
         rows = csv.DictReader(io.StringIO(files.read_plain(TABLE), newline=""))
+        if absent := [field for field in FIELDS if field not in (rows.fieldnames or [])]:
+            raise StudyError(f"{files.where(TABLE, 1)}: no column {absent[0]}: fetch it again")
         for number, row in enumerate(rows, start=2):
             result.attempt(_read_row, row, files, files.where(TABLE, number), result)
     return result
