@@ -14,6 +14,8 @@ import pandas as pd
 from ..documents import WORD_CLASSES
 from ..errors import StudyError
 from ..metrics import NATS
+from ..metrics.disclosure import COPIED, MEMBERSHIP
+from ..metrics.disclosure import NAMES as NAMES_RETURNED
 from ..metrics.proxies import ERRORS, NONWORDS, PERPLEXITY
 from .cells import Cell, ScoredCell, Statistics
 
@@ -42,6 +44,9 @@ COUNTS: dict[Measure, tuple[str, ...]] = {
     **{("document", name): (name,) for name in (*MEANS, "longest_repeat")},
     ("document", "c2st"): ("recognised", "texts"),
     ("document", "repetition"): ("repeated", "fourgrams"),
+    ("document", COPIED): ("trigrams_read", "trigrams_held_out", "trigrams"),
+    ("document", MEMBERSHIP): (MEMBERSHIP,),
+    ("fills", NAMES_RETURNED): ("names_own", "names", "names_other", "control_names"),
     ("document", PERPLEXITY): ("unrelated_nats", "words"),
     ("document", ERRORS): ("mistakes", "words"),
 }

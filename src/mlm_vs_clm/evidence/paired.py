@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..metrics import NATS, PROXIES
+from ..metrics import DISCLOSURE, NATS, PROXIES
 from ..metrics.bleu import score_counts
 from ..metrics.proxies import PERPLEXITY
 from ..stats import (
@@ -28,10 +28,11 @@ from .cells import ScoredCell, group_by
 GAIN = "_gain"
 LEAD = "_lead"  # over the word table of an arm's own context
 # Where a difference is turned round, so that above 0 the first is ahead.
-LOWER_IS_BETTER = (NATS, *PROXIES, "mmd", "c2st", "length_error", "repetition", "longest_repeat")
+LOWER_IS_BETTER = (NATS, *PROXIES, *DISCLOSURE, "mmd", "c2st", "length_error", "repetition", "longest_repeat")
 AGGREGATES: dict[str, Aggregate] = {
     "bleu": score_counts,
     PERPLEXITY: lambda sums: np.exp(ratio_of_sums(sums)),
+    **{name: metric.aggregate for name, metric in DISCLOSURE.items()},
 }
 BySeed = Mapping[int, ScoredCell]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .bertscore import Encoder, make_bertscore, note_unknown
 from .bleu import make_bleu
+from .disclosure import DISCLOSURE
 from .distance import make_c2st, make_mmd
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
 from .exact_match import EXACT_MATCH, FILL_METRICS, LENGTH_ERROR, LIKELIHOOD, NATS
@@ -16,6 +17,7 @@ from .proxies import ERRORS, PERPLEXITY, PROXIES, make_grammar, make_perplexity
 from .rouge import make_rouge
 
 __all__ = [
+    "DISCLOSURE",
     "DIVERSITY",
     "EXACT_MATCH",
     "FILL_DIVERSITY",

@@ -19,7 +19,7 @@ from ..evidence.equal_compute import name_method
 from ..evidence.observations import CELL, MEASURE, Design, Observations, describe_scored
 from ..evidence.paired import GAIN
 from ..evidence.units import list_units
-from ..metrics import EXACT_MATCH, LENGTH_ERROR
+from ..metrics import DISCLOSURE, EXACT_MATCH, LENGTH_ERROR
 from ..metrics.proxies import NONWORDS, make_nonwords
 from ..tasks import TASKS
 from ..tasks.outcome import UNDEFINED
@@ -32,6 +32,7 @@ from .cells import (
     of_curve,
     of_stage,
     read_scored,
+    read_statistics,
     read_trained,
 )
 from .config import ObjectiveConfig, TrainingConfig
@@ -47,6 +48,8 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
     if "reference" in settings:
         compared = compare_fills(final, settings["reference"])
         extra = {path: [*extra.get(path, ()), *compared[path]] for path in final}
+    for path, measured in read_disclosure(inputs, final).items():
+        extra[path] = [*extra.get(path, ()), *measured]
     cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
     trained = of_stage(inputs, "downstream")
     ratings = pd.read_csv(settings["ratings"]["path"]) if "ratings" in settings else pd.DataFrame()
@@ -182,6 +185,18 @@ def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[Met
             ),
         ]
     return measured
+
+
+def read_disclosure(inputs: dict[str, Path], scored: Iterable[Path]) -> dict[Path, list[MetricStatistics]]:
+    """Return by score artifact what the text of its cell, and its model, give away."""
+    measured = {
+        inputs_of(path)["generation"]: read_statistics(path) for path in of_stage(inputs, "disclosure")
+    }
+    return {
+        path: [MetricStatistics(*measure, DISCLOSURE[measure[1]], rows) for measure, rows in known.items()]
+        for path in scored
+        if (known := measured.get(inputs_of(path)["generation"]))
+    }
 
 
 def list_task_models(paths: Iterable[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -358,6 +358,15 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     return {"rules": runtime.rules}
 
 
+def make_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Measure what the text of a cell gives away, and its model where the settings ask for it."""
+    from .disclosure import measure_disclosure
+
+    _silence_libraries()
+    _use_threads(runtime)
+    measure_disclosure(settings, inputs, folder, choose_device(runtime.device))
+
+
 def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Write the tables, figures and page of a study."""
     from .collect import write_report
@@ -383,6 +392,7 @@ MAKERS: dict[str, Make] = {
     "generate": make_generation,
     "score": make_scores,
     "downstream": _imported(".downstream", "measure_utility"),
+    "disclosure": make_disclosure,
     "correlate": _imported(".collect", "correlate_cells"),
     "report": make_report,
 }

@@ -61,6 +61,8 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
                     second[f"pretrain/{corpus_name}/{name}"] = recipe
             made = second if arm_name in BOUNDS else rest
             made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
+            if base in grid.disclosure:
+                rest[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
             is_along = is_main and cell.seed in grid.seeds
