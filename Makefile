@@ -4,7 +4,7 @@ TRACK ?= bert_t5
 endif
 TRACK ?= matched
 # The smaller studies were designed for the longer trainings of `evening`.
-SCALE ?= $(if $(filter matched runs continuation right_words word_classes usefulness,$(TRACK)),laptop,evening)
+SCALE ?= $(if $(filter matched runs continuation right_words word_classes usefulness kinds disclosure,$(TRACK)),laptop,evening)
 PYTHON ?= python3
 ARGS ?=
 KIND ?= masked
@@ -33,7 +33,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 MB)
-	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)
+	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)$(if $(filter kinds,$(TRACK)),--also kinds)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(CHOSEN) $(ARGS)

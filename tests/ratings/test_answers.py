@@ -16,18 +16,40 @@ def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
     out = tmp_path / "out"
     settings = [str(folder), "--key", str(tmp_path / "key.json"), "--store", str(study[1]), "--out", str(out)]
     assert main(["ratings", *settings]) == 0
-    assert "3 raters, 108 ratings of 108" in capsys.readouterr().out
+    assert "3 raters, 216 ratings of 216" in capsys.readouterr().out
     tables = {path.stem: pd.read_csv(path) for path in out.iterdir()}
     assert set(tables) == {"ratings", "means", "agreement", "comparisons", "metrics"}
     means = tables["means"].query("corpus == 'all' and question == 'coherence'").set_index("arm")["value"]
     assert means["oracle"] > means["mlm"] > means["clm"]
     assert (tables["means"]["low"] <= tables["means"]["value"]).all()
-    assert len(tables["ratings"]) == 108
+    assert len(tables["ratings"]) == 216
     assert {"corpus", "arm", "document", "question", "rating"} <= set(tables["ratings"])
     assert set(tables["metrics"]["metric"]) == {"rouge1"} and set(tables["metrics"]["n"]) == {6, 12}
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main(["ratings", *settings]) == 0
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_second_round_is_compared_with_the_first_and_read_by_nothing_else(key, tmp_path):
+    first, again, other = simulate(key, 0, 0.1), simulate(key, 0, 0.1) | {"round": 2}, simulate(key, 1)
+    for row in again["ratings"]:
+        row["grammar"] = None
+    rows, problems, _ = answers.read_folder(save(tmp_path / "a", first, again, other), key)
+    assert not problems
+    tables, alone = (answers.analyse(part, lambda artifact: {}) for part in (rows, rows[rows["round"] == 1]))
+    assert "second_round" not in alone and len(tables["second_round"]) == len(key["items"]) * 4
+    for name in ("ratings", "means", "comparisons"):
+        pd.testing.assert_frame_equal(tables[name], alone[name])
+    rounds = tables["agreement"].query("measure.str.contains('rounds of r0') and corpus == 'all'")
+    values = rounds.set_index("question")
+    assert values.loc["coherence", "value"] > 0.95 and values.loc["consistency", "n_items"] == 18
+    assert values.loc["grammar", "reason"] == "fewer than two items were rated by two raters"
+    assert len(tables["agreement"]) - len(rounds) > len(alone["agreement"])
+    folder = save(tmp_path / "b", again, again, simulate(key, 0) | {"round": 3})
+    assert answers.read_folder(folder, key)[1] == [
+        "1.json: rater r0 is in 0.json already: keep one of the two",
+        "2.json: its round is 3, not 1 or 2",
+    ]
 
 
 def test_every_problem_names_its_file_and_item(key, tmp_path):
@@ -86,7 +108,7 @@ def test_what_is_not_rated_is_missing_and_counted(key, tmp_path):
     rows, problems, notes = answers.read_folder(save(tmp_path / "answers", part), key)
     assert not problems
     assert notes == [f"0.json: 2 of 18 items not rated ({left[1]}, {left[0]}); they count as missing"]
-    assert len(rows) == 36 and rows["rating"].isna().sum() == 3
+    assert len(rows) == 72 and rows["rating"].isna().sum() == 5
 
 
 def test_without_the_scores_the_correlation_is_missing_with_its_reason(key, tmp_path):

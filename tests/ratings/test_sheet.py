@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -26,6 +27,17 @@ def test_a_sheet_is_balanced_and_a_document_is_repeated_only_after_all_others(dr
     assert not frame.duplicated(["block", "corpus", "document"]).any()
     assert (frame.groupby(["block", "corpus"])["arm"].nunique() == 3).all()
     assert draw_sheet() == items != draw_sheet(seed=1)
+
+
+def test_facts_and_relevance_are_asked_beside_the_original(draw_sheet, key):
+    assert key["questions"] == ["coherence", "grammar", "consistency", "relevance"]
+    items = draw_sheet()
+    written = {(item.corpus, item.document): item.text for item in items if item.arm == "oracle"}
+    assert all(item.original == written[item.corpus, item.document] for item in items)
+    without = [replace(item, original="") for item in items]
+    named = sheet.name_items(without)
+    assert sheet.make_key("s", named, 0.5, 0, "random")["questions"] == ["coherence", "grammar"]
+    assert "Factual consistency" not in sheet.render_sheet("s", named)
 
 
 def test_no_more_documents_are_drawn_than_there_are(draw_sheet):
@@ -116,11 +128,13 @@ DRIVE = """<script>addEventListener("load", async () => {
   key("4"); log.push(on().name);
   key("2"); log.push(on().textContent);
   key("5");
-  log.push([...document.querySelectorAll(":checked")].map((radio) => radio.name + radio.value).join());
+  log.push([...document.querySelectorAll("input:checked")].map((radio) => radio.name + radio.value).join());
   on().click();
   log.push(of("place").textContent);
   of("skip").click();
   for (let i = 2; i < TEXTS.length; i++) { key("3"); key("5"); on().click(); }
+  log.push(of("place").textContent, of("original").hidden, of("original").textContent !== "");
+  for (let i = 0; i < TEXTS.length; i++) { key("1"); key("2"); on().click(); }
   log.push(on().id, of("summary").textContent);
   of("save").click();
   const kept = Object.keys(localStorage).join();
@@ -140,12 +154,13 @@ def test_the_page_is_rated_by_keyboard_in_a_browser(draw_sheet, key, tmp_path):
     page = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     found = json.loads(page.split("<pre>")[1].split("</pre>")[0])
     assert found["log"] == [
-        *("Text 1 of 18", "place"),
+        *("Text 1 of 36", "place"),
         *("Answer both questions, or skip the text.", "coherence"),
         *("grammar", "Next"),
         "coherence4,grammar2",
-        "Text 2 of 18",
-        *("end-title", "17 rated, 1 skipped."),
+        "Text 2 of 36",
+        *("Text 19 of 36", False, True),
+        *("end-title", "35 rated, 1 skipped."),
     ]
     assert found["kept"] == f"ratings/{key['sheet']}/R1"
     saved = json.loads(found["saved"])
@@ -154,5 +169,7 @@ def test_the_page_is_rated_by_keyboard_in_a_browser(draw_sheet, key, tmp_path):
     assert (first["coherence"], first["grammar"], first["position"]) == (4, 2, 1)
     assert (second["coherence"], second["grammar"]) == (None, None)
     assert {(row["coherence"], row["grammar"]) for row in others} == {(3, 5)}
+    assert {(row["consistency"], row["relevance"]) for row in saved["ratings"]} == {(1, 2)}
+    assert saved["round"] == 1
     order = [row["item"] for row in saved["ratings"]]
     assert order != sorted(order) == sorted(key["items"])  # each rater has an order of their own

@@ -131,7 +131,15 @@ def hide_at_random(document: Document, ratio: float) -> BlankedText:
 def _counts_of_read(
     start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
 ) -> WordCounts:
-    """Count the words, in lower case, of those documents of a corpus that a training of this budget reads.
+    """Count the words, in lower case, of what `list_read` returns."""
+    return WordCounts(document.text.lower() for document in list_read(start, corpora, corpus, read))
+
+
+@lru_cache(maxsize=3)
+def list_read(
+    start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
+) -> tuple[Document, ...]:
+    """Return those documents of a corpus that a training of this budget reads.
 
     Of a corpus that the training does not read, those of all that it reads.
     """
@@ -140,20 +148,21 @@ def _counts_of_read(
     from ..training.batches import choose_unique, order_batches, tokenize
 
     settings, tokenizer = dict(read), load_tokenizer(start)
-    read_of: list[tuple[str, str, int]] = []  # corpus, text, tokens
+    read_of: list[tuple[str, Document, int]] = []  # corpus, document, tokens
     for key, path in corpora:
         name = key.removeprefix("corpus/")
-        texts = [document.text for document in load_split(path, "pretrain")]
+        documents = load_split(path, "pretrain")
+        texts = [document.text for document in documents]
         lengths = [len(one.ids) for one in tokenize(texts, tokenizer, settings["max_subwords"])]
         kept = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
-        read_of += [(name, texts[i], lengths[i]) for i in kept]
-    names, texts, lengths = (list(column) for column in zip(*read_of, strict=True))
+        read_of += [(name, documents[i], lengths[i]) for i in kept]
+    names, documents, lengths = (list(column) for column in zip(*read_of, strict=True))
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
     )
     chosen = sorted({i for batch in order for i in batch})
-    own = [texts[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
-    return WordCounts(text.lower() for text in own or [texts[i] for i in chosen])
+    own = [documents[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
+    return tuple(own or [documents[i] for i in chosen])
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

@@ -17,7 +17,7 @@ from .readers.given_problems import list_complete
 from .readers.hub import HUB
 from .readers.official import RULE as OFFICIAL_RULE
 from .readers.official import feeds_of, separate_ids, split_by_part
-from .sources import LICENSED, SOURCES, CorpusSource
+from .sources import ANYWHERE, LICENSED, SOURCES, CorpusSource
 from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
 from .storage import Corpus, encode
@@ -153,7 +153,7 @@ def gather(
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
     if not 1 <= min_words <= max_words:
         raise StudyError(f"{source.name}: windows of {min_words} to {max_words} words cannot be cut")
-    if set(files) != set(source.feeds):
+    if set(files) not in (set(source.feeds), {""}):
         raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
     read = find_reader(source)
     results = {part: read(path, on_mistake) for part, path in files.items()}
@@ -169,9 +169,10 @@ def gather(
     rules |= {"problems": PROBLEMS_RULE} if problems else {}
     if "" in results:
         results = split_by_part(results[""])
-        feeds = feeds_of(results)
-        rules |= {"official splits": OFFICIAL_RULE} if feeds else {}
-        source = replace(source, feeds=feeds or source.feeds)
+        if source.feeds == ANYWHERE:
+            feeds = feeds_of(results)
+            rules |= {"official splits": OFFICIAL_RULE} if feeds else {}
+            source = replace(source, feeds=feeds or source.feeds)
     steps = cut_once(results, source.group_by == "author", max_words, min_words)
     dropped = [row for step in steps for result in step.values() for row in result.dropped]
     return Gathered(source, _documents(steps[-1]), dropped, problems, counted, rules)

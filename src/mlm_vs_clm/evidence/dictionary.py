@@ -173,6 +173,23 @@ MEANINGS = {
     "distinct1_of_fills": ("share", "different words among those of the fills"),
     "repeated_of_fills": ("count", "4-grams of the joined fills that occur before"),
     "fourgrams_of_fills": ("count", "4-grams of the joined fills"),
+    "trigrams_read": (
+        "count",
+        "runs of three words of the text that stand in the texts which its writer was trained on",
+    ),
+    "trigrams_held_out": (
+        "count",
+        "runs of three words of the text that stand in as many words of held-out texts",
+    ),
+    "trigrams": ("count", "runs of three words of the text"),
+    "names_own": ("count", "masked content words, each once, that stand among the fills"),
+    "names": ("count", "masked content words, each once"),
+    "names_other": ("count", "masked content words of the next document that stand among the fills"),
+    "control_names": ("count", "masked content words of the next document that are none of this one"),
+    "membership": (
+        "share",
+        "pseudo-value of a pair of a text trained on and a held-out one, neither of them the document, whose mean is the AUC",
+    ),
     "recognised": ("count", "of text and original, how many the classifier tells apart"),
     "texts": ("count", "two: the text and its original"),
     "repeated": ("count", "4-grams of the text that occur before"),

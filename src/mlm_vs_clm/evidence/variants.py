@@ -34,9 +34,13 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     cells have COSTS, and every measure of the same cell with its interval by its name, of two scopes that of the row.
     """
     rows, variants = tables[name], tables["variants"]
+    if "trained_on" in rows and "arm" not in rows:
+        rows = rows.assign(arm=rows["trained_on"])
     arm = next((column for column in ("arm", "first") if column in rows), None)
     if arm is None:
         return rows
+    if rows.empty:
+        return rows.assign(base="", variant="", pair="")
     words = rows[arm].str.partition(" ")
     rows = rows.assign(base=words[0], variant=words[2].where(words[2] != "", words[0]))
     if "second" in rows:

@@ -1,6 +1,7 @@
 """The scores of generated text: MEASURES has all that is known of each, METRICS those that `scoring.metrics` names."""
 
 from .bertscore import note_unknown
+from .disclosure import DISCLOSURE
 from .diversity import DIVERSITY, FILL_DIVERSITY, measure_distinct
 from .exact_match import EXACT_MATCH, FILL_METRICS, LENGTH_ERROR, LIKELIHOOD, NATS
 from .measures import (
@@ -17,6 +18,7 @@ from .proxies import PROXIES
 
 __all__ = [
     "DESCRIBES",
+    "DISCLOSURE",
     "DIVERSITY",
     "EXACT_MATCH",
     "FILL_DIVERSITY",

@@ -14,6 +14,7 @@ from ..documents import WORD_CLASSES
 from ..stats import Aggregate, ratio_of_sums
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu, score_counts
+from .disclosure import COPIED, DISCLOSURE, MEMBERSHIP, NAMES
 from .distance import make_c2st, make_mmd
 from .exact_match import NATS
 from .meteor import make_meteor
@@ -139,6 +140,24 @@ MEASURES: dict[str, Measure] = {
         LOWER,
         "",
         highest=np.inf,
+    ),
+    COPIED: Measure(
+        "runs copied beyond the control (share, lower is better)",
+        {"document": ("trigrams_read", "trigrams_held_out", "trigrams")},
+        *(LOWER, ""),
+        aggregate=DISCLOSURE[COPIED].aggregate,
+    ),
+    NAMES: Measure(
+        "masked names that come back beyond the control (share, lower is better)",
+        {"fills": ("names_own", "names", "names_other", "control_names")},
+        *(LOWER, ""),
+        aggregate=DISCLOSURE[NAMES].aggregate,
+    ),
+    MEMBERSHIP: Measure(
+        "membership by the loss (AUC, 0.5: none, lower is better)",
+        {"document": (MEMBERSHIP,)},
+        *(LOWER, ""),
+        aggregate=DISCLOSURE[MEMBERSHIP].aggregate,
     ),
     "distinct1": _distinct(1, fills=("distinct1_of_fills",)),
     "distinct2": _distinct(2),

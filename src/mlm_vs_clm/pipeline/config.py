@@ -309,7 +309,8 @@ class GridConfig:
     main cell is scored by all of `scoring.metrics` (but not at such seeds), other cells by `metrics`, and cells that train no
     task model by exact match and BLEU. `curve` names arms that, with their variants,
     also fill the main cell at every token budget of their training, at the seeds of the grid itself; `likelihood` those of
-    which the likelihood of the originals is measured there. `networks` are fine-tuned as task models, beside all that.
+    which the likelihood of the originals is measured there. `disclosure` names arms of which it is measured in every cell what
+    their texts, and at the main cell their models, give away. `networks` are fine-tuned as task models, beside all that.
     """
 
     corpora: list[str] = MISSING
@@ -319,6 +320,7 @@ class GridConfig:
     also: list[CellConfig] = field(default_factory=list)
     curve: list[str] = field(default_factory=list)
     likelihood: list[str] = field(default_factory=list)
+    disclosure: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=lambda: ["bleu", "rougeL"])
     retrain: bool = False
     networks: list[NetworkCellConfig] = field(default_factory=list)

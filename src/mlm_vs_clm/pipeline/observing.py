@@ -19,7 +19,7 @@ from ..evidence.equal_compute import name_method
 from ..evidence.observations import CELL, MEASURE, Design, Observations, describe_scored
 from ..evidence.paired import GAIN
 from ..evidence.units import list_units
-from ..metrics import EXACT_MATCH, LENGTH_ERROR
+from ..metrics import DISCLOSURE, EXACT_MATCH, LENGTH_ERROR
 from ..metrics.proxies import NONWORDS, make_nonwords
 from ..tasks import TASKS
 from ..tasks.outcome import UNDEFINED
@@ -35,6 +35,7 @@ from .cells import (
     of_stage,
     read_network,
     read_scored,
+    read_statistics,
     read_trained,
 )
 from .config import ObjectiveConfig, TrainingConfig
@@ -50,6 +51,8 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
     if "reference" in settings:
         compared = compare_fills(final, settings["reference"])
         extra = {path: [*extra.get(path, ()), *compared[path]] for path in final}
+    for path, measured in read_disclosure(inputs, final).items():
+        extra[path] = [*extra.get(path, ()), *measured]
     cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
     trained, networks = of_stage(inputs, "downstream"), of_networks(inputs)
     abouts = {path: describe_task(path) for path in trained} | {
@@ -189,6 +192,18 @@ def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[Met
             ),
         ]
     return measured
+
+
+def read_disclosure(inputs: dict[str, Path], scored: Iterable[Path]) -> dict[Path, list[MetricStatistics]]:
+    """Return by score artifact what the text of its cell, and its model, give away."""
+    measured = {
+        inputs_of(path)["generation"]: read_statistics(path) for path in of_stage(inputs, "disclosure")
+    }
+    return {
+        path: [MetricStatistics(*measure, DISCLOSURE[measure[1]], rows) for measure, rows in known.items()]
+        for path in scored
+        if (known := measured.get(inputs_of(path)["generation"]))
+    }
 
 
 def list_task_models(abouts: Mapping[Path, dict]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -40,11 +40,13 @@ VERSIONS = {
     "generate": 7,
     "score": 5,
     "downstream": 9,
+    "disclosure": 1,
     "correlate": 9,
     "report": 47,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
+ASKED = ("mlm", "clm")  # objectives whose models are asked for the loss of whole texts
 CONTROLS = ("real", "majority", "shuffled")
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
 UNIT_TOKENS = 1_000_000  # stands for a token budget that is not known yet
@@ -297,11 +299,16 @@ def generate(config: Config) -> Recipe:
             settings["likelihood"] = _describe_likelihood(config.scale.likelihood, settings)
     if arm.writer in COUNTING:
         inputs |= {"start": start(config)} | _training_corpora(config)
-        training = _training(config)
-        training = replace(training, token_budget=arm.budget or training.token_budget)
-        settings["read"] = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
-        settings["read"] |= {"unique_tokens": training.unique_tokens} if training.unique_tokens else {}
+        settings["read"] = _reading(config)
     return _recipe("generate", settings, inputs)
+
+
+def _reading(config: Config) -> dict:
+    """Return what decides which documents a training reads."""
+    training = _training(config)
+    training = replace(training, token_budget=config.arm.budget or training.token_budget)
+    read = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
+    return read | ({"unique_tokens": training.unique_tokens} if training.unique_tokens else {})
 
 
 def _describe_likelihood(asked: LikelihoodConfig, arm: dict) -> dict | bool:
@@ -464,6 +471,14 @@ def _task_seeds(config: Config) -> int:
     if task not in config.scale.task_seeds:
         raise StudyError(f"scale.task_seeds.{task} is missing: give the number of task models to train")
     return config.scale.task_seeds[task]
+
+
+def disclosure(config: Config) -> Recipe:
+    """Return the recipe of what an arm's text gives away, and at the main cell the model of one of the objectives ASKED."""
+    inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generate(config)}
+    inputs |= {"start": start(config)} | _training_corpora(config)
+    is_asked = config.arm.objective in ASKED and config.masking == config.scale.main
+    return _recipe("disclosure", {"read": _reading(config), "membership": is_asked}, inputs)
 
 
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:

@@ -46,7 +46,7 @@ def score_cell(settings: dict, inputs: dict[str, Path], folder: Path, resources:
     measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
     if read_record(inputs["generation"])["settings"].get("likelihood"):
         measured.append(score_originals(inputs["generation"], blanked))
-    write_lines(folder / "statistics.jsonl", map(_to_line, measured))
+    write_lines(folder / "statistics.jsonl", map(to_line, measured))
     clusters = cluster_by_author(documents)
     rows = [summarise(one, clusters, settings["resamples"]) for one in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
@@ -87,7 +87,8 @@ def _explain(metric: Metric, rows: np.ndarray, texts: tuple[list[str], ...]) -> 
     return metric.explain(*texts) if np.isnan(rows).any(axis=1).all() else ""
 
 
-def _to_line(one: MetricStatistics) -> dict:
+def to_line(one: MetricStatistics) -> dict:
+    """Return a line of `statistics.jsonl`; a number that is not defined is null."""
     rows = [[None if np.isnan(value) else value for value in row] for row in one.rows.tolist()]
     return {"scope": one.scope, "metric": one.name, "rows": rows}
 

@@ -54,7 +54,7 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         source, files = own_source(name, settings), {"": Path(settings["path"])}
     else:
         source = SOURCES[name]
-        files = packages.members(Path(runtime.data_dir), source.files)
+        files = packages.members(Path(runtime.data_dir), source.files, source.packages)
     words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
     rest = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
     save(build(source, files, Sizes(**settings["sizes"]), **words, **rest), folder)
@@ -395,6 +395,15 @@ def make_utility(settings: dict, inputs: dict[str, Path], folder: Path, runtime:
         measure_utility(settings, inputs, folder, device)
 
 
+def make_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Measure what the text of a cell gives away, and its model where the settings ask for it."""
+    from .disclosure import measure_disclosure
+
+    _silence_libraries()
+    _use_threads(runtime)
+    measure_disclosure(settings, inputs, folder, choose_device(runtime.device))
+
+
 def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Write the tables, figures and page of a study."""
     from .collect import write_report
@@ -420,6 +429,7 @@ MAKERS: dict[str, Make] = {
     "generate": make_generation,
     "score": make_scores,
     "downstream": make_utility,
+    "disclosure": make_disclosure,
     "correlate": _imported(".collect", "correlate_cells"),
     "report": make_report,
 }

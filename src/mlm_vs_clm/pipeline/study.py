@@ -61,12 +61,10 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
                 is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
                 shown = grid.metrics if is_shown else ["bleu"]
                 full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
-            if full.arm.objective and full.arm.training != "general":
-                run = f"{cell.seed}/" if grid.retrain else ""
-                for recipe in recipes.models(full):
-                    name = f"{recipe.settings['objective']['name']}/{run}{full.model.name}/{recipe.id}"
-                    second[f"pretrain/{corpus_name}/{name}"] = recipe
+            second |= _name_trainings(full, f"{cell.seed}/" if grid.retrain else "")
             made = second if arm_name in BOUNDS else rest
+            if base in grid.disclosure:
+                rest[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
             if is_trained_on:
                 rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
             if variants[arm_name].is_of_task:
@@ -76,6 +74,17 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             if is_along and (base in grid.curve or grid.curve and base in COUNTING):
                 rest |= _list_curve(full, cell_name)
     return first | second | rest
+
+
+def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:
+    """Return the trainings of an arm by name; none for a baseline, and for a checkpoint as it comes."""
+    if not full.arm.objective or full.arm.training == "general":
+        return {}
+    place = f"pretrain/{full.corpus.name}/"
+    return {
+        f"{place}{recipe.settings['objective']['name']}/{run}{full.model.name}/{recipe.id}": recipe
+        for recipe in recipes.models(full)
+    }
 
 
 def _identify(full: Config) -> str:

@@ -15,6 +15,7 @@ from .questions import POINTS
 ALL = "all"
 ORIGINAL = "oracle"
 RESAMPLES = 1000
+ROUNDS = "krippendorff_alpha_ordinal between rounds"
 Metrics = dict[tuple[str, str], np.ndarray]
 
 
@@ -37,6 +38,16 @@ def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
         documents = part.groupby("item")[["corpus", "document"]].first().agg("/".join, axis=1)
         table.append(about | estimate_alpha(_matrix(part), documents.to_numpy()))
     return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
+
+
+def measure_rounds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return alpha between the two rounds of each rater who rated twice, by question and corpus; no rows where none did."""
+    table = []
+    for rater, own in rows.groupby("rater"):
+        if own["round"].nunique() > 1:
+            asked = measure_agreement(own.assign(rater=own["round"].astype(str)))
+            table.append(asked.assign(measure=f"{ROUNDS} of {rater}", n_raters=1))
+    return pd.concat(table, ignore_index=True) if table else pd.DataFrame()
 
 
 def estimate_alpha(ratings: np.ndarray, documents: np.ndarray) -> dict:

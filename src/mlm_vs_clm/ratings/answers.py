@@ -10,10 +10,30 @@ import pandas as pd
 
 from ..errors import StudyError
 from ..files import explain_os_error, write_csv
-from .analysis import Metrics, compare_arms, correlate_metrics, measure_agreement, rate_arms
+from .analysis import (
+    Metrics,
+    compare_arms,
+    correlate_metrics,
+    measure_agreement,
+    measure_rounds,
+    rate_arms,
+)
 from .questions import POINTS
 
-ROW = ["rater", "item", "corpus", "arm", "document", "artifact", "place", "question", "rating", "seconds"]
+FIRST = 1  # round of a rater
+ROW = [
+    "rater",
+    "round",
+    "item",
+    "corpus",
+    "arm",
+    "document",
+    "artifact",
+    "place",
+    "question",
+    "rating",
+    "seconds",
+]
 
 
 def find_key(keys: Path, folder: Path) -> Path:
@@ -53,7 +73,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Return one row a rater, item and question, the problems to fix, and notes on what is missing.
+    """Return one row a rater, round, item and question, the problems to fix, and notes on what is missing.
 
     A rating that was not given is a NaN. Raises StudyError where the folder holds no JSON file.
     """
@@ -61,7 +81,7 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
     if not paths:
         raise StudyError(f"no ratings in {folder}: put the raters' JSON files there or set RATINGS=<folder>")
     rows, problems, notes = [], [], []
-    owners: dict[str, str] = {}
+    owners: dict[tuple[str, int], str] = {}
     for path in paths:
         try:
             answers = read_json(path)
@@ -71,26 +91,33 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
         found = check_answers(answers, key, owners)
         problems += [f"{path.name}{problem}" for problem in found]
         if not found:
-            owners[answers["rater"]] = path.name
+            owners[answers["rater"], read_round(answers)] = path.name
             rows += list_ratings(answers, key)
             notes += [f"{path.name}: {note}" for note in describe_missing(answers, key)]
     return pd.DataFrame(rows, columns=ROW), problems, notes
 
 
-def check_answers(answers: object, key: dict, owners: dict[str, str]) -> list[str]:
-    """Return the problems of one file, each as what follows the file's name; `owners` are the raters so far."""
+def check_answers(answers: object, key: dict, owners: dict[tuple[str, int], str]) -> list[str]:
+    """Return the problems of one file, each as what follows the file's name; `owners` are the raters and rounds so far."""
     if not isinstance(answers, dict) or not {"sheet", "rater", "ratings"} <= answers.keys():
         return [": not a ratings file: expected sheet, rater and ratings"]
     if answers["sheet"] != key["sheet"]:
         return [f": it answers sheet {answers['sheet']}, the key is for sheet {key['sheet']}"]
     if not isinstance(answers["rater"], str) or not answers["rater"]:
         return [": its rater is empty: write the code of the rater into it"]
-    if answers["rater"] in owners:
-        return [f": rater {answers['rater']} is in {owners[answers['rater']]} already: keep one of the two"]
+    if isinstance(read_round(answers), bool) or read_round(answers) not in (FIRST, 2):
+        return [f": its round is {answers['round']!r}, not 1 or 2"]
+    if owner := owners.get((answers["rater"], read_round(answers))):
+        return [f": rater {answers['rater']} is in {owner} already: keep one of the two"]
     if not isinstance(answers["ratings"], list):
         return [": its ratings are not a list"]
     seen: set[str] = set()
     return [problem for row in answers["ratings"] for problem in check_row(row, key, seen)]
+
+
+def read_round(answers: dict) -> int:
+    """Return the round of a file; a file without one is of the first."""
+    return answers.get("round", FIRST)
 
 
 def check_row(row: object, key: dict, seen: set[str]) -> list[str]:
@@ -118,7 +145,7 @@ def list_ratings(answers: dict, key: dict) -> list[dict]:
     """Return a row for every item and question of the sheet, rated or not."""
     given = {row["item"]: row for row in answers["ratings"]}
     return [
-        {"rater": answers["rater"], "item": item, "question": question}
+        {"rater": answers["rater"], "round": read_round(answers), "item": item, "question": question}
         | {name: about[name] for name in ("corpus", "arm", "document", "artifact", "place")}
         | {"rating": given.get(item, {}).get(question), "seconds": given.get(item, {}).get("seconds")}
         for item, about in key["items"].items()
@@ -137,18 +164,23 @@ def describe_missing(answers: dict, key: dict) -> list[str]:
 
 
 def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[str, pd.DataFrame]:
-    """Return the tables by name: `ratings` as they were given, which the claims read, and their analysis.
+    """Return the tables by name: `ratings` of the first round as they were given, which the claims read, and their analysis.
+
+    A second round is in `second_round`, and is compared with the first alone.
 
     `read_metrics` returns the metrics of a score artifact, as `analysis.correlate_metrics` has it.
     """
     rows = rows.assign(rating=pd.to_numeric(rows["rating"]))
+    every = rows.sort_values(["question", "item", "rater"], ignore_index=True)
+    rows = rows[rows["round"] == FIRST].drop(columns="round")
+    again = every[every["round"] != FIRST]
     return {
         "ratings": rows.sort_values(["question", "item", "rater"], ignore_index=True),
         "means": rate_arms(rows),
-        "agreement": measure_agreement(rows),
+        "agreement": pd.concat([measure_agreement(rows), measure_rounds(every)], ignore_index=True),
         "comparisons": compare_arms(rows),
         "metrics": correlate_metrics(rows, read_metrics),
-    }
+    } | ({"second_round": again} if len(again) else {})
 
 
 def write_tables(out: Path, tables: dict[str, pd.DataFrame]) -> None:

@@ -18,17 +18,21 @@ from blankfill.text import FilledText
 
 from ..errors import StudyError
 from ..files import explain_os_error
-from .questions import QUESTIONS
+from .questions import QUESTIONS, list_parts
 
 # The original (`oracle`) and the arms that claim C7 compares; those without a result are left out and reported.
-ARMS = ("oracle", "mlm", "mlm_leaky", "mlm_left", "infill", "clm", "seq2seq_kept")
+ORIGINAL = "oracle"
+ARMS = (ORIGINAL, "mlm", "mlm_leaky", "mlm_left", "infill", "clm", "seq2seq_kept")
 # Documents per corpus: below about ten, no p can survive the correction over the comparisons of claim C7.
 TEXTS = 12
 
 
 @dataclass(frozen=True)
 class Item:
-    """A text to rate, and where it comes from; `place` is its row in the statistics of the score artifact."""
+    """A text to rate, and where it comes from; `place` is its row in the statistics of the score artifact.
+
+    `original` is "" where the original is not among the arms.
+    """
 
     block: int
     corpus: str
@@ -37,6 +41,7 @@ class Item:
     place: int
     artifact: str
     text: str
+    original: str = ""
 
 
 def draw_sheet(
@@ -52,12 +57,16 @@ def draw_sheet(
     for corpus, arms in cells.groupby("corpus"):
         generated = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
         n_documents = min(map(len, generated.values()))
+        originals = [each.text for each in generated.get(ORIGINAL, [])]
         if n_documents < texts:
             raise StudyError(f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts")
         for turn, place in enumerate(rng.permutation(n_documents)[:texts]):
             for number, cell in enumerate(arms.itertuples()):
                 block, filled = (number + turn) % len(arms), generated[cell.arm][place]
-                items.append(Item(block, corpus, cell.arm, filled.id, int(place), cell.artifact, filled.text))
+                original = originals[place] if originals else ""
+                items.append(
+                    Item(block, corpus, cell.arm, filled.id, int(place), cell.artifact, filled.text, original)
+                )
     shuffled = [items[i] for i in rng.permutation(len(items))]
     return sorted(shuffled, key=lambda item: item.block)
 
@@ -85,6 +94,11 @@ def name_items(items: list[Item]) -> dict[str, Item]:
     return {f"t{number:03}": item for number, item in enumerate(items, 1)}
 
 
+def has_originals(named: dict[str, Item]) -> bool:
+    """Return whether every text of a sheet has its original."""
+    return all(item.original for item in named.values())
+
+
 def name_sheet(named: dict[str, Item]) -> str:
     """Return the id of a sheet: equal items have equal ids."""
     rows = json.dumps({id: asdict(item) for id, item in named.items()}, sort_keys=True)
@@ -93,17 +107,26 @@ def name_sheet(named: dict[str, Item]) -> str:
 
 def make_key(sheet: str, named: dict[str, Item], ratio: float, seed: int, strategy: str) -> dict:
     """Return the key of a sheet: which arm generated which item, without the texts."""
-    items = {id: {k: v for k, v in asdict(item).items() if k != "text"} for id, item in named.items()}
+    hidden = ("text", "original")
+    items = {id: {k: v for k, v in asdict(item).items() if k not in hidden} for id, item in named.items()}
     cell = {"strategy": strategy, "ratio": ratio, "seed": seed}
-    return {"sheet": sheet, "questions": list(QUESTIONS), **cell, "items": items}
+    return {"sheet": sheet, "questions": sum(list_parts(has_originals(named)), []), **cell, "items": items}
 
 
 def render_sheet(sheet: str, named: dict[str, Item]) -> str:
-    """Return the page: ids and texts, questions and anchors, and nothing that names an arm."""
+    """Return the page: ids, texts and their originals, questions and anchors, and nothing that names an arm."""
     loader = PackageLoader("mlm_vs_clm.ratings")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    texts = [{"item": id, "block": it.block, "text": " ".join(it.text.split())} for id, it in named.items()]
-    return environment.get_template("sheet.html").render(sheet=sheet, texts=texts, questions=QUESTIONS)
+    texts = [
+        {"item": id, "block": it.block}
+        | {name: " ".join(getattr(it, name).split()) for name in ("text", "original")}
+        for id, it in named.items()
+    ]
+    parts = list_parts(has_originals(named))
+    asked = {name: QUESTIONS[name] for part in parts for name in part}
+    return environment.get_template("sheet.html").render(
+        sheet=sheet, texts=texts, questions=asked, parts=parts
+    )
 
 
 def write_sheet(out: Path, page: str, key: dict) -> tuple[Path, Path]:

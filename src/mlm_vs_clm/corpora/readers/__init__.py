@@ -6,7 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import StudyError
-from . import bio, bioc, brat, folder, hub, jsonl, movies, pan, pan_pairs, speeches, tables
+from . import (
+    bio,
+    bioc,
+    brat,
+    dialogue,
+    folder,
+    hub,
+    jsonl,
+    messages,
+    movies,
+    pan,
+    pan_pairs,
+    reviews,
+    speeches,
+    tables,
+)
 from .base import ReaderResult
 from .files import Files
 
@@ -48,6 +63,9 @@ READERS = {
     "bioc": Reader(bioc.read, bioc.RULE, r"\.xml(\.gz)?$", False, True, has_gold_entities=True),
     "movies": Reader(movies.read, movies.RULE),
     "speeches": Reader(speeches.read, speeches.RULE),
+    "dialogue": Reader(dialogue.read, dialogue.RULE),
+    "reviews": Reader(reviews.read, reviews.RULE),
+    "messages": Reader(messages.read, messages.RULE),
 }
 
 

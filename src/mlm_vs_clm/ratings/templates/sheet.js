@@ -1,6 +1,6 @@
 // One text at a time; answers stay in this browser until the rater saves them as a file.
 const at = (id) => document.getElementById(id);
-let answers = null; // {rater, started, items: {<item>: {coherence, grammar, seen, seconds}}}
+let answers = null; // {rater, round, started, items: {<item>/<part>: {<question>, seen, seconds}}}
 let order = [];
 let current = 0;
 let since = null; // when the open text came into sight, in ms
@@ -25,12 +25,14 @@ function arrange(texts, name) {
 }
 
 const radios = (name) => document.getElementsByName(name);
-const place = (rater) => `ratings/${SHEET}/${rater}`;
+// A second round has an order and a memory of its own.
+const place = (rater, round) => `ratings/${SHEET}/${rater}${round > 1 ? `/${round}` : ""}`;
+const asked = () => PARTS[order[current].part];
 
-function load(rater) {
-  const fresh = { rater, started: new Date().toISOString(), items: {} };
+function load(rater, round) {
+  const fresh = { rater, round, started: new Date().toISOString(), items: {} };
   try {
-    return JSON.parse(localStorage.getItem(place(rater))) ?? fresh;
+    return JSON.parse(localStorage.getItem(place(rater, round))) ?? fresh;
   } catch {
     return fresh;
   }
@@ -38,15 +40,16 @@ function load(rater) {
 
 function keep() {
   try {
-    localStorage.setItem(place(answers.rater), JSON.stringify(answers));
+    localStorage.setItem(place(answers.rater, answers.round), JSON.stringify(answers));
   } catch {
     at("status").textContent = "This browser keeps nothing: do not close the page before you have saved a copy.";
   }
 }
 
-const mine = () => (answers.items[order[current].item] ??= { seen: false, seconds: 0 });
-const isRated = (answer) => QUESTIONS.every((name) => answer?.[name]);
-const isSkipped = (text) => !isRated(answers.items[text.item]);
+const keyOf = (text) => `${text.item}/${text.part}`;
+const mine = () => (answers.items[keyOf(order[current])] ??= { seen: false, seconds: 0 });
+const isRated = (text) => PARTS[text.part].every((name) => answers.items[keyOf(text)]?.[name]);
+const isSkipped = (text) => !isRated(text);
 
 function show(id) {
   for (const part of ["start", "rate", "end"]) at(part).hidden = part !== id;
@@ -59,10 +62,13 @@ function showText(index) {
   const text = order[current];
   at("place").textContent = `Text ${current + 1} of ${order.length}`;
   at("text").textContent = text.text || "(This text is empty.)";
-  at("progress").value = order.filter((one) => answers.items[one.item]?.seen).length;
+  at("original").textContent = text.original;
+  for (const name of ["original", "original-title"]) at(name).hidden = text.part === 0;
+  at("progress").value = order.filter((one) => answers.items[keyOf(one)]?.seen).length;
   at("back").disabled = current === 0;
   at("problem").textContent = "";
-  for (const name of QUESTIONS) {
+  for (const set of document.querySelectorAll("fieldset")) set.hidden = !asked().includes(set.dataset.question);
+  for (const name of asked()) {
     for (const radio of radios(name)) radio.checked = Number(radio.value) === mine()[name];
   }
   show("rate");
@@ -110,26 +116,28 @@ function answer(name, value) {
 // A digit answers the question that has the focus, or else the first one that is open; it never changes another.
 function press(digit) {
   const focused = document.activeElement.closest("fieldset")?.dataset.question;
-  const name = focused ?? QUESTIONS.find((one) => !mine()[one]);
+  const name = focused ?? asked().find((one) => !mine()[one]);
   if (!name) return;
   radios(name)[digit - 1].checked = true;
   answer(name, digit);
-  const next = QUESTIONS.find((one) => !mine()[one]);
+  const next = asked().find((one) => !mine()[one]);
   if (next) radios(next)[0].focus();
   else at("rate").querySelector("[type=submit]").focus();
 }
 
 function save() {
   stopClock();
-  const ratings = order.map(({ item }, index) => {
-    const { seen = false, seconds = 0, ...given } = answers.items[item] ?? {};
-    const points = Object.fromEntries(QUESTIONS.map((name) => [name, given[name] ?? null]));
+  const ratings = order.slice(0, TEXTS.length).map(({ item }, index) => {
+    const given = PARTS.map((_, part) => answers.items[keyOf({ item, part })] ?? { seen: false, seconds: 0 });
+    const seen = given.every((one) => one.seen);
+    const seconds = Math.round(10 * given.reduce((sum, one) => sum + one.seconds, 0)) / 10;
+    const points = Object.fromEntries(PARTS.flatMap((names, part) => names.map((name) => [name, given[part][name] ?? null])));
     return { item, position: index + 1, seen, seconds, ...points };
   });
-  const file = { sheet: SHEET, rater: answers.rater, started: answers.started, saved: new Date().toISOString(), ratings };
+  const file = { sheet: SHEET, rater: answers.rater, round: answers.round, started: answers.started, saved: new Date().toISOString(), ratings };
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([JSON.stringify(file, null, 1)], { type: "application/json" }));
-  link.download = `ratings-${SHEET}-${answers.rater}.json`;
+  link.download = `ratings-${SHEET}-${answers.rater}${answers.round > 1 ? `-${answers.round}` : ""}.json`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   at("status").textContent = `Saved as ${link.download}, in the folder for downloads.`;
@@ -138,9 +146,10 @@ function save() {
 
 at("enter").addEventListener("submit", (event) => {
   event.preventDefault();
-  answers = load(at("rater").value);
-  order = arrange(TEXTS, `${SHEET}/${answers.rater}`);
-  const next = order.findIndex((text) => !answers.items[text.item]?.seen);
+  answers = load(at("rater").value, Number(at("round").value));
+  const arranged = arrange(TEXTS, place(answers.rater, answers.round).slice("ratings/".length));
+  order = PARTS.flatMap((_, part) => arranged.map((text) => ({ ...text, part })));
+  const next = order.findIndex((text) => !answers.items[keyOf(text)]?.seen);
   if (next < 0) showEnd();
   else showText(next);
 });
@@ -149,8 +158,8 @@ at("rate").addEventListener("change", (event) => {
 });
 at("rate").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (isRated(mine())) return goOn();
-  const missing = QUESTIONS.find((name) => !mine()[name]);
+  if (isRated(order[current])) return goOn();
+  const missing = asked().find((name) => !mine()[name]);
   at("problem").textContent = "Answer both questions, or skip the text.";
   radios(missing)[0].focus();
 });
@@ -165,7 +174,7 @@ at("rate").addEventListener("keydown", (event) => {
   }
 });
 at("skip").addEventListener("click", () => {
-  for (const name of QUESTIONS) delete mine()[name];
+  for (const name of asked()) delete mine()[name];
   goOn();
 });
 at("back").addEventListener("click", () => showText(current - 1));
