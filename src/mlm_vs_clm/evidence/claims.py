@@ -16,6 +16,7 @@ VERSION = 2  # raised when the code comes to decide the same rules otherwise
 KEYS = ("id", "statement", "source", "kind", "margin", "as_stated", "gate", "conditions")
 GATES = ("both", "first", "main", "room", "task", "none")
 MAIN = "main"  # in the rules: the main cell of the study
+IN_SHORT = "in_short"  # of a claim: its words in README, which judge nothing and are in no hash
 MATCHED = "matched"  # the track of the paper's claims
 
 
@@ -25,7 +26,7 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
     A claim with the key `track` is asked in the studies of these tracks alone, and a study that has such claims is asked no
     others: of those it has the pairs of arms and the margins, with `asked` False. Raises StudyError as `read_rules` does.
     """
-    rules = read_rules(path)
+    rules = [{key: value for key, value in rule.items() if key != IN_SHORT} for rule in read_rules(path)]
     own, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
     rules = [rule | (common if own else {}) for rule in rules if not list_tracks(rule)] + own
     cell = dict(zip(("strategy", "ratio"), main, strict=True))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.card import card_markdown
-from ..evidence.claims import read_rules
-from ..evidence.tables import read_tables
+from ..evidence.claims import load_rules, read_rules
+from ..evidence.tables import main_cell, read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies, locate_results
 from . import style
@@ -26,7 +26,7 @@ from .sentences import (
     describe_utility_gap,
 )
 from .short_answer import write_short_blocks
-from .statements import tabulate_statements
+from .statements import summarise_statements, tabulate_statements
 from .style import read_study
 from .tables import markdown_row
 from .verdict_cards import list_own_verdicts
@@ -53,17 +53,21 @@ def make_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     if find_start(tables):
         blocks |= make_shared_blocks(root, rules)
-    if list_own_verdicts(tables):
-        all_tables = {name: read_tables(folder) for name, folder in list_studies(root).items()}
-        blocks["statements"] = tabulate_statements(all_tables, read_rules(CLAIMS), "../results")
+    elif list_own_verdicts(tables):
+        blocks |= make_shared_blocks(root, load_rules(CLAIMS, main_cell(tables)))
     return blocks
 
 
 def make_shared_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
-    """Return the blocks on all studies of the claims in a folder of results, and on its benchmark, by marker."""
-    studies = read_studies(results)
+    """Return the blocks on all studies in a folder of results, and on its benchmark, by marker."""
+    studies, stated = read_studies(results), read_rules(CLAIMS)
+    tested = {name: read_tables(folder) for name, folder in list_studies(results).items()}
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
-    return evidence | write_short_blocks(studies, rules, results)
+    evidence["statements"] = tabulate_statements(tested, stated, "../results")
+    blocks = evidence | write_short_blocks(studies, rules, results)
+    if others := summarise_statements(tested, stated):
+        blocks["short-answer"] = f"{blocks['short-answer']}\n- {others}"
+    return blocks
 
 
 def write_overviews(results: Path, rules: Sequence[dict]) -> None:

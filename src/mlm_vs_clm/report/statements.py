@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import list_tracks
+from ..evidence.claims import IN_SHORT, list_tracks
 from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
 from .sentences import Tables
 from .tables import markdown_row
-from .verdict_cards import list_own_verdicts
+from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import at_first_measure, join_names
 
 HEADER = ("", "statement", "outcome", "what was measured", "study")
@@ -25,10 +25,7 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
     studies: the tables of all committed studies, by folder. rules: as `read_rules` returns them. links: the way from the
     page to the folder of results. A claim whose study is not committed is not tested.
     """
-    lines = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))]
-    cards = {
-        card.title: (name, card) for name, tables in studies.items() for card in list_own_verdicts(tables)
-    }
+    lines, cards = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))], judge_statements(studies)
     for rule in filter(list_tracks, rules):
         if rule["id"] not in cards:
             reason = rule.get("absent", f"`make reproduce TRACK={list_tracks(rule)[0]}` runs it")
@@ -40,6 +37,24 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
         outcome = f"**{card.verdict}**: {card.number}"
         lines.append(markdown_row([rule["id"], rule["statement"], outcome, measured, page]))
     return "\n".join(lines)
+
+
+def judge_statements(studies: Mapping[str, Tables]) -> dict[str, tuple[str, VerdictCard]]:
+    """Return by claim the study that tests it, and its verdict."""
+    return {
+        card.title: (name, card) for name, tables in studies.items() for card in list_own_verdicts(tables)
+    }
+
+
+def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
+    """Return a sentence on the claims that have a short form and were tested; "" where none was."""
+    cards = judge_statements(studies)
+    told = [
+        f"{rule[IN_SHORT]} ({cards[rule['id']][1].verdict})"
+        for rule in rules
+        if IN_SHORT in rule and rule["id"] in cards
+    ]
+    return f"**What is said of both** ([tested](docs/statements.md)): {'; '.join(told)}." if told else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
