@@ -43,6 +43,11 @@ def test_readme_answers_first_and_is_short():
     assert not [one for one in sentences if len(one.split()) > 35]
 
 
+def test_the_paper_is_short():
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert len(list_words(re.sub(r"^\|.*?$", "", text, flags=re.MULTILINE))) < 3000
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_link_into_a_page_finds_its_heading(page):
     for link in re.findall(r"\]\(([^)\s]*#[^)\s]+)\)", page.read_text(encoding="utf-8")):
