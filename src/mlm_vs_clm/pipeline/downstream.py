@@ -98,7 +98,9 @@ def _finetune(
         cut_sets = {name: [cut(document, words) for document in sets[name]] for name in ("train", "test")}
         return [task.majority(cut_sets["train"], cut_sets["test"])]
     if _given(settings["task"], inputs["corpus"]):
-        raise StudyError("task_model=finetuned does not read given problems: leave it at linear for this corpus")
+        raise StudyError(
+            "task_model=finetuned does not read given problems: leave it at linear for this corpus"
+        )
     learner = _load_learner(inputs, how, device)
     outcomes = []
     for seed in range(settings["seeds"]):
