@@ -36,7 +36,9 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
     grid, main = config.scale.grid, config.scale.main
     variants = list_arms(grid)
     arms = {name: choose(**one.choices) for name, one in variants.items()}
-    first, second, rest = {}, {}, {}
+    first: dict[str, Recipe] = {}
+    second: dict[str, Recipe] = {}
+    rest: dict[str, Recipe] = {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         refuse_unused(grid, corpus, choose, lambda full: recipes.generate(full).id)
