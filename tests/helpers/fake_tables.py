@@ -34,7 +34,7 @@ GAPS = {
     "both contexts": -0.2,
 }
 GAPS["both contexts, look-ahead"] = 0.1
-CORPORA = dict(zip(("abstracts", "plots", "speeches"), TASKS, strict=True))
+CORPORA = dict(zip(("abstracts", "plots", "speeches"), ("ner", "genres", "verification"), strict=True))
 METRICS = {
     "document": (
         "bleu rouge1 rouge2 rougeL meteor bertscore bleu_gain rougeL_gain distinct2 repetition longest_repeat"

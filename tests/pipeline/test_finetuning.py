@@ -83,12 +83,12 @@ def test_a_grid_of_networks_lists_their_trainings_and_one_majority_answer_per_ta
     config = choose(*asked)
     cells = study.cells(config, lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items())))
     tuned = [name for name in cells if name.startswith(recipes.UNDERSTANDING)]
-    assert "understanding/abstracts/ner/clm sides=both/400" in tuned and len(tuned) == 26 + 4
+    assert "understanding/abstracts/ner/clm sides=both/240" in tuned and len(tuned) == 26 + 4
     assert sum(name.endswith("/majority") for name in tuned) == 4
     assert {name.split("/")[2] for name in cells if name.startswith("pretrain/")} == {"mlm", "clm", "hybrid"}
     made = {cells[name].id for name in cells if name.startswith("understanding/") and "majority" not in name}
     assert len(made) == 26
-    trained = cells["understanding/abstracts/ner/hybrid/400"].inputs["network"]
+    trained = cells["understanding/abstracts/ner/hybrid/240"].inputs["network"]
     assert trained.id in {recipe.id for name, recipe in cells.items() if name.startswith("pretrain/")}
 
 

@@ -79,6 +79,21 @@ def make_tables():
             made["curve"].append(
                 about | place | {"value": value, "low": value - 0.05, "high": value + 0.05} | verdict
             )
+    networks = [("ner", "f1", 0.4, n) for n in (100, 240)] + [("authors", "accuracy", 0.2, 240)]
+    made["understanding"] = [
+        {
+            "task": task,
+            "corpus": "plots",
+            "network": network,
+            "examples": n,
+            "metric": metric,
+            "n": 9,
+            "artifact": "a",
+        }
+        | {"value": value + more, "low": value, "high": value + 0.1}
+        for task, metric, value, n in networks
+        for network, more in (("mlm", 0.05), ("start", 0.02))
+    ]
     rows = {key: pd.DataFrame(table) for key, table in made.items()}
     return {key: tidy.tidy(key, rows.get(key, pd.DataFrame())) for key in tidy.COLUMNS}
 
@@ -99,6 +114,9 @@ FRONTIER = LINES | {"name": "frontier", "kind": "frontier", "x": "passes", "face
 FRONTIER["where"] = {"metric": ["exact_match"], "ratio": 0.5}
 HEAT = PLAIN | {"name": "heat", "kind": "heat", "table": "curve", "x": "passes", "y": "arm.temperature"}
 
+POINTS = PLAIN | {"name": "points", "kind": "points", "table": "understanding", "x": "network"}
+POINTS |= {"line": "examples", "facet": "task"}
+
 
 def show(*specs):
     with style_context():
@@ -107,12 +125,25 @@ def show(*specs):
 
 def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     of_writers = {"dots", "scatter"}  # in test_usefulness
-    assert {one["kind"] for one in (LINES, FRONTIER, HEAT)} == set(KINDS) - of_writers
+    assert {one["kind"] for one in (LINES, FRONTIER, HEAT, POINTS)} == set(KINDS) - of_writers
     drawings, tables = show(LINES, FRONTIER, HEAT)
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
     assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
     best = "0.270 [0.250, 0.290] (clm temperature=0.3), 0.320 [0.300, 0.340] (mlm temperature=0.3)"
     assert drawings[0].finding == f"Highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
+
+
+def test_points_have_a_row_per_category_and_each_facet_its_metric():
+    (drawing,), (table,) = show(POINTS)
+    first, second = drawing.figure.axes[:2]
+    assert (first.get_xlabel(), second.get_xlabel()) == ("accuracy", "F1")
+    assert [text.get_text() for text in first.get_yticklabels()] == ["mlm", "start"]
+    low, high = sorted(segment[0][0] for segment in second.containers[0].lines[2][0].get_segments()), 0.4
+    assert low == pytest.approx([high, high])
+    assert drawing.finding.startswith(
+        "Highest score: authors: 0.250 [0.200, 0.300] (examples 240, network mlm)"
+    )
+    assert [row[3].text for row in table.rows] == ["mlm", "start"] * 3
 
 
 def test_lines_of_numbers_stand_in_their_order():

@@ -155,8 +155,11 @@ def describe_design(design: Design, rules: str) -> dict:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """Return a plain frame: words as they are, and numbers to the last bit."""
-    table = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
+    """Return a plain frame: words as they are, and numbers to the last bit; one without rows or columns is empty."""
+    try:
+        table = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
     words = [column for column in table if column in WORDS]
     return table.assign(**{column: table[column].astype(object).fillna("") for column in words})
 

@@ -16,7 +16,7 @@ from ..errors import StudyError
 from ..files import explain_os_error, write_csv
 from ..tasks import TASKS
 from .artifacts import ADVICE, RECORD, explain_damage, inputs_of, name_of, read_record
-from .cells import describe_cell, describe_score, describe_task, name_model
+from .cells import describe_cell, describe_network, describe_score, describe_task, name_model
 
 if TYPE_CHECKING:
     from ..report.tables import Table
@@ -26,7 +26,7 @@ QUALITIES = {"exact_match": "fills"} | dict.fromkeys(
     ("bleu", "rougeL", "meteor", "bertscore", "distinct2", "mmd", "c2st"), "document"
 )
 COSTS = ("blanks", "tokens_filled", "passes", "flops")
-CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model")
+CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model", "examples")
 ALIASES = {"masking": "strategy", "masking.ratio": "ratio", "arm.budget": "budget"}  # columns of settings
 LAST = ("n", "artifact", "reason")
 STOPPED = "stopped before its end: run the same command again"
@@ -85,7 +85,11 @@ def describe(folder: Path) -> dict[str, Any]:
         counted = json.loads((folder / "ledger.json").read_text())
         found = {name: counted[name] for name in COSTS} | {"n": counted["documents"]}
     else:
-        about = describe_score(folder) if stage == "score" else describe_task(folder)
+        is_network = read_record(folder)["settings"].get("finetuning", {}).get("examples")
+        describe_one = (
+            describe_score if stage == "score" else describe_network if is_network else describe_task
+        )
+        about = describe_one(folder)
         found = _read_main(folder, about.get("task"))
     text = folder if stage == "generate" else read.get("generation")
     if text and (budget := read_record(text)["settings"].get("budget")):

@@ -12,6 +12,7 @@ from .wording import UNSURE
 
 Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
 SIGNED = ("gap", "curve")  # tables whose values are differences
+SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
 LOWER = (
     "loss",
@@ -50,6 +51,8 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
         return name_axis(spec["y"])
     if spec["table"] == "usefulness":
         return "usefulness"
+    if cells["metric"].nunique() > 1:
+        return SCORE
     metric = style.name_metric(cells["metric"].iloc[0])
     return f"difference in {metric}" if spec["table"] in SIGNED else metric
 

@@ -249,6 +249,33 @@ def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
     return _draw_axes(spec, cells.assign(end=find_ends(cells, best)), draw)
 
 
+def draw_points(spec: Spec, cells: pd.DataFrame) -> Drawing:
+    """Return one figure: facets across, each with its own metric, a row per value of `x`, a point with its interval per line."""
+    facets, rows = [*dict.fromkeys(cells["facet"])], ordered(cells["x"], [*style.ARMS, *cells["x"]])
+    looks = find_looks(cells, spec)
+    across = min(ACROSS, len(facets))
+    down = -(-len(facets) // across)
+    figure, axes = panels(down, across, 0.45 * len(rows) + 0.9, 4.4 * across + 0.4)
+    for rest in axes.flat[len(facets) :]:
+        rest.set_visible(False)
+    for axis, facet in zip(axes.flat, facets, strict=False):
+        shown = cells[cells["facet"] == facet]
+        for number, (line, look) in enumerate(looks.items()):
+            part = shown[shown["line"] == line]
+            places = [rows.index(one) + 0.22 * (number - (len(looks) - 1) / 2) for one in part["x"]]
+            about = {"fmt": look["marker"], "color": look["color"], "elinewidth": 0.8}
+            axis.errorbar(part["value"], places, xerr=interval_arms(part, "value"), **about)
+        axis.set_yticks(range(len(rows)), rows)
+        axis.set(ylim=(len(rows) - 0.5, -0.5), title=facet)
+        axis.set_xlabel(style.name_metric(shown["metric"].iloc[0]))
+    if [*looks] != [""]:
+        add_legend(figure, looks)
+    told = describe_values(cells.assign(metric=""), ["facet", "line", "x"])
+    return Drawing(
+        spec["name"], spec["title"], spec["caption"], f"{name_value(spec, cells)}. {told}.", figure
+    )
+
+
 def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
     """Return how the name of a point is aligned, "" for one without: of FEW each has one, else the ends of `best`."""
     ends = pd.Series("", index=cells.index, dtype="str")
@@ -403,7 +430,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
                 Entry(cell.facet),
                 Entry(cell.line),
                 Entry(cell.named),
-                Entry(write(float(f"{cell.x:.4g}")), cell.x),
+                Entry(cell.x) if isinstance(cell.x, str) else Entry(write(float(f"{cell.x:.4g}")), cell.x),
                 enter(cell, digits),
             )
             for cell in cells.sort_values(["facet", "line", "x", "named"], kind="stable").itertuples(
@@ -419,4 +446,5 @@ KINDS: dict[str, Callable[[Spec, pd.DataFrame], Drawing]] = {
     "frontier": draw_frontier,
     "scatter": draw_scatter,
     "dots": draw_dots,
+    "points": draw_points,
 }

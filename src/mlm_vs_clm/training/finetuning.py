@@ -78,8 +78,8 @@ class Finetuner:
         self.folder, self.kind, self.how = folder, kind, how
         self.tokenizer = load_tokenizer(folder)
         self.reads_left = kind == "causal" and how.sides == OWN
-        is_left = "causal" if self.reads_left else "masked"
-        self.pooling = POOLING_OF[is_left] if how.pooling == OWN else how.pooling
+        seen = "causal" if self.reads_left else "masked"
+        self.pooling = POOLING_OF[seen] if how.pooling == OWN else how.pooling
 
     def __call__(
         self, head: Head, train: Sequence[Example], asked: Sequence[Sequence[Example]], seed: int
@@ -109,7 +109,7 @@ class Finetuner:
         """Return the tokens of a text or a pair, opened and closed as the network's own texts are."""
         tokenizer, limit = self.tokenizer, self.how.max_subwords
         words = find_words(example.text)
-        opening, closing = (edge_tokens(tokenizer)) if self.kind == "causal" else ([], [])
+        opening, closing = edge_tokens(tokenizer) if self.kind == "causal" else ([], [])
         if example.second and tokenizer.sep_token_id is not None:
             made = tokenizer(example.text, example.second, truncation=True, max_length=limit)
         else:
@@ -262,8 +262,8 @@ def mark_trained(body: PreTrainedModel, upper_layers: int) -> None:
 
 def draw_batches(n_examples: int, size: int, steps: int, seed: int) -> Iterator[list[int]]:
     """Yield the numbers of the examples of each step; every pass over them has another order."""
-    waiting: list[int] = []
     size, n_passes = min(size, n_examples), 0
+    waiting: list[int] = []
     for _ in range(steps):
         while len(waiting) < size:
             waiting += keyed_rng("fine-tuning", seed, n_passes).permutation(n_examples).tolist()
