@@ -50,6 +50,10 @@ WIDE = 16  # a positive axis whose largest number is this many times the smalles
 DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
 MOST = 18  # lines that have room for their names beside an axis; more have a legend
 ACROSS = 2  # facets of lines beside each other
+SHORT, LETTER = (
+    16,
+    0.09,
+)  # of the names of a heat map's rows: letters that fit beside it, and inches for each more
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "
     "decides nothing."
@@ -372,11 +376,13 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     facets, columns = [*dict.fromkeys(cells["facet"])], ordered(cells["x"])
     lines_of = {facet: ordered(cells.loc[cells["facet"] == facet, "y"]) for facet in facets}
     heights = [0.42 * len(lines) + 0.8 for lines in lines_of.values()]
-    width, sizes = 0.85 * len(columns) + 1.6, {"height_ratios": heights, "sharex": True}
+    longest = max(len(write(line)) for lines in lines_of.values() for line in lines)
+    width = 0.85 * len(columns) + 1.6 + LETTER * max(0, longest - SHORT)
+    sizes = {"height_ratios": heights, "sharex": True}
     figure, axes = panels(len(facets), 1, sum(heights) / len(facets), width, **sizes)
     for axis, (facet, lines) in zip(axes[:, 0], lines_of.items(), strict=True):
         for cell in cells[cells["facet"] == facet].itertuples(index=False):
-            _draw_cell(axis, cell, columns.index(cell.x), lines.index(cell.y), spec, cells["value"])
+            _draw_cell(axis, cell, columns.index(cell.x), lines.index(cell.y), spec, cells)
         axis.set_xticks(range(len(columns)), [write(one) for one in columns])
         axis.set_yticks(range(len(lines)), [write(one) for one in lines])
         axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(-0.5, len(lines) - 0.5))
@@ -390,18 +396,18 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
 
 
-def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, values: pd.Series) -> None:
+def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.DataFrame) -> None:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    signed = is_signed(spec)
+    signed, values = is_signed(spec), cells["value"]
     bottom = -values.abs().max() if signed else values.min()
     span = (values.abs().max() if signed else values.max()) - bottom or 1.0
     share = (cell.value - bottom) / span
     scale = LinearSegmentedColormap.from_list("", [BEHIND, "white", AHEAD] if signed else ["white", AHEAD])
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=scale(share), alpha=FAINT if cell.pale else 1))
     is_dark = not cell.pale and (share > 0.7 or (signed and share < 0.2))
-    text = f"{cell.value:{'+' * signed}.{style.decimals(values)}f}" + "*" * (
+    text = f"{cell.value:{'+' * signed}.{count_digits(spec, cells)}f}" + "*" * (
         signed and cell.direction in (FIRST, SECOND)
     )
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
