@@ -147,7 +147,7 @@ def test_every_measure_has_columns_and_one_way_to_its_score():
 
 
 def test_a_measure_without_columns_is_refused():
-    with pytest.raises(StudyError, match="documents.COUNTS"):
+    with pytest.raises(StudyError, match="metrics.MEASURES"):
         list_documents([scored("mlm", {("document", "new"): np.ones((2, 2))})])
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import pandas as pd
 
 from ..arms.baselines import BASELINES, FLOORS, ORDERED, SAMPLED_FLOORS
+from ..metrics import MEASURES
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
 from .paired import BySeed, by_seed, compare_cells, group_seeds, score_cells, with_measure
@@ -146,8 +147,8 @@ class Competence:
             return ""
         if row["outcome"] == NOT_RUN:
             return f"{row['arm']} has no floor to be judged by ({row['reason']})"
-        unit = "BLEU" if row["metric"] == "bleu" else "exact match"
-        form = ".1f" if row["metric"] == "bleu" else ".3f"
+        measure = MEASURES[row["metric"]]
+        unit, form = measure.title, f".{measure.decimals}f"
         is_above = find_direction(row["low"], row["high"]) == FIRST
         how = "less than a tenth above" if is_above else "not above"
         return (

@@ -1,5 +1,7 @@
 """The data dictionary: what each table of a study is, and the unit and meaning of its columns."""
 
+from ..metrics import MEASURES
+from ..metrics.measures import ORDERS
 from . import documents
 from .tables import COLUMNS as TABLE_COLUMNS
 from .tables import KEYS as TABLE_KEYS
@@ -147,7 +149,11 @@ MEANINGS = {
     "documents.blanks": ("count", "blanks of the document"),
     "tokens": ("tokens of BLEU", "length of the written text"),
     "original_tokens": ("tokens of BLEU", "length of the original"),
-    **{name: ("of the metric", "score of the document") for name in documents.MEANS},
+    **{
+        name: ("of the metric", "score of the document")
+        for name in MEASURES
+        if (name,) == MEASURES[name].sums.get("document")
+    },
     "mmd": ("of the metric", "pseudo-value of the document, whose mean is the discrepancy"),
     "longest_repeat": ("words", "longest run that occurs twice in the document"),
     "nats": ("nats", "minus the log-likelihood of the hidden words under the arm"),
@@ -236,10 +242,8 @@ MEANINGS = {
             ("blanks", "blanks that hide {}"),
         )
     },
-    **{
-        f"matched_{n}": ("count", f"n-grams of order {n} that the original has too") for n in documents.ORDERS
-    },
-    **{f"ngrams_{n}": ("count", f"n-grams of order {n} of the written text") for n in documents.ORDERS},
+    **{f"matched_{n}": ("count", f"n-grams of order {n} that the original has too") for n in ORDERS},
+    **{f"ngrams_{n}": ("count", f"n-grams of order {n} of the written text") for n in ORDERS},
 }
 
 

@@ -1,6 +1,6 @@
 """The frame `documents`: what every score of text is a sum of, one row per document of every cell; and cells made of it.
 
-A score is a function of sums over documents (`stats`). COUNTS names the columns of these sums for each measure. A measure
+A score is a function of sums over documents (`stats`). COUNTS has the columns of these sums for each measure. A measure
 with one column is a mean over documents. A row holds the numbers of its cell; a number that is not defined for a
 document, or was not measured in a cell, is missing. Measures count the same thing under the same name.
 """
@@ -11,39 +11,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..documents import WORD_CLASSES
 from ..errors import StudyError
-from ..metrics import NATS
-from ..metrics.proxies import ERRORS, NONWORDS, PERPLEXITY
+from ..metrics import MEASURES
 from .cells import Cell, ScoredCell, Statistics
 
 NAME = "documents"
 FILE = f"{NAME}.parquet"
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed", "budget")
-ORDERS = range(1, 5)  # of n-grams
 Measure = tuple[str, str]  # scope, metric
-MEANS = ("rouge1", "rouge2", "rougeL", "meteor", "bertscore", "mmd", "distinct1", "distinct2", "distinct3")
 COUNTS: dict[Measure, tuple[str, ...]] = {
-    ("fills", "exact_match"): ("exact", "blanks"),
-    **{("fills", f"exact_match_{name}"): (f"exact_{name}", f"blanks_{name}") for name in WORD_CLASSES},
-    **{("fills", f"share_{name}"): (f"hidden_{name}", "blanks") for name in WORD_CLASSES},
-    ("fills", NATS): ("nats", "characters"),
-    ("fills", NONWORDS): ("nonwords", "filled_words"),
-    ("fills", "agreement"): ("agreed", "blanks"),
-    ("fills", "length_error"): ("characters_off", "blanks"),
-    ("fills", "distinct1"): ("distinct1_of_fills",),
-    ("fills", "repetition"): ("repeated_of_fills", "fourgrams_of_fills"),
-    ("document", "bleu"): (
-        "tokens",
-        "original_tokens",
-        *(f"matched_{n}" for n in ORDERS),
-        *(f"ngrams_{n}" for n in ORDERS),
-    ),
-    **{("document", name): (name,) for name in (*MEANS, "longest_repeat")},
-    ("document", "c2st"): ("recognised", "texts"),
-    ("document", "repetition"): ("repeated", "fourgrams"),
-    ("document", PERPLEXITY): ("unrelated_nats", "words"),
-    ("document", ERRORS): ("mistakes", "words"),
+    (scope, name): measure.sums[scope]
+    for scope in ("fills", "document")
+    for name, measure in MEASURES.items()
+    if scope in measure.sums
 }
 KEYS = [*NAMES, "document"]
 COLUMNS = [*KEYS, "unit", *dict.fromkeys(column for columns in COUNTS.values() for column in columns)]
@@ -77,7 +57,7 @@ def _count(one: ScoredCell) -> pd.DataFrame:
 
 def _columns_of(measure: Measure) -> tuple[str, ...]:
     if measure not in COUNTS:
-        raise StudyError(f"no column of {FILE} holds {' '.join(measure)}: name its sums in documents.COUNTS")
+        raise StudyError(f"no column of {FILE} holds {' '.join(measure)}: name its sums in metrics.MEASURES")
     return COUNTS[measure]
 
 

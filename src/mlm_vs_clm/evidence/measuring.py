@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS, FLOORS, ORDERED
+from ..metrics import is_lower_better
 from ..stats import PairedDifference, compare_runs, ratio_of_sums
 from ..tasks import TASKS
 from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
 from .gap import compare_trained
-from .paired import GAIN, LEAD, LOWER_IS_BETTER, BySeed, compare_cells, score_cells, widen
+from .paired import GAIN, LEAD, BySeed, compare_cells, score_cells, widen
 from .verdicts import IN_ERRORS, read_p
 
 QUALITY = "quality"  # names the sides of a correlation in place of an arm
@@ -100,7 +101,7 @@ class Study:
 
         `noise`: by metric the deviation between trainings, for a statement on objectives (see `widen`).
         """
-        ends = (second, first) if measure[1] in LOWER_IS_BETTER else (first, second)
+        ends = (second, first) if is_lower_better(measure[1]) else (first, second)
         sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
         made = compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
         return widen(made, (noise or {}).get(measure[1], 0.0))

@@ -10,9 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..metrics import NATS, PROXIES
-from ..metrics.bleu import score_counts
-from ..metrics.proxies import PERPLEXITY
+from ..metrics import MEASURES
 from ..stats import (
     NORMAL,
     Aggregate,
@@ -27,12 +25,6 @@ from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
 LEAD = "_lead"  # over the word table of an arm's own context
-# Where a difference is turned round, so that above 0 the first is ahead.
-LOWER_IS_BETTER = (NATS, *PROXIES, "mmd", "c2st", "length_error", "repetition", "longest_repeat")
-AGGREGATES: dict[str, Aggregate] = {
-    "bleu": score_counts,
-    PERPLEXITY: lambda sums: np.exp(ratio_of_sums(sums)),
-}
 BySeed = Mapping[int, ScoredCell]
 
 
@@ -47,7 +39,7 @@ def find_aggregate(metric: str) -> Aggregate:
     if metric.endswith(LEAD):
         aggregate = find_aggregate(metric.removesuffix(LEAD))
         return lambda sums: difference_of_sums(sums, aggregate)
-    return AGGREGATES.get(metric, ratio_of_sums)
+    return MEASURES[metric].aggregate if metric in MEASURES else ratio_of_sums
 
 
 def by_seed(cells: Sequence[ScoredCell]) -> dict[int, ScoredCell]:

@@ -13,14 +13,13 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..errors import StudyError
+from ..metrics import MEASURES
 from ..stats import kendall
 from .tables import KEYS
 
 Tables = Mapping[str, pd.DataFrame]
 # How far a number may move and still be the same finding; in the unit of the metric or column.
-TOLERANCES = {
-    "bleu": 0.5,
-    "longest_repeat": 0.5,
+TOLERANCES = {name: measure.tolerance for name, measure in MEASURES.items()} | {
     "longest_copied_run": 0.5,
     "dev_loss": 0.05,
     "train_loss": 0.05,

@@ -124,7 +124,7 @@ def tabulate_competence(tables: Tables) -> str:
 def _word_competence(whole: Any, content: Any) -> str:
     if whole is None or whole.outcome == NOT_RUN:
         return NOT_RUN
-    form = "{:.1f} against {:.1f}" if whole.metric == "bleu" else "{:.3f} against {:.3f}"
+    form = "{{:.{0}f}} against {{:.{0}f}}".format(style.decimals_of(whole.metric))
     more = f"; content words: {content.outcome}" if content is not None else ""
     return f"{form.format(whole.value, whole.floor_value)} ({whole.floor}): **{whole.outcome}**{more}"
 

@@ -82,7 +82,7 @@ def make_card(arm: str, scores: pd.DataFrame, study: Study) -> Card:
         rows = main[(main["metric"] == metric) & (main["scope"] == scope) & main["value"].notna()]
         if len(rows):
             values = over_seeds(rows, ["corpus", "arm"])["value"]
-            written[style.name_metric(metric)] = span(values, 1 if metric == "bleu" else 3)
+            written[style.name_metric(metric)] = span(values, style.decimals_of(metric))
     return Card(arm, find_role(arm), written, scores["arm"].nunique())
 
 

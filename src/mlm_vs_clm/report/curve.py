@@ -9,7 +9,7 @@ import pandas as pd
 from ..evidence.curve import MATCHINGS
 from ..evidence.tables import over_seeds
 from . import style
-from .differences import decimals_of, describe_difference, label
+from .differences import describe_difference, label
 from .drawing import (
     FAINT,
     PALE,
@@ -82,7 +82,7 @@ def _describe_place(row: Any) -> str:
 
 def _describe_score(row: Any) -> str:
     """Return a score in words."""
-    value = enter(row, 1 if row.metric == "bleu" else 3).text
+    value = enter(row, style.decimals_of(row.metric)).text
     return "; ".join(
         [
             f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}",
@@ -162,7 +162,7 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
                 (
                     *map(enter_key, keys, line),
                     *(
-                        enter(found.get((*line, budget)), decimals_of(found_metric(found, line)))
+                        enter(found.get((*line, budget)), style.decimals_of(found_metric(found, line)))
                         for budget in budgets
                     ),
                 )

@@ -186,20 +186,15 @@ def enter_difference(row: pd.Series | None) -> Entry:
     """Return a difference with its sign and its interval, after the arm that is ahead where a direction is shown."""
     if row is None:
         return MISSING
-    entry = enter(row, decimals_of(row["metric"]))
+    entry = enter(row, style.decimals_of(row["metric"]))
     ahead = {FIRST: row["first"], SECOND: row["second"]}.get(row.get("direction"), "")
     text = f"+{entry.text}" if (entry.number or 0) > 0 else entry.text
     return Entry(f"{ahead} {text}".strip(), entry.number, entry.reason) if entry.number is not None else entry
 
 
-def decimals_of(metric: str) -> int:
-    """Return the decimals of a difference."""
-    return 1 if style.unit_of(metric) == "0–100" else 3
-
-
 def enter_seeds(rows: pd.DataFrame, part: int) -> Entry:
     """Return the mean (part 0) or the standard deviation (1) over seeds, which need the difference of every seed."""
-    digits = decimals_of(rows["metric"].iloc[0])
+    digits = style.decimals_of(rows["metric"].iloc[0])
     absent = Entry("missing", reason="not every seed has the difference")
     return enter_number(summarise_seeds(rows["value"])[part], f"{{:{'' if part else '+'}.{digits}f}}", absent)
 

@@ -5,6 +5,7 @@ matplotlib is imported where it is used, so that tables and sentences do not wai
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
+from ..metrics import MEASURES
 from . import style
 
 if TYPE_CHECKING:
@@ -257,7 +259,8 @@ def open_up(axes: Axes, least: float) -> None:
 
 def least_span(metric: str) -> float:
     """Return the least span of an axis of a measure, so that no figure makes a small difference look large."""
-    return 10.0 if style.unit_of(metric) == "0–100" else 0.1
+    highest = MEASURES[metric].highest if metric in MEASURES else 1.0
+    return highest / 10 if math.isfinite(highest) else 0.1
 
 
 def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:

@@ -134,7 +134,7 @@ def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
 
 def enter_competence(row: Any) -> tuple[Entry, ...]:
     """Return one row of the competence table."""
-    form = "{:.1f}" if row.metric == "bleu" else "{:.3f}"
+    form = f"{{:.{style.decimals_of(row.metric)}f}}"
     floor = f"{row.floor} {form.format(row.floor_value)}" if pd.notna(row.floor_value) else str(row.floor)
     return (
         *map(Entry, (row.arm, row.corpus, row.word_class)),

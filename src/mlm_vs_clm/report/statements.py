@@ -58,7 +58,7 @@ def _describe_condition(rows: pd.DataFrame) -> str:
     told = []
     for ahead, part in group_by(rows.itertuples(index=False), _name_ahead).items():
         metrics = join_names(list(dict.fromkeys(style.name_metric(row.metric) for row in part)))
-        digits = 1 if {row.metric for row in part} == {"bleu"} else 3
+        digits = max(style.decimals_of(row.metric) for row in part)
         ends = dict.fromkeys(
             f"{end:+.{digits}f}" for end in (min(row.effect for row in part), max(row.effect for row in part))
         )

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..evidence.tables import at_main_cell, main_cell
 from ..masking import STRATEGIES
+from ..metrics import MEASURES
 from ..tasks import TASKS
 from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
@@ -48,34 +49,7 @@ REFERENCES = {
 TRAINED_ON = ("real", *ARMS, "shuffled", "majority")
 SCOPES = {"document": "whole document", "fills": "fills only", "utility": "as training data"}
 COPYING = {"share_kept": "share of the original kept", "longest_copied_run": "longest copied run (words)"}
-METRICS = {
-    "exact_match": "exact match",
-    "exact_match_content": "exact match, content words",
-    "exact_match_stopword": "exact match, stopwords",
-    "exact_match_punctuation": "exact match, punctuation",
-    "share_content": "share of blanks: content words",
-    "share_stopword": "share of blanks: stopwords",
-    "share_punctuation": "share of blanks: punctuation",
-    "nats_per_character": "nats per character (lower is better)",
-    "bleu": "BLEU",
-    "rouge1": "ROUGE-1",
-    "rouge2": "ROUGE-2",
-    "rougeL": "ROUGE-L",
-    "meteor": "METEOR",
-    "bertscore": "BERTScore",
-    "mmd": "squared MMD (lower is better)",
-    "c2st": "C2ST accuracy (0.5 is best)",
-    "nonword_rate": "non-words (share of filled words)",
-    "perplexity_unrelated": "perplexity per word (unrelated model)",
-    "grammar_errors": "words with a mistake (share, by a tagger)",
-    "agreement": "share of blanks filled as by the reference",
-    "length_error": "length error (characters per blank, lower is better)",
-    "distinct1": "distinct-1",
-    "distinct2": "distinct-2",
-    "distinct3": "distinct-3",
-    "repetition": "repetition (share)",
-    "longest_repeat": "longest repeat (words)",
-}
+METRICS = {name: measure.title for name, measure in MEASURES.items()}
 UTILITIES = {
     "auc": "AUC",
     "micro_f1": "micro-F1",
@@ -108,7 +82,6 @@ ORDER: dict[str, Sequence] = {  # column -> its known values in reading order; �
     "metric": [*METRICS, *UTILITIES],
     "comparison": COMPARISONS,
 }
-UNITS = {"bleu": "0–100", "exact_match": "share"}
 MAIN_MEASURES = (("fills", "exact_match"), ("document", "bleu"))
 
 
@@ -191,12 +164,18 @@ def label_axis(metric: str) -> str:
 
 def unit_of(metric: str) -> str:
     """Return the unit of a metric; nothing where its name has it, or for an unknown metric."""
-    name = (METRICS | UTILITIES).get(metric, "(")
-    return UNITS.get(metric, "" if "(" in name else "0–1")
+    if metric in MEASURES:
+        return MEASURES[metric].unit
+    return "0–1" if metric in UTILITIES else ""
+
+
+def decimals_of(metric: str) -> int:
+    """Return the decimals of a value or a difference of a metric; three for one that is not of text."""
+    return MEASURES[metric].decimals if metric in MEASURES else 3
 
 
 def decimals(values: pd.Series) -> int:
-    """Return the decimals to print: three for shares, one for percentages and counts."""
+    """Return the decimals of numbers that are no metric's: three for shares, one for percentages and counts."""
     return 1 if values.abs().max() > 2 else 3
 
 

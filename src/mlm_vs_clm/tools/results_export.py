@@ -9,6 +9,7 @@ no text and nothing per document.
 import argparse
 import hashlib
 import json
+import math
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -20,19 +21,20 @@ import pandas as pd
 
 from ..errors import StudyError
 from ..files import explain_os_error, write_atomically
+from ..metrics import DESCRIBES, MEASURES, is_lower_better
 from ..report.frames import load_settings
 from ..report.style import name_measure
 
 SCHEMA = "0.3.0"
 DEVELOPER = BENCHMARK = "mlm-vs-clm"
 # Whether less is better. What only describes a text, such as the share of words kept, has no direction and is left out.
-DIRECTIONS = dict.fromkeys(
-    "bleu rouge1 rouge2 rougeL meteor bertscore exact_match exact_match_content exact_match_stopword "
-    "exact_match_punctuation f1 macro_f1 micro_f1 precision recall lenient_f1 lenient_macro_f1 lenient_precision "
-    "lenient_recall auc c_at_1 f05u brier overall".split(),
+DIRECTIONS = {
+    name: is_lower_better(name) for name, measure in MEASURES.items() if measure.better != DESCRIBES
+} | dict.fromkeys(
+    "f1 macro_f1 micro_f1 precision recall lenient_f1 lenient_macro_f1 lenient_precision lenient_recall auc c_at_1 f05u "
+    "brier overall".split(),
     False,
-) | dict.fromkeys("nats_per_character mmd c2st length_error nonword_rate repetition".split(), True)
-UNBOUNDED = ("nats_per_character", "mmd", "length_error")
+)
 SETTINGS = ("context", "length", "order", "objective", "model")
 
 
@@ -142,9 +144,11 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
 
 def _describe_metric(row: dict) -> dict:
     metric = row["metric"]
-    scale: dict[str, float | str] = {"min_score": 0, "max_score": 100 if metric == "bleu" else 1}
-    if metric in UNBOUNDED:
-        scale = {"min_score": "-Infinity" if metric == "mmd" else 0, "max_score": "Infinity"}
+    highest = MEASURES[metric].highest if metric in MEASURES else 1.0
+    scale: dict[str, float | str] = {
+        "min_score": "-Infinity" if metric == "mmd" else 0,
+        "max_score": highest if math.isfinite(highest) else "Infinity",
+    }
     signature = {"signature": row["signature"]} if row["signature"] else {}
     return {
         "evaluation_description": name_measure(row["scope"], metric),

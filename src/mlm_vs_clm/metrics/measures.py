@@ -1,0 +1,168 @@
+"""MEASURES: every measure of text with all that is known of it, one entry each, in the order in which they are told.
+
+A measure that `scoring.metrics` names has `make`; of the others the report, or the filling itself, counts the sums.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ..documents import WORD_CLASSES
+from ..stats import Aggregate, ratio_of_sums
+from .bertscore import Encoder, make_bertscore
+from .bleu import make_bleu, score_counts
+from .distance import make_c2st, make_mmd
+from .exact_match import NATS
+from .meteor import make_meteor
+from .metric import Metric
+from .proxies import ERRORS, NONWORDS, PERPLEXITY, make_grammar, make_perplexity
+from .rouge import make_rouge
+
+HIGHER, LOWER, DESCRIBES = "higher", "lower", "describes"  # which end is the better one; no end is
+ORDERS = range(1, 5)  # of n-grams
+Sums = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the scores read: WordNet's folder (`.../corpora/wordnet`) and models with their names.
+
+    An encoder of texts, a causal language model that no arm starts from, and a grammar tagger, each loaded when first used.
+    """
+
+    wordnet: Path
+    encoder: str | Path
+    encoder_name: str
+    layers: int = 5
+    precision: str = "bf16"
+    device: str = "cpu"
+    language_model: Path = Path()
+    language_model_name: str = ""
+    tagger: Path = Path()
+    tagger_name: str = ""
+
+    @cached_property
+    def states(self) -> Encoder:
+        """The encoder, one for all scores that read it."""
+        return Encoder(self.encoder, self.encoder_name, self.layers, self.precision, self.device)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is known of a measure, wherever it is counted, compared or told.
+
+    title: its name for people. sums: by scope the columns of the frame `documents` that it is a function of; of one column
+    it is the mean. better: HIGHER, LOWER or DESCRIBES. unit: beside an axis; "" where the title has it. decimals: of a value
+    and of a difference. tolerance: how far a number made on another machine may lie away. aggregate: from sums to
+    the measure. highest: the most that it can be. make: the function that scores texts.
+    """
+
+    title: str
+    sums: Sums
+    better: str = HIGHER
+    unit: str = "0–1"
+    decimals: int = 3
+    tolerance: float = 0.01
+    aggregate: Aggregate = field(default=ratio_of_sums, repr=False)
+    highest: float = 1.0
+    make: Callable[[Resources], Metric] | None = field(default=None, repr=False)
+
+
+def _share(title: str, above: str, below: str, better: str = HIGHER, unit: str = "0–1") -> Measure:
+    return Measure(title, {"fills": (above, below)}, better, unit)
+
+
+def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure:
+    return Measure(title, {"document": (name,)}, make=make)
+
+
+def _distinct(n: int, **more: tuple[str, ...]) -> Measure:
+    return Measure(f"distinct-{n}", {"document": (f"distinct{n}",)} | more, DESCRIBES)
+
+
+BLEU_SUMS = (
+    "tokens",
+    "original_tokens",
+    *(f"matched_{n}" for n in ORDERS),
+    *(f"ngrams_{n}" for n in ORDERS),
+)
+CLASSES = {"content": "content words", "stopword": "stopwords", "punctuation": "punctuation"}
+MEASURES: dict[str, Measure] = {
+    "exact_match": _share("exact match", "exact", "blanks", unit="share"),
+    **{
+        f"exact_match_{name}": _share(f"exact match, {CLASSES[name]}", f"exact_{name}", f"blanks_{name}")
+        for name in WORD_CLASSES
+    },
+    **{
+        f"share_{name}": _share(f"share of blanks: {CLASSES[name]}", f"hidden_{name}", "blanks", DESCRIBES)
+        for name in WORD_CLASSES
+    },
+    NATS: Measure(
+        "nats per character (lower is better)", {"fills": ("nats", "characters")}, LOWER, "", highest=np.inf
+    ),
+    "bleu": Measure(
+        *("BLEU", {"document": BLEU_SUMS}, HIGHER, "0–100", 1, 0.5, score_counts, 100),
+        make=lambda resources: make_bleu(),
+    ),
+    "rouge1": _mean("ROUGE-1", "rouge1", lambda resources: make_rouge("rouge1")),
+    "rouge2": _mean("ROUGE-2", "rouge2", lambda resources: make_rouge("rouge2")),
+    "rougeL": _mean("ROUGE-L", "rougeL", lambda resources: make_rouge("rougeL")),
+    "meteor": _mean("METEOR", "meteor", lambda resources: make_meteor(resources.wordnet)),
+    "bertscore": _mean("BERTScore", "bertscore", lambda resources: make_bertscore(resources.states)),
+    "mmd": Measure(
+        *("squared MMD (lower is better)", {"document": ("mmd",)}, LOWER, ""),
+        highest=np.inf,
+        make=lambda resources: make_mmd(resources.states),
+    ),
+    "c2st": Measure(
+        *("C2ST accuracy (0.5 is best)", {"document": ("recognised", "texts")}, LOWER, ""),
+        make=lambda resources: make_c2st(resources.states),
+    ),
+    NONWORDS: _share("non-words (share of filled words)", "nonwords", "filled_words", LOWER, ""),
+    PERPLEXITY: Measure(
+        *("perplexity per word (unrelated model)", {"document": ("unrelated_nats", "words")}, LOWER, "", 1),
+        aggregate=lambda sums: np.exp(ratio_of_sums(sums)),
+        highest=np.inf,
+        make=lambda r: make_perplexity(r.language_model, r.language_model_name, r.precision, r.device),
+    ),
+    ERRORS: Measure(
+        *("words with a mistake (share, by a tagger)", {"document": ("mistakes", "words")}, LOWER, ""),
+        make=lambda r: make_grammar(r.tagger, r.tagger_name, r.precision, r.device),
+    ),
+    "agreement": _share("share of blanks filled as by the reference", "agreed", "blanks", DESCRIBES),
+    "length_error": Measure(
+        "length error (characters per blank, lower is better)",
+        {"fills": ("characters_off", "blanks")},
+        LOWER,
+        "",
+        highest=np.inf,
+    ),
+    "distinct1": _distinct(1, fills=("distinct1_of_fills",)),
+    "distinct2": _distinct(2),
+    "distinct3": _distinct(3),
+    "repetition": Measure(
+        "repetition (share)",
+        {"fills": ("repeated_of_fills", "fourgrams_of_fills"), "document": ("repeated", "fourgrams")},
+        LOWER,
+        "",
+    ),
+    "longest_repeat": Measure(
+        *("longest repeat (words)", {"document": ("longest_repeat",)}, LOWER, "", 1, 0.5), highest=np.inf
+    ),
+}
+METRICS: dict[str, Callable[[Resources], Metric]] = {
+    name: measure.make for name, measure in MEASURES.items() if measure.make
+}
+
+
+def make_metrics(resources: Resources) -> dict[str, Metric]:
+    """Return every score of METRICS by name; models and word lists are loaded at the first text, once per process."""
+    return {name: make(resources) for name, make in METRICS.items()}
+
+
+def is_lower_better(metric: str) -> bool:
+    """Return whether less is better, of a measure or of what is made of it; False for an unknown one."""
+    return metric in MEASURES and MEASURES[metric].better == LOWER
