@@ -21,7 +21,7 @@ from ..tasks.projection import PROJECTED
 from . import recipes
 from .artifacts import Recipe, Runtime, Store
 from .config import Config, GridConfig
-from .variants import fill_with, list_arms, list_maskings, list_parts, list_variants, refuse_unused
+from .variants import fill_with, list_arms, list_cells, list_maskings, list_variants, refuse_unused
 from .workers import init_worker
 
 Choose = Callable[..., Config]
@@ -110,7 +110,7 @@ def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Conf
     """Yield (name, arm, settings, whether a task model learns from it) of every cell of a corpus."""
     cells = [
         (masking, arm.name, cell.train and arm.name != "oracle", cell.seeds or grid.seeds)
-        for cell in list_parts(grid, corpus.corpus.name)
+        for cell in list_cells(grid, corpus.corpus.name)
         for masking in list_maskings(cell, grid)
         for arm in list_variants(cell)
     ]

@@ -77,7 +77,7 @@ def list_maskings(cell: CellConfig, grid: GridConfig) -> list[MaskingConfig]:
     return [MaskingConfig(cell.strategy, cell.ratio)] if cell.strategy else grid.maskings
 
 
-def list_parts(grid: GridConfig, corpus: str) -> list[CellConfig]:
+def list_cells(grid: GridConfig, corpus: str) -> list[CellConfig]:
     """Return the parts of `also` that a corpus has; StudyError for a part of a corpus that the grid does not have."""
     for cell in grid.also:
         if absent := [name for name in cell.corpora if name not in grid.corpora]:
@@ -103,7 +103,7 @@ def refuse_unused(
 
     `identify` returns the id of the texts that settings make.
     """
-    for cell in list_parts(grid, corpus.corpus.name):
+    for cell in list_cells(grid, corpus.corpus.name):
         for arm, key, masking in product(cell.arms, cell.vary, list_maskings(cell, grid)[:1]):
             of_arm = [one.settings for one in list_variants(cell) if one.base == arm]
             pairs = _pair_without(key, arm, of_arm, choose)
