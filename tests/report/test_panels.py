@@ -124,7 +124,7 @@ def show(*specs):
 
 
 def test_every_kind_is_drawn_with_a_table_and_a_sentence():
-    of_writers = {"dots", "scatter"}  # in test_usefulness
+    of_writers = {"dots", "scatter"}  # in test_writer_figures
     assert {one["kind"] for one in (LINES, FRONTIER, HEAT, POINTS)} == set(KINDS) - of_writers
     drawings, tables = show(LINES, FRONTIER, HEAT)
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
