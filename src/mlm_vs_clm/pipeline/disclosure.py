@@ -52,8 +52,8 @@ def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document
     corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
     held_out = [one for split in ("dev", "test") for one in load_documents(inputs["corpus"], split)]
     fewest = min((len(split_words(one.text)) for one in held_out), default=0)
-    read = list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
-    read = [one for one in read if one.id == f"{one.origin_id}-0" and len(split_words(one.text)) >= fewest]
+    known = list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
+    read = [one for one in known if one.id == f"{one.origin_id}-0" and len(split_words(one.text)) >= fewest]
     if min(len(read), len(held_out)) < FEWEST:
         raise StudyError(
             f"disclosure: {len(read)} texts read and {len(held_out)} held out, {FEWEST} of each are needed: give a larger corpus"

@@ -24,7 +24,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
 
 
 def _read_conversation(id: str, conversation: object, where: str, result: ReaderResult) -> None:
-    turns = conversation.get("messages") if isinstance(conversation, dict) else None
+    conversation = conversation if isinstance(conversation, dict) else {}
+    turns = conversation.get("messages")
     if not isinstance(turns, list) or not all(map(_is_turn, turns)):
         raise StudyError(f"{where}: no turns of messages with text and sender: fetch it again")
     if len({message["sender"] for turn in turns for message in turn}) < 2:

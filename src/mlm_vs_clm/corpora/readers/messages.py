@@ -64,7 +64,8 @@ def _day(value: str, where: str) -> date:
 def cut_passages(message: str) -> list[str]:
     """Return the passages of a message without remarks in brackets, their paragraphs parted by blank lines."""
     spoken = REMARK.sub(" ", OPENING.sub("", message, count=1) if OPENING.match(message) else message)
-    passages, words = [[]], 0
+    passages: list[list[str]] = [[]]
+    words = 0
     for paragraph in re.split(r"\n\s*\n", spoken):
         passages[-1] += [" ".join(paragraph.split())]
         words += len(paragraph.split())
