@@ -2,11 +2,10 @@
 
 import json
 import re
-from copy import deepcopy
 
 import numpy as np
 import pytest
-import torch
+from over_training import train
 from refusals import SECRET
 
 from blankfill import BlankfillError, Filler, audit
@@ -149,27 +148,6 @@ def test_canaries_that_come_back(start, tokenizer):
     assert not audit(
         TRAIN, HOLDOUT, HONEST, canaries=(planted, control)
     ).canaries.returned.share.exceeds_control
-
-
-def train(model, tokenizer, texts, steps, is_masked):
-    """Return a copy of a model that was trained on the same few texts, again and again."""
-    model = deepcopy(model).train()
-    ids = tokenizer(texts, padding=True, return_tensors="pt")
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    generator = torch.Generator().manual_seed(0)
-    special = torch.isin(ids["input_ids"], torch.tensor(tokenizer.all_special_ids))
-    for _ in range(steps):
-        labels = ids["input_ids"].masked_fill(special, -100)
-        inputs = ids["input_ids"]
-        if is_masked:
-            hidden = (torch.rand(inputs.shape, generator=generator) < 0.25) & ~special
-            inputs = inputs.masked_fill(hidden, tokenizer.mask_token_id)
-            labels = labels.masked_fill(~hidden, -100)
-        loss = model(input_ids=inputs, attention_mask=ids["attention_mask"], labels=labels).loss
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model.eval()
 
 
 @pytest.fixture(scope="module")
