@@ -100,12 +100,14 @@ verify: data ## compare a fresh report with the committed results, number by num
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256
 
-peers: data ## time filling and scoring against other libraries, in an environment of its own (.venv-peers)
-	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	@grep -v '^#' benchmarks/peers-requirements.txt | while read -r peer; do \
-		.venv-peers/bin/python -m pip install --disable-pip-version-check -q "$$peer" || echo "$$peer could not be installed: its rows will say so"; done
-	@.venv-peers/bin/python -m pip install --disable-pip-version-check -q -e .
-	@.venv-peers/bin/python benchmarks/peers.py $(ARGS)
+peers: data ## time filling and scoring against other libraries, in environments of their own (.venv-peers)
+	@test -x .venv-peers/ours/bin/python || $(PYTHON) -m venv .venv-peers/ours
+	@test -x .venv-peers/older/bin/python || $(PYTHON) -m venv .venv-peers/older
+	@.venv-peers/ours/bin/python -m pip install --disable-pip-version-check -q -c constraints.txt -e .
+	@grep -v '^#' benchmarks/peers/requirements.txt | while read -r peer; do \
+		.venv-peers/older/bin/python -m pip install --disable-pip-version-check -q "$$peer" || echo "$$peer could not be installed: its rows will say so"; done
+	@.venv-peers/ours/bin/python -m benchmarks.peers $(ARGS)
+	@$(PY) -m benchmarks.peers.page
 
 table: $(READY) ## tabulate and draw stored results: ARGS='corpus=plots strategy=random'
 	@$(PY) -m mlm_vs_clm table $(ARGS)

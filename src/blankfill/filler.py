@@ -13,6 +13,7 @@ from .arguments import Request, iterate_requests, list_requests
 from .axes import PACE
 from .candidates import Candidate, choose_width, find_candidates
 from .config import FillConfig
+from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
@@ -38,7 +39,6 @@ from .writers import Way, check_way, choose_writer, fill_skipping_failures, fill
 MARKER = "___"
 ON_ERROR = ("raise", "skip")
 AT_ONCE = ("masked",)  # read whole texts in a pass
-STEP = 16  # a model that reads one token of each text at a time takes so many times more texts at once
 CHARACTERS = 128  # of the texts that are held at a time, per token of a batch
 
 

@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked, check_values, why_no_likelihood
+from .decoding.at_once import read_at_once
 from .decoding.causal import CONTEXTS
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, plan_work, show_right_words
@@ -85,7 +86,8 @@ def _measure(
         is_own = writer in PLANS
         plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
         walks = [plan(row) for row in rows if row.slots]
-        walk(model, walks, truth.write, tokenizer.pad_token_id, batch_tokens or BATCH_TOKENS[writer])
+        n = batch_tokens or BATCH_TOKENS[writer]
+        read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
     return truth.likelihoods(blanked)
 
 
@@ -157,11 +159,6 @@ class Truth:
         """Write the original where a causal model would choose."""
         for one in here:
             one.write(self.tokens[one.row.id][one.n_written])
-
-    def write(self, here: list[Walk], logits: torch.Tensor) -> None:
-        """Note how likely the originals are, and write them."""
-        self.look_at(here, logits)
-        self.follow(here)
 
     def likelihoods(self, blanked: list[BlankedText]) -> list[Likelihood]:
         """Return the likelihood of the originals of each text, from what was noted."""

@@ -4,8 +4,10 @@ import io
 import json
 import subprocess
 import sys
+from copy import deepcopy
 
 import pytest
+import torch
 
 from blankfill import Filler
 from blankfill.commands.lines import Sink, Source
@@ -52,6 +54,44 @@ def test_json_lines_are_filled_and_resumed(model, given, tmp_path, start, tokeni
     assert main(command) == 0 and out.read_bytes() == whole
 
 
+def test_an_output_is_continued_with_the_same_model_and_settings_alone(
+    model, given, tmp_path, capfd, start, tokenizer
+):
+    out, other = tmp_path / "out.jsonl", tmp_path / "other"
+    command = ["fill", str(given), "--out", str(out), "--order", "random"]
+    assert main([*command, "--model", model]) == 0
+    assert main([*command, "--model", model, "--batch-tokens", "64"]) == 0  # changes no fill
+    other_model = deepcopy(start)
+    with torch.no_grad():
+        next(other_model.parameters()).add_(1)
+    other_model.save_pretrained(other)
+    tokenizer.save_pretrained(other)
+    whole = out.read_bytes()
+    capfd.readouterr()
+    for change, named in (
+        (["--model", str(other)], "another model:"),
+        (["--model", model, "--seed", "3", "--order", "entropy"], "another order, another seed:"),
+        (["--model", model, "--marker", "***"], "another marker:"),
+    ):
+        assert main([*command, *change]) == 1
+        told = capfd.readouterr().err.splitlines()
+        assert len(told) == 1 and named in told[0] and "give another --out" in told[0]
+    assert main(["score", str(given), "--out", str(out), "--model", model]) == 1
+    assert "tool" in capfd.readouterr().err
+    (tmp_path / "out.jsonl.settings.json").unlink()
+    assert main([*command, "--model", model]) == 1
+    assert "says how it was begun, is missing" in capfd.readouterr().err
+    assert out.read_bytes() == whole
+
+
+def test_a_missing_input_names_the_file_and_no_folder(model, tmp_path, capfd):
+    assert main(["fill", str(tmp_path / "none.jsonl"), "--model", model]) == 1
+    told = capfd.readouterr().err.splitlines()
+    assert told == [
+        f"error: {tmp_path / 'none.jsonl'} cannot be read: No such file or directory: check the path"
+    ]
+
+
 def test_plain_lines_are_read_from_standard_input(model, monkeypatch, capfdbinary, start, tokenizer):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The old ___ sailed.\n\nNo blank.\n")))
     assert main(["fill", "--model", model]) == 0
@@ -94,7 +134,7 @@ def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text('{"name": 1}\n')
     with pytest.raises(BlankfillError, match="line 1 is no result of this command"):
-        Sink(str(out), True)
+        Sink(str(out), True, {})
 
 
 def test_mistakes_end_with_one_line(model, given, capfd):
@@ -129,3 +169,6 @@ def test_ls_names_orders_contexts_and_models(capsys, tmp_path, monkeypatch, mode
     assert main(["ls", "orders"]) == 0 and "confidence" in capsys.readouterr().out.split()
     assert main(["ls"]) == 0
     assert "true_left  causal" in capsys.readouterr().out
+    (tmp_path / "data" / "tiny").unlink()
+    assert main(["ls"]) == 0 and main(["ls", "models"]) == 0
+    assert capsys.readouterr().out.startswith("models:\n  none below ./data")

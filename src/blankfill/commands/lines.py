@@ -1,9 +1,8 @@
 """Texts in and results out: JSON Lines or plain lines, one at a time, from files or standard streams."""
 
 import json
-import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from numbers import Integral
@@ -15,6 +14,10 @@ from ..errors import BlankfillError
 STANDARD = "-"  # standard input or output
 FORMS = ("auto", "jsonl", "lines")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+BEGUN = ".settings.json"  # the file beside an output that says how it was begun
+# Options that do not change a result.
+CHANGE_NOTHING = ("input", "out", "form", "progress", "device", "batch_tokens", "on_error", "patterns")
+MODEL_FILES, EDGE = ("*.json", "*.safetensors", "*.txt", "*.model"), 2**16  # bytes at both ends of a file
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,11 @@ class Source:
 
     def __init__(self, name: str, form: str = "auto"):
         self.name = "standard input" if name == STANDARD else name
-        self.file: IO[bytes] = sys.stdin.buffer if name == STANDARD else Path(name).open("rb")
-        self.first = self.file.readline().removeprefix(b"\xef\xbb\xbf")
+        try:
+            self.file: IO[bytes] = sys.stdin.buffer if name == STANDARD else Path(name).open("rb")
+            self.first = self.file.readline().removeprefix(b"\xef\xbb\xbf")
+        except OSError as error:
+            raise BlankfillError(f"{self.name} cannot be read: {error.strerror}: check the path") from None
         self.is_json = form == "jsonl" or form == "auto" and self._looks_like_json(name)
 
     def _looks_like_json(self, name: str) -> bool:
@@ -100,10 +106,11 @@ class Sink:
     """Writes results to a file or to standard output, each at once: a JSON object or a plain line per text.
 
     A file that exists already is continued: `left` returns the lines that have no result there. What an interrupted
-    run left of a last line is cut off. Raises BlankfillError for a file that holds something else.
+    run left of a last line is cut off. `settings` are kept beside the file. Raises BlankfillError for a file that was
+    begun with other settings, or holds something else.
     """
 
-    def __init__(self, name: str, is_json: bool):
+    def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any]):
         self.name, self.is_json = name, is_json or name.endswith(JSON_SUFFIXES)
         self.done: set[bytes] = set()
         self.n_done = 0
@@ -111,9 +118,10 @@ class Sink:
         if name == STANDARD:
             self.file: IO[bytes] = sys.stdout.buffer
         else:
-            if path.exists():
-                self._take_up(path)
+            end = self._take_up(path) if path.exists() else 0
+            self._compare(Path(f"{name}{BEGUN}"), settings)
             self.file = path.open("ab")
+            self.file.truncate(end)
         if self.n_done:
             print(f"{name} holds {self.n_done} results: only the others are made", file=sys.stderr)
 
@@ -124,7 +132,8 @@ class Sink:
         if self.name != STANDARD:
             self.file.close()
 
-    def _take_up(self, path: Path) -> None:
+    def _take_up(self, path: Path) -> int:
+        """Note which results are there, and return where they end."""
         end = 0
         with path.open("rb") as file:
             for number, raw in enumerate(file, 1):
@@ -134,8 +143,7 @@ class Sink:
                 self.n_done += 1
                 if self.is_json:
                     self.done.add(self._id_of(raw, number))
-        if end < path.stat().st_size:
-            os.truncate(path, end)
+        return end
 
     def _id_of(self, raw: bytes, number: int) -> bytes:
         place = f"{self.name}, line {number}"
@@ -143,6 +151,21 @@ class Sink:
         if "id" not in row:
             raise BlankfillError(f"{place} is no result of this command: give another --out")
         return fingerprint(str(row["id"]))
+
+    def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Refuse to continue with other settings than those of `path`; an output without results begins with these."""
+        if not self.n_done:
+            path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+            return
+        if not path.exists():
+            raise BlankfillError(
+                f"{self.name} cannot be continued: {path.name}, which says how it was begun, is missing: give another --out"
+            )
+        begun = parse_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
+        if other := sorted(key for key in {*begun, *settings} if begun.get(key) != settings.get(key)):
+            raise BlankfillError(
+                f"{self.name} was begun with another {', another '.join(other)}: give another --out, or delete it to begin again"
+            )
 
     def left(self, lines: Iterable[Line]) -> Iterator[Line]:
         """Yield the lines that have no result yet."""
@@ -178,4 +201,31 @@ def open_lines(options: Any) -> tuple[Source, Sink]:
     elif options.input == STANDARD and sys.stdin.isatty():
         print("Reading texts from the keyboard, one per line; end with Ctrl-D.", file=sys.stderr)
     source = Source(options.input, options.form)
-    return source, Sink(options.out, source.is_json)
+    return source, Sink(options.out, source.is_json, describe_settings(options))
+
+
+def describe_settings(options: Any) -> dict[str, Any]:
+    """Return the options of a command that change its results, as JSON; a folder of a model by what is in it."""
+    given = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in CHANGE_NOTHING and value is not None
+    }
+    places = {name: identify_model(given[name]) for name in ("model", "tokenizer") if name in given}
+    return json.loads(json.dumps(given | places))
+
+
+def identify_model(name: str) -> str:
+    """Return the name of a model; for a folder its last part, and a hash over the files' sizes and both ends of each."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        return name
+    digest = blake2b(digest_size=8)
+    for path in sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern) if path.is_file()}):
+        with path.open("rb") as file:
+            digest.update(
+                f"{path.name} {path.stat().st_size} ".encode("utf-8", "surrogatepass") + file.read(EDGE)
+            )
+            file.seek(max(0, path.stat().st_size - EDGE))
+            digest.update(file.read(EDGE))
+    return f"{folder.resolve().name} ({digest.hexdigest()})"

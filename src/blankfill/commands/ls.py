@@ -13,6 +13,7 @@ EXAMPLE = """example:
   mlm-vs-clm ls models
 """
 SETTINGS = "config.json"
+NONE = "none below ./data, nor in the cache of the Hugging Face hub"
 DEEPEST = 4  # folders below the one that is looked through
 
 
@@ -77,9 +78,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the names, one per line; all kinds have a heading each."""
     if options.kind:
-        print("\n".join(KINDS[options.kind]()))
+        for name in KINDS[options.kind]():
+            print(name)
         return
     for kind, names in KINDS.items():
         print(f"{kind}:")
-        for name in names():
+        for name in [*names()] or [NONE]:
             print(f"  {name}")

@@ -25,7 +25,7 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         default=STANDARD,
-        help="file for the results; one that exists is continued with the texts it lacks (default: standard output)",
+        help="file for the results; one that exists is continued with the texts it lacks, under the same model and settings (default: standard output)",
     )
     parser.add_argument(
         "--form", choices=FORMS, default="auto", help="form of the input (default: by its look)"

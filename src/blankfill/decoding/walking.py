@@ -23,6 +23,7 @@ from ..networks.sizes import first_position, hidden_states, output_layer
 from ..networks.trimming import finish_layer
 from ..slots.rows import TokenRow
 
+STEP = 16  # a model that reads one token of each text at a time takes so many times more texts at once
 LONGEST = 4  # tokens of a document read at a time at most, or padding would cost more than it saves
 Write = Callable[[list[Any], torch.Tensor], None]  # takes the walks that are at a slot, and their logits
 T = TypeVar("T")
@@ -116,7 +117,7 @@ def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type[
     """Return the fastest reader that is right for a model, with positions of its own (`is_placed`) or consecutive ones."""
     kinds: list[type[Reader]] = [PackedReader, LockstepReader, PlainReader]
     known = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
-    ways = {name: partial(_read_probe, kind, pad_id, is_placed) for name, kind in known.items()}
+    ways = {name: partial(read_probe, kind, pad_id, is_placed) for name, kind in known.items()}
     kind = known[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
     if kind is PlainReader and choose_way(model, SIDES) == "prefixes":
         raise BlankfillError(
@@ -136,10 +137,10 @@ def choose_prefix_reader(model: PreTrainedModel) -> type["Reader"]:
     )
 
 
-def _read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
+def read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits at the slots of two short texts, by one reader."""
     found: dict[tuple[str, int], torch.Tensor] = {}
-    batch = [_probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
+    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
     originals = {one.row.id: [*one.row.ids] for one in batch}
 
     def write(here: list[Walk], logits: torch.Tensor) -> None:
@@ -152,7 +153,8 @@ def _read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTr
     return torch.stack([found[key] for key in sorted(found)])
 
 
-def _probe_walk(ids: list[int], is_placed: bool) -> Walk:
+def probe_walk(ids: list[int], is_placed: bool) -> Walk:
+    """Return a short text of a probe as a document with slots, with positions that repeat one (`is_placed`) or without."""
     slots = [n for n in range(1, len(ids)) if n % 3 != 1] + [len(ids)]
     positions = [max(0, place - (place > 3)) for place in range(len(ids))] if is_placed else None
     return Walk(TokenRow(str(len(ids)), [*ids, 0], slots), [*ids], positions, slots, len(slots))

@@ -1,0 +1,105 @@
+"""How a causal model reads texts whose slots hold their originals: each in one pass, since nothing waits for a choice."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import torch
+from transformers import PreTrainedModel
+
+from ..memory import MEMORY
+from ..networks.attention import as_filling
+from ..networks.probe import choose_way, probe_texts
+from ..networks.reading import stack
+from ..networks.sizes import HEAD_ROWS, hidden_states, output_layer
+from ..slots.rows import TokenRow
+from .walking import STEP, PlainReader, Walk, batch_by_size, choose_reader, probe_walk, read_probe, walk
+
+Look = Callable[
+    [list[TokenRow], list[int], torch.Tensor], None
+]  # takes rows, a slot of each, and their logits
+
+
+@torch.inference_mode()
+def read_at_once(
+    model: PreTrainedModel,
+    walks: list[Walk],
+    originals: Mapping[str, list[int]],
+    look: Look,
+    pad_id: int,
+    batch_tokens: int,
+) -> None:
+    """Read documents whose slots hold `originals` (by id); `look` gets logits (n, vocabulary) in float32.
+
+    The same as `walk` with each original written in turn, in batches of 1 / STEP as many tokens. A network for which
+    one pass is not right walks, and so do prefixes. Raises what `choose_reader` raises.
+    """
+    if not walks:
+        return
+    if any(one.prefix for one in walks) or not _is_right_at_once(model, walks, pad_id):
+        walk(model, walks, partial(_follow, originals, look), pad_id, batch_tokens)
+        return
+    with as_filling(model):
+        for batch in batch_by_size(walks, Walk.most, max(1, batch_tokens // STEP)):
+            _read_batch(model, batch, originals, look, pad_id)
+            MEMORY.release_if_grown()
+
+
+def _is_right_at_once(model: PreTrainedModel, walks: list[Walk], pad_id: int) -> bool:
+    """Return whether one pass over two short texts has the logits of the plain walk; raises what `choose_reader` raises."""
+    is_placed = any(one.positions for one in walks)
+    choose_reader(model, pad_id, is_placed)
+    ways = {
+        "at once": partial(_read_probe, pad_id, is_placed),
+        "walking": partial(read_probe, PlainReader, pad_id, is_placed),
+    }
+    return choose_way(model, ways, pad_id, is_placed) == "at once"
+
+
+def _follow(originals: Mapping[str, list[int]], look: Look, here: list[Walk], logits: torch.Tensor) -> None:
+    look([one.row for one in here], [one.n_written for one in here], logits)
+    for one in here:
+        one.write(originals[one.row.id][one.n_written])
+
+
+def _read_batch(
+    model: PreTrainedModel, batch: list[Walk], originals: Mapping[str, list[int]], look: Look, pad_id: int
+) -> None:
+    """Read some documents in one pass; a causal network does not see the padding behind a text."""
+    texts = [_write_originals(one, originals[one.row.id]) for one in batch]
+    ids, _ = stack(texts, pad_id, model.device)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if any(one.positions for one in batch):
+        places = [
+            [*(one.positions or range(len(text)))][: len(text)]
+            for one, text in zip(batch, texts, strict=True)
+        ]
+        inputs["position_ids"] = stack(places, 0, model.device)[0]
+    states, head = hidden_states(model, inputs | {"use_cache": False}), output_layer(model)
+    slots = [(i, slot) for i, one in enumerate(batch) for slot in range(len(one.writes))]
+    for start in range(0, len(slots), HEAD_ROWS):
+        part = slots[start : start + HEAD_ROWS]
+        rows, before = [i for i, _ in part], [batch[i].writes[slot] - 1 for i, slot in part]
+        look([batch[i].row for i in rows], [slot for _, slot in part], head(states[rows, before]).float())
+
+
+def _write_originals(one: Walk, tokens: list[int]) -> list[int]:
+    """Return what is read of a document up to its last slot, with the original of each slot where it is read."""
+    ids = [*one.ids]
+    for place, token in zip(one.writes[:-1], tokens, strict=False):
+        ids[place] = token
+    return ids[: one.most()]
+
+
+def _read_probe(pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
+    """Return the logits at the slots of two short texts, in order."""
+    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
+    originals = {one.row.id: [one.row.ids[place] for place in one.row.slots] for one in batch}
+    logits: dict[tuple[str, int], torch.Tensor] = {}
+
+    def look(rows: list[TokenRow], slots: list[int], of_slots: torch.Tensor) -> None:
+        keys = [(row.id, slot) for row, slot in zip(rows, slots, strict=True)]
+        logits.update(zip(keys, of_slots, strict=True))
+
+    with as_filling(model):
+        _read_batch(model, batch, originals, look, pad_id)
+    return torch.stack([logits[key] for key in sorted(logits)])
