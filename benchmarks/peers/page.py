@@ -104,7 +104,9 @@ def enter(row: dict[str, Any], name: str) -> Entry:
         return Entry("not run", reason=str(row["reason"]))
     if name == "share" and pd.notna(value):
         return Entry(f"{value:.0%}", value)
-    return Entry(value) if isinstance(value, str) else enter_number(value, "{:,.4g}", DASH)
+    if isinstance(value, str):
+        return Entry(value)
+    return enter_number(float("nan") if value is None else value, "{:,.4g}", DASH)
 
 
 def draw(made: pd.DataFrame) -> Drawing:
