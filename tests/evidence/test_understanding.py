@@ -60,7 +60,7 @@ CELLS = [
     network("mlm", 0.9, 400),
     network("clm", 0.7, 400),
     network("start", 0.9, 400),
-    network("majority", 0.5, 0, seeds=1),
+    network("majority", 0.5, 400, seeds=1),
 ]
 
 
@@ -83,7 +83,7 @@ def test_equal_networks_are_inside_the_margin():
 
 
 def test_a_task_at_its_majority_answer_decides_nothing():
-    cells = [network("mlm", 0.51, 400), network("clm", 0.49, 400), network("majority", 0.5, 0, seeds=1)]
+    cells = [network("mlm", 0.51, 400), network("clm", 0.49, 400), network("majority", 0.5, 400, seeds=1)]
     (row,) = ask(cells, "mlm", "clm")
     assert row["status"] == "no room" and row["direction"] == "" and "0.010" in row["excluded_because"]
 
@@ -118,7 +118,7 @@ def test_frames_keep_networks_beside_texts_and_studies_without_networks_have_no_
         ]
     )
     again = list_trained(units, models)
-    assert [one.examples for one in again] == [400, 400, 400, 0, None]
+    assert [one.examples for one in again] == [400, 400, 400, 400, None]
     assert [len(one.units) for one in again] == [3 * N] * 3 + [N, 1]
     for one, kept in zip(cells, again, strict=True):
         assert [unit for unit in kept.units[0] if unit not in ("task_seed", "cluster")] == [

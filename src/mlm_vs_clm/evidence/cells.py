@@ -82,8 +82,7 @@ class TrainedCell:
     """What a task model answered after training on an arm's text (or on a control, which `cell.arm` then names).
 
     `units` are the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model. Of a network that
-    was fine-tuned on real text, `cell.arm` is the network and `examples` how many labelled ones it had (0: the majority
-    answer); None where it is an arm whose text was learned from.
+    was fine-tuned on real text, `cell.arm` is the network and `examples` how many labelled ones it had; None where it is an arm whose text was learned from.
     """
 
     cell: Cell

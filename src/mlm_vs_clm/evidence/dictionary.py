@@ -66,7 +66,10 @@ MEANINGS = {
         "",
         "objective of the network that is fine-tuned, `start`: as it comes, `majority`: the best answer without a network; sides=both: a causal one that now sees both sides",
     ),
-    "examples": ("examples", "labelled examples that it is fine-tuned on; 0 for the majority answer"),
+    "examples": (
+        "examples",
+        "labelled examples that it is fine-tuned on, or that the majority answer was counted from",
+    ),
     "strategy": ("", "which words may be hidden (conf/masking); empty for a control"),
     "ratio": ("share", "share of eligible words asked to be hidden"),
     "share": ("share", "share of all words hidden in fact"),

@@ -178,10 +178,10 @@ class Study:
         One of both is "". `made`: the difference that is asked for, by whose error the smallest that is found follows.
         """
         rows = self.rows("understanding", corpus, task=task, metric=TASKS[task].main_metric)
+        rows = rows[rows["examples"] == n] if len(rows) else rows
         if rows.empty or not (rows["network"] == LOWEST).any():
             return "", ""
-        best = rows.loc[rows["examples"] == n, "value"].max()
-        room = float(best - rows.loc[rows["network"] == LOWEST, "value"].iloc[0])
+        room = float(rows["value"].max() - rows.loc[rows["network"] == LOWEST, "value"].iloc[0])
         found = smallest_detectable_effect(made.standard_error, made.degrees)
         told = f"the best network is above the majority answer by {room:.3f}, and {found:.3f} is the smallest difference that would be found"
         return ("", f"{NO_ROOM}: {told}") if room <= found else (told, "")

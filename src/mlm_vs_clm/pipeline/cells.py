@@ -148,7 +148,7 @@ def describe_network(path: Path) -> dict:
     settings, read = read_record(path)["settings"], inputs_of(path)
     about, how = describe_task(path), settings.get("finetuning", {})
     if "network" not in read:
-        return about | {"trained_on": settings["trained_on"], "examples": 0}
+        return about | {"trained_on": settings["trained_on"], "examples": how.get("examples", 0)}
     record = read_record(read["network"])["settings"]
     name = record["objective"]["name"] if "objective" in record else "start"
     sides = "" if how["sides"] == "own" else f" sides={how['sides']}"

@@ -272,7 +272,8 @@ class FinetuningConfig:
 class NetworkCellConfig:
     """Networks that are fine-tuned on a task of a corpus with real text: each of `networks` at each number of `examples`.
 
-    A network is `start`, or the objective of the one that is trained. `sides` and `words` are those of `finetuning`.
+    A network is `start`, or the objective of the one that is trained. `sides`, `words` and `steps` are those of `finetuning`
+    (`steps` 0: as there).
     """
 
     corpus: str = MISSING
@@ -281,6 +282,7 @@ class NetworkCellConfig:
     examples: list[int] = count(MISSING, 1)
     sides: str = "own"
     words: int = count(0, 0)
+    steps: int = count(0, 0)
 
 
 @dataclass

@@ -13,11 +13,11 @@ from ..documents import Document
 from ..errors import StudyError
 from ..evidence.scores import TASK_COLUMNS as COLUMNS
 from ..evidence.scores import score_task
-from ..examples import Learner, cut, draw_examples, spread
+from ..examples import Learner, draw_examples, spread
 from ..files import write_atomically, write_lines, write_table
 from ..stats import bootstrap, ratio_of_sums
 from ..tasks import TASKS, Outcome
-from ..tasks.finetuned import FINETUNED, list_labelled
+from ..tasks.finetuned import FINETUNED, answer_majority, list_labelled
 from ..tasks.outcome import UNTRAINED, draw_training_set
 from ..tasks.pan_files import write_answers
 from ..tasks.projection import DROPPED, PROJECTED, audit_copying, project
@@ -97,8 +97,8 @@ def _finetune(
     sets = list_labelled(settings["task"], splits) if n else splits | {"train": train}
     sets = sets | {"test": spread(sets["test"], most)}
     if settings["trained_on"] == "majority":
-        cut_sets = {name: [cut(document, words) for document in sets[name]] for name in ("train", "test")}
-        return [task.majority(cut_sets["train"], cut_sets["test"])]
+        shown = draw_examples(sets["train"], n, 0) if n else sets["train"]
+        return [answer_majority(settings["task"], shown, sets["test"], words)]
     if _given(settings["task"], inputs["corpus"]):
         raise StudyError(
             "task_model=finetuned does not read given problems: leave it at linear for this corpus"

@@ -96,7 +96,7 @@ def _identify(full: Config) -> str:
 def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[dict, dict]:
     """Return the trainings of the networks that are fine-tuned on the tasks of a corpus, and those task models.
 
-    Beside these stands the majority answer of each task.
+    Beside these stands the majority answer of each task, by as many examples.
     """
     trainings, made = {}, {}
     for cell in (one for one in grid.networks if one.corpus == corpus.corpus.name):
@@ -109,11 +109,12 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
                 trained = recipes.pretrain(full)
                 trainings[f"pretrain/{cell.corpus}/{name}/{full.model.name}/{trained.id}"] = trained
             how = replace(full.finetuning, sides=cell.sides, words=cell.words, examples=n)
+            how = replace(how, steps=cell.steps or how.steps)
             how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
             full = replace(full, corpus=replace(full.corpus, task=cell.task), finetuning=how)
             full = replace(full, task_model=recipes.FINETUNED, trained_on="real")
             made[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
-            made[f"{place}/majority"] = recipes.downstream(replace(full, trained_on="majority"))
+            made[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
     return trainings, made
 
 

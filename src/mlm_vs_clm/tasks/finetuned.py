@@ -12,7 +12,7 @@ from blankfill.text import find_words
 from ..documents import Document
 from ..errors import StudyError
 from ..examples import CLASSES, LABELS, WORDS, Example, Head, Learner, cut
-from . import choices, genres, ner, verification
+from . import TASKS, choices, genres, ner, verification
 from .outcome import UNTRAINED, Outcome
 from .problems import draw_problems
 from .word_spans import list_spans, unmark_edges
@@ -27,6 +27,13 @@ def list_labelled(task: str, splits: Sets) -> dict[str, list[Document]]:
         return choices.deal_authors(splits["pretrain"])
     train = [*splits["generate"], *splits["pretrain"]]
     return {"train": train, "dev": list(splits["dev"]), "test": list(splits["test"])}
+
+
+def answer_majority(task: str, train: Sequence[Document], test: Sequence[Document], n_words: int) -> Outcome:
+    """Return the best answer that ignores the content of the test texts, from the documents that a network would learn from."""
+    if task == "next_sentence":
+        n_words = 0  # sentences are cut, and documents are not
+    return TASKS[task].majority(_cut_all(train, n_words), _cut_all(test, n_words))
 
 
 def find_entities(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
