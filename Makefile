@@ -4,7 +4,7 @@ TRACK ?= bert_t5
 endif
 TRACK ?= matched
 # The smaller studies were designed for the longer trainings of `evening`.
-SCALE ?= $(if $(filter matched runs,$(TRACK)),laptop,evening)
+SCALE ?= $(if $(filter matched runs continuation right_words word_classes,$(TRACK)),laptop,evening)
 PYTHON ?= python3
 ARGS ?=
 VENV := .venv

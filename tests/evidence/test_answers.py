@@ -351,3 +351,29 @@ def test_rules_are_checked_and_hashed(tmp_path):
         load_rules(path, MAIN)
     path.write_text(CLAIMS.read_text().replace("margin: 0.02", "margin: 0.03"))
     assert hash_rules(load_rules(path, MAIN)) != hash_rules(RULES)
+
+
+SHARES = {
+    **{"id": "share", "kind": "share_of_gain", "from": "clm", "to": "mlm", "at_least": 0.5, "cells": dict(zip(("strategy", "ratio"), MAIN, strict=True))},
+    **{"margin": {"exact_match": 0.01}, "as_stated": ["first"], "gate": "none", "main": {}, "measures": FILLS},
+    "conditions": [{"name": "half", "arm": "infill"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rate", "direction"), [(0.36, "first"), (0.24, "second"), (0.3, "none shown")])
+def test_the_share_of_a_gain_that_an_arm_has_is_held_against_one_half(rate, direction):
+    cells = simulate({"clm": 0.2, "infill": rate, "mlm": 0.4}, np.random.default_rng(1), runs=1, n=600)
+    row = find(ask(SHARES, cells))
+    assert (
+        row["effect"] == pytest.approx((rate - 0.2) / 0.2, abs=0.06)
+        and row["low"] < row["effect"] < row["high"]
+    )
+    assert row["direction"] == direction and row["first_arm"] == "infill" and row["second_arm"] == "clm"
+
+
+def test_a_share_of_a_gain_without_both_ends_was_not_run():
+    cells = simulate({"clm": 0.2, "infill": 0.3}, np.random.default_rng(1), runs=1)
+    row = find(ask(SHARES, cells))
+    assert (row["status"], row["reason"]) == ("not run", "not run: mlm")
+    same = simulate({"clm": 0.0, "infill": 0.0, "mlm": 0.0}, np.random.default_rng(1), runs=1)
+    assert find(ask(SHARES, same))["status"] == "not run"

@@ -96,7 +96,8 @@ def test_a_number_is_in_its_range_or_refused_with_its_key_its_value_and_its_rang
             assert (told is None) == (value in allowed), (key, value, told)
             assert told is None or told.startswith(f"{key}={value}")
             assert told is None or ("between 0 and 1" if allowed.is_share else str(allowed)) in told
-        assert all(refused(config, key, value) for value in (-1, math.nan, math.inf, -math.inf, True, "many"))
+        wrong = (allowed.low - 1, math.nan, math.inf, -math.inf, True, "many")
+        assert all(refused(config, key, value) for value in wrong)
         assert not allowed.whole or refused(config, key, 1.5)
 
 

@@ -248,3 +248,15 @@ def test_variants_are_compared_at_equal_settings():
         comparison,
         Comparison("known length, temperature=0.3", "mlm temperature=0.3", "clm temperature=0.3"),
     ]
+
+
+def test_an_axis_of_metrics_has_their_names():
+    spec = HEAT | {
+        "table": "scores",
+        "x": "ratio",
+        "y": "metric",
+        "where": {"metric": ["exact_match", "distinct1"]},
+    }
+    assert set(select_cells(spec, TABLES)["y"]) == {"exact match", "distinct-1"}
+    spec = LINES | {"line": "metric", "where": {"metric": "exact_match"}}
+    assert set(select_cells(spec, TABLES)["line"]) == {"exact match"}

@@ -230,29 +230,29 @@ def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -
     """Ask which share of the gain from one arm to another a third arm has, and whether it is above `at_least`."""
     names = [condition["arm"], claim["from"], claim["to"]]
     places: list[Place] = [(corpus, name, *claim["cells"].values()) for name in names]
-    for measure in _list_measures(claim, condition):
-        sides = [study.scored.get(place, {}) for place in places]
-        shares = [_stack_gain(side, *sides[1:], measure) for side in sides[:2]]
-        absent = [name for name, side in zip(names, sides, strict=True) if not side]
-        made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
-        if not absent:
-            made = compare_cells(
-                *shares, (measure[0], measure[1] + GAIN), study.resamples, (names[0], names[1])
-            )
+    arm, low, high = (study.scored.get(place, {}) for place in places)
+    for scope, metric in _list_measures(claim, condition):
+        gain = (scope, metric + GAIN)
+        ends = [_stack_gain((side, low, high), (scope, metric), gain) for side in (arm, low)]
+        made = compare_cells(ends[0], ends[1], gain, study.resamples, (names[0], names[1]))
+        if absent := [name for name, side in zip(names, (arm, low, high), strict=True) if not side]:
+            made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
         made = replace(made, p=find_p(made, claim["at_least"]))
-        about = (corpus, places[0], places[1], measure, made, find_margin(claim["margin"], measure, 1.0))
-        yield Asked(claim, condition, *about, "share of the gain", at_least=claim["at_least"])
+        about = (corpus, places[0], places[1], (scope, metric), made)
+        margin = find_margin(claim["margin"], (scope, metric), 1.0)
+        yield Asked(claim, condition, *about, margin, "share of the gain", claim["at_least"])
 
 
-def _stack_gain(arm: BySeed, low: BySeed, high: BySeed, measure: tuple[str, str]) -> BySeed:
-    """Return the cells of an arm with the statistics by which its gain from `low` to `high` is measured."""
-    name = (measure[0], measure[1] + GAIN)
+def _stack_gain(
+    sides: tuple[BySeed, BySeed, BySeed], measure: tuple[str, str], gain: tuple[str, str]
+) -> BySeed:
+    """Return the cells of the first side with the statistics by which its gain between the two others is measured."""
+    seeds = set.intersection(*map(set, sides))
     return {
         seed: replace(
-            arm[seed],
-            statistics={name: np.hstack([side[seed].statistics[measure] for side in (arm, low, high)])},
+            sides[0][seed], statistics={gain: np.hstack([side[seed].statistics[measure] for side in sides])}
         )
-        for seed in arm.keys() & low.keys() & high.keys()
+        for seed in seeds
     }
 
 

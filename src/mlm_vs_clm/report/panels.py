@@ -46,6 +46,7 @@ NAMES |= {
     "dev_loss": "held-out loss (nats per predicted token)",
     "objective.ratio": "masking ratio in training",
     "objective.masked_share": "share of masked batches",
+    "arm.right_words": "words seen to the right",
     "variant": "training",
 }
 MARKED = (
@@ -87,9 +88,9 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
     `y` is the second axis of a heat map. Raises StudyError for a column that the table does not have.
     """
-    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
     if tables[spec["table"]].empty:
-        return rows
+        return tables[spec["table"]]
+    rows = mark_incompetent(join_settings(spec["table"], tables), tables["competence"])
     for column, wanted in spec["where"].items():
         known = _column(rows, spec, column)
         chosen = wanted if isinstance(wanted, list) else [wanted]
@@ -100,7 +101,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     value = "value" if spec["kind"] == "heat" else spec["y"]
     prefix = "" if value == "value" else f"{value}_"
     absent = pd.Series(float("nan"), index=rows.index)
-    parts = {"x": _column(rows, spec, spec["x"]), "y": _column(rows, spec, spec["y"])}
+    parts = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
     parts |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
     parts |= {"value": _column(rows, spec, value)}
     parts |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
@@ -134,11 +135,16 @@ def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
     )
 
 
+def _name_measures(values: pd.Series, column: str) -> pd.Series:
+    """Return the values of an axis; those of the column of metrics by their names for people."""
+    return values.map(style.name_metric) if column == "metric" else values
+
+
 def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
     """Return the line or the facet of each row in words, DEFAULT where it has none of its own, "" where no row has."""
     words = pd.Series("", index=rows.index, dtype="str")
     for column in spec[part].split():
-        known = _column(rows, spec, column)
+        known = _name_measures(_column(rows, spec, column), column)
         name = name_axis(column) if pd.api.types.is_numeric_dtype(known) else ""
         told = known.map(lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else "")
         words += told.astype("str")
