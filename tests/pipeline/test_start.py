@@ -37,7 +37,12 @@ def imported(*arguments):
 @pytest.mark.parametrize(
     ("script", "overrides", "code", "told"),
     [
-        ("report", ["--help"], 0, "track: bert_t5, causal_start, dial, disclosure, domains, ettin, kinds, matched"),
+        (
+            "report",
+            ["--help"],
+            0,
+            "track: bert_t5, causal_start, dial, disclosure, domains, ettin, kinds, matched",
+        ),
         ("score", ["maskin.ratio=0.3"], 1, "maskin.ratio"),
         ("generate", ["masking.ratio=1.5"], 1, "1.5"),
         ("generate", ["arm.order=zigzag"], 1, "arm.order=zigzag"),
