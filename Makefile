@@ -3,8 +3,9 @@ ifeq ($(SCALE),paper)
 TRACK ?= bert_t5
 endif
 TRACK ?= matched
-# The smaller studies were designed for the longer trainings of `evening`.
-SCALE ?= $(if $(filter matched runs continuation right_words word_classes usefulness kinds disclosure,$(TRACK)),laptop,evening)
+# These studies were designed for the longer trainings of `evening`.
+EVENING := causal_start dial domains ettin orders pretrained repetition repetition_claim short_runs temperature
+SCALE ?= $(if $(filter $(EVENING),$(TRACK)),evening,laptop)
 PYTHON ?= python3
 ARGS ?=
 KIND ?= masked

@@ -17,10 +17,10 @@ from ..evidence.observations import (
     has_observations,
     load_observations,
 )
-from ..files import ROOT, STUDY, read_lines, write_csv, write_lines
-from .wording import write_sentences
+from ..files import STUDY, read_lines, write_csv, write_lines
+from .wording import CLAIMS, write_sentences
 
-EXAMPLES, CLAIMS = "examples.jsonl", ROOT / "conf" / "claims.yaml"
+EXAMPLES = "examples.jsonl"
 DERIVED = ("findings",)  # tables that follow from the others
 Rows = dict[str, pd.DataFrame]
 

@@ -1,12 +1,14 @@
 """Verdicts in words, and the sentences that are made from them: nothing here decides."""
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import list_asked
+from ..evidence.claims import list_asked, read_rules
 from ..evidence.measuring import QUALITY
 from ..evidence.power import SETTLED_RUNS
 from ..evidence.tables import COLUMNS
@@ -28,7 +30,9 @@ from ..evidence.verdicts import (
     UTILITY,
     is_open,
 )
+from ..files import ROOT
 
+CLAIMS = ROOT / "conf" / "claims.yaml"
 UNSURE = "an arm is competent mostly by function words and punctuation"
 ONE_TRAINING = "for this one training"
 NO_DIFFERENCE = "no difference shown"
@@ -178,12 +182,30 @@ def _word_condition(name: str, rows: pd.DataFrame, claim: pd.DataFrame, sure: st
 
 
 def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each condition by the first measure of its rule: of the whole document before the fills.
+    """Return the rows of each condition by the first measure of its rule that was measured, in whatever order the rows stand.
 
-    Training data has the measure of each corpus's task.
+    Without a rule of today the whole document comes before the fills. Training data has the measure of each corpus's task.
     """
-    first = rows.sort_values("scope", kind="stable").drop_duplicates("condition").set_index("condition")
+    orders = list_measures(CLAIMS)
+    named = zip(rows["claim"], rows["condition"], rows["metric"], strict=True)
+    ranks = [
+        order.index(metric) if metric in (order := orders.get((claim, name), [])) else len(order)
+        for claim, name, metric in named
+    ]
+    ranked = rows.assign(rank=ranks).sort_values(["rank", "scope"], kind="stable")
+    first = ranked.drop_duplicates("condition").set_index("condition")
     return rows[(rows["metric"] == rows["condition"].map(first["metric"])) | (rows["scope"] == UTILITY)]
+
+
+@cache
+def list_measures(path: Path) -> dict[tuple[str, str], list[str]]:
+    """Return the metrics by which the rules of a file ask a condition, by (claim, condition), in their order."""
+    return {
+        (rule["id"], each["name"]): [measure["metric"] for measure in measures]
+        for rule in read_rules(path)
+        for each in rule["conditions"]
+        if (measures := each.get("measures", rule.get("measures")))
+    }
 
 
 def _name_sides(row: Any) -> tuple:
