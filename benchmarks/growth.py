@@ -175,6 +175,8 @@ def exponent_table(exponents: pd.DataFrame, device: str) -> Table:
 def _enter(row: dict) -> Entry:
     if np.isnan(row["exponent"]):
         return DASH
+    if np.isnan(row["low"]):  # no row lies off the line
+        return Entry(f"{row['exponent'] + 0.0:.2f}", row["exponent"])
     values = (row[name] + 0.0 for name in ("exponent", "low", "high"))
     return Entry("{:.2f} [{:.2f}, {:.2f}]".format(*values).replace("-0.00", "0.00"), row["exponent"])
 
