@@ -28,7 +28,11 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
     lines, cards = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))], judge_statements(studies)
     for rule in filter(list_tracks, rules):
         if rule["id"] not in cards:
-            reason = rule.get("absent", f"`make reproduce TRACK={list_tracks(rule)[0]}` runs it")
+            asked = f"track={list_tracks(rule)[0]}"
+            absent = rule.get("absent", asked)
+            reason = (
+                f"`make reproduce {asked.replace('track', 'TRACK')}` runs it" if absent == asked else absent
+            )
             lines.append(markdown_row([rule["id"], rule["statement"], f"**{NOT_TESTED}**", reason, ""]))
             continue
         name, card = cards[rule["id"]]
@@ -72,7 +76,9 @@ def _describe_condition(rows: pd.DataFrame) -> str:
     """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"."""
     told = []
     for ahead, part in group_by(rows.itertuples(index=False), _name_ahead).items():
-        metrics = join_names(list(dict.fromkeys(style.name_metric(row.metric) for row in part)))
+        metrics = join_names(
+            list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in part))
+        )
         digits = max(style.decimals_of(row.metric) for row in part)
         ends = dict.fromkeys(
             f"{end:+.{digits}f}" for end in (min(row.effect for row in part), max(row.effect for row in part))
