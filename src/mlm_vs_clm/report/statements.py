@@ -58,7 +58,7 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
         for rule in rules
         if IN_SHORT in rule and rule["id"] in cards
     ]
-    return f"**What is said of both** ([tested](docs/statements.md)): {'; '.join(told)}." if told else ""
+    return f"**Also tested**: {'; '.join(told)}." if told else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:

@@ -26,6 +26,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the columns text, label and source; StudyError for a missing column or an unknown sentiment."""
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
+        if not files.names:
+            raise StudyError(f"{path} is empty: give the file of reviews")
         name = files.names[0]
         for number, row in read_rows(files, name, tuple(COLUMNS), COLUMNS, on_mistake):
             result.attempt(_read_row, number, row, files.where(name, number), result)
