@@ -181,7 +181,7 @@ def test_what_fits_is_filled_once_and_other_errors_are_raised():
         ({"order": "upwards"}, "upwards is unknown"),
         (
             {"source": "kept"},
-            "a masked model has no setting source: it has context, length, max_length, order",
+            "a masked model has no setting source: it has context, length, max_length, right_words, order",
         ),
         ({"colour": "red"}, "colour is no setting"),
         ({"temperature": -1}, "temperature=-1"),
@@ -203,7 +203,8 @@ def test_axes_of_other_kinds_are_refused(causal_model, seq2seq_model, tokenizer,
     with pytest.raises(BlankfillError, match="a causal model has no setting order"):
         fill(texts, chosen, causal_model, tokenizer, order="random")
     with pytest.raises(
-        BlankfillError, match="context=leaky is not one of a causal model: left, true_left, both, masked_left"
+        BlankfillError,
+        match="context=leaky is not one of a causal model: left, true_left, prefix, both, masked_left",
     ):
         fill(texts, chosen, causal_model, tokenizer, context="leaky")
     with pytest.raises(BlankfillError, match="decoded greedily"):
