@@ -23,5 +23,5 @@ def test_a_file_that_is_replaced_is_utf8(tmp_path, ascii_locale):
 
 def test_the_table_for_reading_is_utf8(tmp_path, ascii_locale):
     table = pd.DataFrame({"corpus": ["études", "plots"], "artifact": ["score/1", None], "reason": ["", "x"]})
-    publish(table, "score", tmp_path, "Stored results", "python -m mlm_vs_clm table")
+    publish(table, "downstream", tmp_path, "Stored results", "python -m mlm_vs_clm table")
     assert "| études | score/1 |" in (tmp_path / "table.md").read_bytes().decode("utf-8")
