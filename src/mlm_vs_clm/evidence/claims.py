@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -40,7 +41,7 @@ def read_rules(path: Path) -> list[dict]:
     """
     from .measuring import KINDS
 
-    rules = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    rules = _parse(Path(path).read_text(encoding="utf-8"))
     for rule in rules:
         absent = [key for key in KEYS if key not in rule]
         if absent:
@@ -51,6 +52,12 @@ def read_rules(path: Path) -> list[dict]:
                     f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(known)}"
                 )
     return rules
+
+
+@lru_cache(maxsize=4)
+def _parse(text: str) -> list[dict]:
+    """Return the claims of a text, which nobody changes: a report asks for them hundreds of times."""
+    return yaml.safe_load(text)
 
 
 def list_tracks(rule: dict) -> list[str]:
