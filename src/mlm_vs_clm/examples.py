@@ -51,12 +51,15 @@ class Learner(Protocol):
 
 def cut(document: Document, n_words: int) -> Document:
     """Return the first `n_words` words of a document (0: all), with the entities that lie within them."""
-    words = find_words(document.text)
-    if not n_words or len(words) <= n_words:
-        return document
-    end = words[n_words - 1][1]
-    kept = tuple(entity for entity in document.entities if entity.end <= end)
-    return replace(document, text=document.text[:end], entities=kept)
+    text = cut_words(document.text, n_words)
+    kept = tuple(entity for entity in document.entities if entity.end <= len(text))
+    return replace(document, text=text, entities=kept)
+
+
+def cut_words(text: str, n_words: int) -> str:
+    """Return the first `n_words` words of a text; 0: all."""
+    words = find_words(text)
+    return text[: words[n_words - 1][1]] if n_words and len(words) > n_words else text
 
 
 def draw_examples(pool: Sequence[Document], n: int, seed: int) -> list[Document]:

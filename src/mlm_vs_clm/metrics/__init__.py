@@ -10,6 +10,7 @@ from .measures import (
     METRICS,
     Measure,
     Resources,
+    find_scope,
     is_lower_better,
     make_metrics,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Measure",
     "Metric",
     "Resources",
+    "find_scope",
     "is_lower_better",
     "make_metrics",
     "measure_distinct",

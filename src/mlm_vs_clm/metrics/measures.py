@@ -182,6 +182,11 @@ def make_metrics(resources: Resources) -> dict[str, Metric]:
     return {name: make(resources) for name, make in METRICS.items()}
 
 
+def find_scope(metric: str) -> str:
+    """Return the scope by which a measure is told where only one is: the whole text where it has that."""
+    return "document" if "document" in MEASURES[metric].sums else "fills"
+
+
 def is_lower_better(metric: str) -> bool:
     """Return whether less is better, of a measure or of what is made of it; False for an unknown one."""
     return metric in MEASURES and MEASURES[metric].better == LOWER

@@ -10,16 +10,14 @@ import pandas as pd
 
 from ..evidence.cells import ScoredCell, group_by
 from ..evidence.paired import BySeed, by_seed, compare_cells
-from ..metrics import is_lower_better
+from ..metrics import find_scope, is_lower_better
 from ..report import style
 from ..report.roles import is_floor, is_network
 from .cells import read_scored
 
-MEASURES = {  # metric -> its scope
-    **{"exact_match": "fills", "exact_match_content": "fills"},
-    **dict.fromkeys(("bleu", "rouge1", "rouge2", "rougeL", "meteor", "bertscore"), "document"),
-    "nats_per_character": "fills",
-}
+SHOWN = (
+    "exact_match exact_match_content bleu rouge1 rouge2 rougeL meteor bertscore nats_per_character".split()
+)
 PLACE = ("corpus", "strategy", "ratio")
 NOT_SHARED = ("arm", "model", "seed")  # what the two sides of a difference, or their seeds, may differ in
 COLUMNS = "first second scope metric difference low high p n trainings reason".split()
@@ -81,7 +79,7 @@ def _compare(
     measured = [
         {name for cell in sides[side].values() for name in cell.statistics} for side in (first, second)
     ]
-    for metric, scope in MEASURES.items():
+    for metric, scope in zip(SHOWN, map(find_scope, SHOWN), strict=True):
         if not all((scope, metric) in known for known in measured):
             continue
         turned = is_lower_better(metric)
@@ -110,7 +108,7 @@ def widen_measures(differences: pd.DataFrame, keys: Sequence[str]) -> pd.DataFra
         else "–"
         for row, digits in zip(
             differences.itertuples(index=False),
-            differences["metric"].map(lambda metric: 1 if metric == "bleu" else 3),
+            differences["metric"].map(style.decimals_of),
             strict=True,
         )
     ]
@@ -121,5 +119,5 @@ def widen_measures(differences: pd.DataFrame, keys: Sequence[str]) -> pd.DataFra
         for place, part in places
     ]
     shown = pd.DataFrame(rows)
-    measures = [metric for metric in MEASURES if metric in shown]
+    measures = [metric for metric in SHOWN if metric in shown]
     return shown[[*keys, "pair", *measures]].rename(columns=style.name_metric).fillna("–")

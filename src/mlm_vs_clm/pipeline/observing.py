@@ -240,7 +240,7 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
         curve = pd.read_csv(path / "curves.csv").assign(**about)
         budgets = json.loads((path / "training.json").read_text())["budgets"]
         bounds = {
-            (one["budget"], name): bound
+            (one["budget"], name): float(f"{bound:.10g}")  # as `write_csv` keeps it
             for one in budgets
             for name, bound in one.get("nats_per_character", {}).items()
         }

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..errors import StudyError
 from ..files import explain_os_error, write_csv
+from ..metrics import find_scope
 from ..tasks import TASKS
 from .artifacts import ADVICE, RECORD, explain_damage, inputs_of, name_of, read_record
 from .cells import describe_cell, describe_network, describe_score, describe_task, name_model
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from ..report.tables import Table
 
 STAGES = ("score", "downstream", "generate")
-QUALITIES = {"exact_match": "fills"} | dict.fromkeys(
-    ("bleu", "rougeL", "meteor", "bertscore", "distinct2", "mmd", "c2st"), "document"
-)
+QUALITIES = ("exact_match", "bleu", "rougeL", "meteor", "bertscore", "distinct2", "mmd", "c2st")
 COSTS = ("blanks", "tokens_filled", "passes", "flops")
 CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model", "examples")
 ALIASES = {"masking": "strategy", "masking.ratio": "ratio", "arm.budget": "budget"}  # columns of settings
@@ -103,7 +102,7 @@ def _read_main(folder: Path, task: str | None) -> dict[str, Any]:
     if task:
         main = scores[scores["metric"] == TASKS[task].main_metric]
     else:
-        main = scores[scores["metric"].map(QUALITIES) == scores["scope"]]
+        main = scores[scores["metric"].map({name: find_scope(name) for name in QUALITIES}) == scores["scope"]]
     found: dict[str, Any] = {"n": main["n"].min()}
     for row in main.itertuples():
         found |= {row.metric: row.value, f"{row.metric}_low": row.low, f"{row.metric}_high": row.high}

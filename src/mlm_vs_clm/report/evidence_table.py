@@ -66,11 +66,11 @@ def list_rows(tables: Tables) -> pd.DataFrame:
     answers = answers.assign(strategy=answers["first_strategy"], ratio=answers["first_ratio"])
     if len(made):
         answers = answers[answers["claim"] != C1]
-    parts = [made, answers, list_likelihoods(tables, pd.concat([made, answers]))]
+    parts = [made, answers, list_unjudged(tables, pd.concat([made, answers]))]
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 
-def list_likelihoods(tables: Tables, known: pd.DataFrame) -> pd.DataFrame:
+def list_unjudged(tables: Tables, known: pd.DataFrame) -> pd.DataFrame:
     """Return the differences in likelihood at the main cell that are not `known`: of a study whose rules did not ask for them.
 
     They are means over trainings, without an interval, above 0 where the first arm is ahead.

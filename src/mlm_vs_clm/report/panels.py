@@ -38,7 +38,7 @@ from .panel_sentences import (
 )
 from .style import Study, ordered
 from .tables import DASH, Entry, Table, command_for_report, enter, enter_key, order_lines
-from .usefulness import draw_dots, draw_scatter, tell_groups, tell_writers
+from .usefulness import describe_groups, describe_writers, draw_dots, draw_scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,17 +73,17 @@ def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study
         check_panel(spec)
         cells = select_cells(spec, tables)
         if len(cells):
-            finding = tell_finding(spec, cells, tables)
+            finding = describe_finding(spec, cells, tables)
             drawings.append(replace(KINDS[spec["kind"]](spec, cells), finding=finding))
             made.append(panel_table(spec, cells, study))
     return drawings, made
 
 
-def tell_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+def describe_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
     """Return the sentence of a panel: of a scatter the correlation that `writers` has, else what its values show."""
     if spec["kind"] == "scatter":
-        return tell_writers(spec, tables["writers"])
-    describe = count_ahead if is_signed(spec) else tell_groups if spec["kind"] == "dots" else find_highest
+        return describe_writers(spec, tables["writers"])
+    describe = count_ahead if is_signed(spec) else describe_groups if spec["kind"] == "dots" else find_highest
     return describe(spec, cells)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..evidence.tables import over_seeds
+from ..metrics import find_scope
 from . import style
 from .drawing import Drawing, describe_values
 from .quality import draw_over
@@ -16,7 +17,6 @@ CAPTION = "Value [95 % interval]. A job that failed has its reason."
 DIFFERENCES = "First minus second [95 % interval], above 0 where the first is ahead, also by a measure of which less is better. Seeds are pooled."
 SIDES = ("_low", "_high")
 COUNTS = ("blanks", "tokens_filled", "passes", "flops")  # what a table without metrics shows
-SCOPES = {"exact_match": "fills"}  # of the metrics of text; others are of the document
 LABELS = {"ratio": "masking ratio"}
 KEYS = ("corpus", "task", "arm", "trained_on", "strategy", "seed", "budget", "model")
 BESIDE = ("corpus", "task", "trained_on", "seed")  # not in the name of a line: panels, and seeds are averaged
@@ -81,7 +81,7 @@ def draw_sweep(table: pd.DataFrame, varying: Sequence[str]) -> list[Drawing]:
     words = known[[arm, *others]].map(lambda value: value if isinstance(value, str) else f"{value:g}")
     lines = words.agg(" ".join, axis=1)
     rows = pd.concat(take_metric(known, metric).assign(arm=lines, share=float("nan")) for metric in metrics)
-    rows["scope"] = "utility" if arm == "trained_on" else rows["metric"].map(SCOPES).fillna("document")
+    rows["scope"] = "utility" if arm == "trained_on" else rows["metric"].map(find_scope)
     cells = over_seeds(rows[rows["value"].notna()], ["corpus", "arm", "scope", "metric", x])
     measures = list(dict.fromkeys(zip(cells["scope"], cells["metric"], strict=True)))
     return [

@@ -208,7 +208,7 @@ def _rank(cells: pd.DataFrame) -> list[str]:
     return list(first.sort_values("value", ascending=False, kind="stable")["arm"])
 
 
-def tell_groups(spec: Spec, cells: pd.DataFrame) -> str:
+def describe_groups(spec: Spec, cells: pd.DataFrame) -> str:
     """Return how much of the headroom words that say nothing, drawn words and networks reach, facet by facet and line by line."""
     told = []
     for (facet, line), part in cells.groupby(["facet", "line"], sort=False):
@@ -229,7 +229,7 @@ def _span(values: pd.Series) -> str:
     return " to ".join(dict.fromkeys(f"{end:.2f}" for end in (values.min(), values.max())))
 
 
-def tell_writers(spec: Spec, writers: pd.DataFrame) -> str:
+def describe_writers(spec: Spec, writers: pd.DataFrame) -> str:
     """Return the rank correlation by the measure of a panel at each masking, with its interval and what it decides, and the threshold."""
     wanted = {key: spec["where"][key] for key in ("scope", "metric") if key in spec["where"]}
     rows = writers

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from blankfill.draws import keyed_rng
-from blankfill.text import find_words
 
 from ..documents import Document, find_sentence_starts
 from ..errors import StudyError
@@ -153,12 +152,6 @@ def outcome_of_authors(test: Sequence[Document], answers: np.ndarray) -> Outcome
 def measure_accuracy(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of right answers (n resamples,) from (n units, right) and weights."""
     return divide(weights @ table[:, 0], weights.sum(axis=1))
-
-
-def cut_words(text: str, n_words: int) -> str:
-    """Return the first `n_words` words of a text; 0: all."""
-    words = find_words(text)
-    return text[: words[n_words - 1][1]] if n_words and len(words) > n_words else text
 
 
 COLUMNS = ("right",)

@@ -11,7 +11,7 @@ from blankfill.text import find_words
 
 from ..documents import Document
 from ..errors import StudyError
-from ..examples import CLASSES, LABELS, WORDS, Example, Head, Learner, cut
+from ..examples import CLASSES, LABELS, WORDS, Example, Head, Learner, cut, cut_words
 from . import TASKS, choices, genres, ner, verification
 from .outcome import UNTRAINED, Outcome
 from .problems import draw_problems
@@ -123,7 +123,7 @@ def _ask(documents: Sequence[Document]) -> list[Example]:
 
 def _to_example(pair: choices.Pair, n_words: int) -> Example:
     """Return a pair as an example; each sentence has at most half of the words."""
-    first, second = (choices.cut_words(text, n_words // 2) for text in (pair.first, pair.second))
+    first, second = (cut_words(text, n_words // 2) for text in (pair.first, pair.second))
     return Example(first, np.array([int(pair.follows)]), second)
 
 
