@@ -53,12 +53,13 @@ def judge_statements(studies: Mapping[str, Tables]) -> dict[str, tuple[str, Verd
 def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return a sentence on the claims that have a short form and were tested; "" where none was."""
     cards = judge_statements(studies)
-    told = [
-        f"{rule[IN_SHORT]} ({cards[rule['id']][1].verdict})"
-        for rule in rules
-        if IN_SHORT in rule and rule["id"] in cards
-    ]
-    return f"**Also tested**: {'; '.join(told)}." if told else ""
+    told = []
+    for rule in rules:
+        if IN_SHORT in rule and rule["id"] in cards:
+            card = cards[rule["id"]][1]
+            stated = card.number.partition(" as stated")[0]
+            told.append(f"{rule[IN_SHORT]} ({card.verdict}, {stated})")
+    return f"**Also tested, in one training**: {'; '.join(told)}." if told else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
