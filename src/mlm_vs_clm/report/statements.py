@@ -59,7 +59,7 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
             card = cards[rule["id"]][1]
             stated = card.number.partition(" as stated")[0]
             told.append(f"{rule[IN_SHORT]} ({card.verdict}, {stated})")
-    return f"**Also tested, in one training**: {'; '.join(told)}." if told else ""
+    return f"**Also, in one training**: {'; '.join(told)}." if told else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
