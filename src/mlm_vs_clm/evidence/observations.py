@@ -34,8 +34,8 @@ from .documents import NAMES, group_documents, read_clusters, read_statistics, t
 from .units import list_trained
 
 PACKED = ("documents", "measures", "units")
-PLAIN = ("cells", "task_models", "aggregates", "trainings")
-OPTIONAL = ("ratings", "pairs")  # frames without a file where they have no rows
+PLAIN = ("cells", "trainings")
+OPTIONAL = ("task_models", "aggregates", "ratings", "pairs")  # without a file where they have no rows
 MEASURE = [*NAMES, "scope", "metric", "signature", "resamples", "reason"]
 PLACE = {
     "model_budget": "budget",
@@ -134,8 +134,9 @@ def load_observations(folder: Path) -> Observations:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))["study"]
         packed = {name: read_parquet(folder / f"{name}.parquet") for name in PACKED}
         plain = {name: read_frame(folder / f"{name}.csv") for name in PLAIN}
-        present = [name for name in OPTIONAL if (folder / f"{name}.csv").is_file()]
-        plain |= {name: pd.read_csv(folder / f"{name}.csv") for name in present}
+        for name in OPTIONAL:
+            path = folder / f"{name}.csv"
+            plain[name] = read_frame(path) if path.is_file() else pd.DataFrame()
         return Observations(**packed, **plain, design=read_design(about))
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
@@ -155,11 +156,8 @@ def describe_design(design: Design, rules: str) -> dict:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """Return a plain frame: words as they are, and numbers to the last bit; one without rows or columns is empty."""
-    try:
-        table = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame()
+    """Return a plain frame: words as they are, and numbers to the last bit."""
+    table = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
     words = [column for column in table if column in WORDS]
     return table.assign(**{column: table[column].astype(object).fillna("") for column in words})
 

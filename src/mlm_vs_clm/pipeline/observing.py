@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
@@ -240,12 +241,15 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
         curve = pd.read_csv(path / "curves.csv").assign(**about)
         budgets = json.loads((path / "training.json").read_text())["budgets"]
         bounds = {
-            (one["budget"], name): float(f"{bound:.10g}")  # as `write_csv` keeps it
+            (one["budget"], name): bound
             for one in budgets
             for name, bound in one.get("nats_per_character", {}).items()
         }
         places = zip(curve["budget"], curve["corpus"], strict=True)
-        frames.append(curve.assign(nats_per_character=[bounds.get(place) for place in places]))
+        known = [
+            bounds.get(place, np.nan) for place in places
+        ]  # numbers all, which are saved with as many digits
+        frames.append(curve.assign(nats_per_character=np.array(known, dtype=float)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 

@@ -91,7 +91,9 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
 def answer_question(tables: Tables) -> str:
     """Return the answer to the question of a study: its track's own sentence and its own claims, else how far masked models are ahead, step by step."""
     answer, own = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"])), list_own_verdicts(tables)
-    told = [answer(tables) if answer else "", describe_verdicts(own) if own else ""]
+    sentence = answer(tables) if answer else ""
+    is_enough = sentence and len(own) > MOST_STATEMENTS  # ids say nothing beside a sentence
+    told = [sentence, describe_verdicts(own) if own and not is_enough else ""]
     return " ".join(filter(None, told)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
 
 

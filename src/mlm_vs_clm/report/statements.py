@@ -1,6 +1,6 @@
 """What others say of masked and causal models, and the paper's open questions: one row per claim that a study of its own tests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,6 +8,7 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, list_tracks
 from ..evidence.verdicts import FIRST, MADE, SECOND
+from ..metrics import is_lower_better
 from . import style
 from .sentences import Tables
 from .tables import markdown_row
@@ -16,6 +17,7 @@ from .wording import at_first_measure, join_names
 
 HEADER = ("", "statement", "outcome", "what was measured", "study")
 NOT_TESTED = "not tested"
+UNITS = {"writers": "rank correlation with ", "share_of_gain": "of the gain in "}  # by kind of claim
 MOST_CONDITIONS = 3  # that a row of the table tells; all stand on the page of the study
 
 
@@ -26,13 +28,10 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
     page to the folder of results. A claim whose study is not committed is not tested.
     """
     lines, cards = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))], judge_statements(studies)
+    run = {str(tables["study"].iloc[0]["track"]) for tables in studies.values()}
     for rule in filter(list_tracks, rules):
         if rule["id"] not in cards:
-            asked = f"track={list_tracks(rule)[0]}"
-            absent = rule.get("absent", asked)
-            reason = (
-                f"`make reproduce {asked.replace('track', 'TRACK')}` runs it" if absent == asked else absent
-            )
+            reason = explain_absence(rule, run)
             lines.append(markdown_row([rule["id"], rule["statement"], f"**{NOT_TESTED}**", reason, ""]))
             continue
         name, card = cards[rule["id"]]
@@ -41,6 +40,16 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
         outcome = f"**{card.verdict}**: {card.number}"
         lines.append(markdown_row([rule["id"], rule["statement"], outcome, measured, page]))
     return "\n".join(lines)
+
+
+def explain_absence(rule: dict, run: Collection[str]) -> str:
+    """Return why a claim was not tested: its own reason, a study that nobody `run`, or what a study that was run leaves out."""
+    track = list_tracks(rule)[0]
+    if rule.get("absent", f"track={track}") != f"track={track}":
+        return str(rule["absent"])
+    if track in run:
+        return f"left out of the study that was run, see [its settings](../conf/track/{track}.yaml)"
+    return f"`make reproduce TRACK={track}` runs it"
 
 
 def judge_statements(studies: Mapping[str, Tables]) -> dict[str, tuple[str, VerdictCard]]:
@@ -68,24 +77,26 @@ def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
     rows = at_first_measure(rows)
     names = [each["name"] for each in rule["conditions"] if each["name"] in {*rows["condition"]}]
     told = [
-        f"{name}: {_describe_condition(rows[rows['condition'] == name])}" for name in names[:MOST_CONDITIONS]
+        f"{name}: {_describe_condition(rows[rows['condition'] == name], UNITS.get(rule['kind'], ''))}"
+        for name in names[:MOST_CONDITIONS]
     ]
     return "; ".join(told + ["..."] * (len(names) > MOST_CONDITIONS))
 
 
-def _describe_condition(rows: pd.DataFrame) -> str:
-    """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"."""
+def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
+    """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"; `unit`: before the measure."""
     told = []
     for ahead, part in group_by(rows.itertuples(index=False), _name_ahead).items():
         metrics = join_names(
             list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in part))
         )
+        less = ", less is better" if all(is_lower_better(row.metric) for row in part) else ""
         digits = max(style.decimals_of(row.metric) for row in part)
         ends = dict.fromkeys(
             f"{end:+.{digits}f}" for end in (min(row.effect for row in part), max(row.effect for row in part))
         )
         corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in part)))
-        told.append(f"{ahead} on {corpora} ({' to '.join(ends)} {metrics})")
+        told.append(f"{ahead} on {corpora} ({' to '.join(ends)} {unit}{metrics}{less})")
     return ", ".join(told)
 
 

@@ -98,6 +98,7 @@ const rove = (group, query) => {
 };
 
 // One document: the text with its gaps, and below each gap what two arms wrote.
+const WHOLE = ["random", "spans", "continuation"]; // strategies whose ratio is a share of all words
 const percent = (ratio) => `${Math.round(100 * ratio)} %`;
 const explorer = document.querySelector(".explorer");
 let showDocument = () => {};
@@ -134,7 +135,7 @@ if (explorer) {
     rove(text, ".gap");
     const counts = pair.map((arm) => one.arms[arm].filter((written, i) => judge(written, one.gaps[i])[1]).length);
     const score = box.querySelector(".score");
-    score.replaceChildren(`${percent(one.ratio)} of the words are hidden. Below each gap, in this order: `,
+    score.replaceChildren(`${percent(one.ratio)} of the words${WHOLE.includes(one.strategy) ? "" : ` of ${one.strategy.replaceAll("_", " ")}`} are hidden. Below each gap, in this order: `,
       ...pair.flatMap((arm, k) => [k ? " and " : "", arm, ` (${counts[k]} of ${one.gaps.length} right)`]), ". ",
       make("span", { className: "key right", textContent: "right" }), " ", make("span", { className: "key wrong", textContent: "wrong" }), " Point at a gap for the original.");
     const texts = Object.entries(one.texts);
