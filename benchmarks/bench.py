@@ -43,7 +43,7 @@ from mlm_vs_clm.training.objectives import Noise
 from mlm_vs_clm.training.sources import start_from_encoder
 from mlm_vs_clm.training.starts import as_kind
 
-from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop
+from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop, learn_by_trainer
 
 OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3
@@ -172,8 +172,8 @@ def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> l
     return rows
 
 
-def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
-    """Compare steps of the masked objective with a plain loop: same batches, optimiser and precision.
+def compare_training(start, tokenizer, precision: str, rounds: int) -> list[dict]:
+    """Compare steps of the masked objective with a plain loop and with the Trainer of transformers: same batches, optimiser and precision.
 
     Raises StudyError where the losses of a step differ by more than LOSSES_APART.
     """
@@ -189,20 +189,23 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
     ]
     documents = tokenize(written, tokenizer, training.max_subwords)
     texts = TrainingTexts({"some": documents}, {"some": documents[:1]})
-    ours, theirs, apart = [], [], 0.0
+    folder = Path(tempfile.gettempdir())
+    ways = {"train": learn_by_loop, "train_by_trainer": partial(learn_by_trainer, folder=folder)}
+    ours, theirs, apart = [], {name: [] for name in ways}, 0.0
     for number in range(rounds):
-        one, other = deepcopy(start).train(), deepcopy(start).train()
         of_round = replace(training, seed=number)
-        trainer = prepare(one, tokenizer, texts, "mlm", NOISE, of_round, Path(tempfile.gettempdir()))
-        seconds, losses = timed(learn_by_loop, other, trainer.batches, training)
+        trainer = prepare(deepcopy(start).train(), tokenizer, texts, "mlm", NOISE, of_round, folder)
         trainer.advance(len(trainer.batches))
-        theirs.append(trainer.state["tokens_seen"] / seconds)
         ours.append(trainer.measured()["tokens_per_second"])
-        apart = max(apart, float(np.abs(np.subtract(trainer.losses, losses)).max()))
-    print(f"{precision}: losses of the two ways of training differ by {apart:.2g} at most")
+        for name, learn in ways.items():
+            seconds, losses = timed(learn, deepcopy(start).train(), trainer.batches, training)
+            theirs[name].append(trainer.state["tokens_seen"] / seconds)
+            apart = max(apart, float(np.abs(np.subtract(trainer.losses, losses)).max()))
+    print(f"{precision}: losses of the ways of training differ by {apart:.2g} at most")
     if apart > LOSSES_APART[precision]:
-        raise StudyError(f"bench: losses of the two ways of training differ by {apart:.2g} in {precision}")
-    return result(f"train_{precision}", ours, theirs, "tokens/s", rounds * len(trainer.batches))
+        raise StudyError(f"bench: losses of the ways of training differ by {apart:.2g} in {precision}")
+    n = rounds * len(trainer.batches)
+    return [result(f"{name}_{precision}", ours, theirs[name], "tokens/s", n) for name in ways]
 
 
 def measure_growth(model, tokenizer) -> list[dict]:
@@ -258,11 +261,16 @@ def share(name: str, shares, unit: str, n: int) -> dict:
 
 
 def save_rows(rows: list[dict], path: Path) -> None:
-    """Write the lines for the report, each with its device; without a date, so that equal lines are equal bytes."""
+    """Write the lines for the report, each with its device, in place of those of the same names.
+
+    They have no date, so that equal lines are equal bytes.
+    """
     place = {"device": name_device("cpu"), "threads": torch.get_num_threads()}
     lines = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
+    known = {line["name"] for line in lines}
+    before = [line for line in read_lines(path) if line["name"] not in known] if path.exists() else []
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "".join(json.dumps(line) + "\n" for line in lines))
+    write_atomically(path, "".join(json.dumps(line) + "\n" for line in [*before, *lines]))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -270,6 +278,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=8)
+    parser.add_argument("--only", choices=["training"], help="measure training alone; other rows stay")
     parser.add_argument("--out", type=Path, default=OUT)
 
 
@@ -289,12 +298,14 @@ def run(chosen: argparse.Namespace) -> None:
         print("no GPU found; GPU benchmark skipped")
     rows = []
     for precision in ("fp32", "bf16"):
-        rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
-        rows.append(compare_training(start.float(), tokenizer, precision, chosen.rounds))
-    texts = write_documents(tokenizer, 4 * chosen.documents)
-    rows += compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds)
-    rows += measure_growth(start.float(), tokenizer)
-    if torch.cuda.is_available():
+        if not chosen.only:
+            rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
+        rows += compare_training(start.float(), tokenizer, precision, chosen.rounds)
+    if not chosen.only:
+        texts = write_documents(tokenizer, 4 * chosen.documents)
+        rows += compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds)
+        rows += measure_growth(start.float(), tokenizer)
+    if torch.cuda.is_available() and not chosen.only:
         rows += measure_on("cuda", start, tokenizer, write_documents(tokenizer, GPU_DOCUMENTS))
     save_rows(rows, chosen.out)
     if chosen.out.resolve() == ROOT / OUT:

@@ -1,7 +1,11 @@
 """What one would write without this project: plain loops over models of transformers, which the benchmark compares with."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import torch
-from transformers import PreTrainedModel
+from torch.utils.data import IterableDataset
+from transformers import PreTrainedModel, Trainer, TrainingArguments
 
 from blankfill.slots.rows import to_rows
 from blankfill.text import BlankedText
@@ -70,3 +74,35 @@ def learn_by_loop(model: PreTrainedModel, batches: Batches, training: Training) 
         optimizer.zero_grad()
         losses.append(loss.item())
     return losses
+
+
+class _Batches(IterableDataset):
+    """Batches in their order, each drawn when it is asked for."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        return (self.batches[number] for number in range(len(self.batches)))
+
+
+def learn_by_trainer(model: PreTrainedModel, batches: Batches, training: Training, folder: Path) -> list[float]:
+    """Train with the Trainer of transformers at the same settings, one step a batch; return the loss of each step."""
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        max_steps=len(batches),
+        per_device_train_batch_size=1,  # a batch is one item
+        learning_rate=training.body_learning_rate,
+        lr_scheduler_type="constant",
+        weight_decay=training.weight_decay,
+        max_grad_norm=training.max_gradient_norm,
+        bf16=training.precision == "bf16",
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
+    trainer = Trainer(model, arguments, data_collator=lambda items: items[0], train_dataset=_Batches(batches))
+    trainer.train()
+    return [step["loss"] for step in trainer.state.log_history if "loss" in step]

@@ -69,15 +69,19 @@ def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
     stored = pd.DataFrame(map(json.loads, (tmp_path / "bench.jsonl").read_text().splitlines()))
     assert list(stored["device"]) == ["cpu (some)", "cuda (other)", "cuda (other)"]
     assert list(stored["precision"]) == ["fp32", "bf16", "bf16"]
+    bench.save_rows([bench.result("fill_fp32", [3.0], [1.0], "blanks/s", 1)], tmp_path / "bench.jsonl")
+    again = pd.read_json(tmp_path / "bench.jsonl", lines=True)
+    assert dict(zip(again["name"], again["ratio"], strict=True))["fill_fp32"] == 3 and len(again) == 3
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_both_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precision, monkeypatch):
+def test_all_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precision, monkeypatch):
     monkeypatch.setattr(bench, "LEARNED_WORDS", 12)
-    line = bench.compare_training(start, tokenizer, precision, 1)
-    assert line["name"] == f"train_{precision}" and line["ours"] > 0 < line["theirs"]
+    lines = bench.compare_training(start, tokenizer, precision, 1)
+    assert [line["name"] for line in lines] == [f"train_{precision}", f"train_by_trainer_{precision}"]
+    assert all(line["ours"] > 0 < line["theirs"] for line in lines)
     monkeypatch.setattr(bench, "LOSSES_APART", {precision: -1.0})
-    with pytest.raises(StudyError, match="losses of the two ways"):
+    with pytest.raises(StudyError, match="losses of the ways"):
         bench.compare_training(start, tokenizer, precision, 1)
 
 
