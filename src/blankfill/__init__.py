@@ -24,6 +24,7 @@ _HOMES = {
     ".decoding.lookahead": ("fill_lookahead",),
     ".decoding.masked": ("fill_masked",),
     ".decoding.masked_left": ("fill_masked_left",),
+    ".decoding.middle": ("fill_middle",),
     ".decoding.product": ("fill_product",),
     ".decoding.seq2seq": ("fill_seq2seq",),
     ".errors": ("BlankfillError",),

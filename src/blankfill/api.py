@@ -46,7 +46,7 @@ def fill(
     the original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
     sweeps, schedule; max_length; right_words (0 or more: so many words behind each blank are seen). Of a causal model:
     context "left" (the default), "true_left", or "both" (for a model that was trained to infill; with `candidates` and
-    `lookahead`, for any), "prefix", "masked_left" and "kept" for models trained so; length, max_length. Of an
+    `lookahead`, for any), "prefix", "masked_left", "kept" and "fim" for models trained so; length, max_length. Of an
     encoder-decoder: source "sentinel" (the default) | "kept", max_new_tokens (256). Of a
     masked model with a causal `second` of the same tokenizer: weight (0.5), length "known" | "one". Of all but those
     that write whole texts: temperature (0 is greedy), top_k, top_p. Draws are keyed by (seed, id, slot): neither the

@@ -20,13 +20,19 @@ MODEL_KINDS = {
     "masked_left": "causal",
     "lookahead": "causal",
     "kept": "causal",
+    "middle": "causal",
     "seq2seq": "seq2seq",
     "product": "masked and causal",
 }
 
 
 # What an error calls those that decode greedily.
-NAMES = {"seq2seq": "an encoder-decoder", "kept": "context=kept", "lookahead": "look-ahead"}
+NAMES = {
+    "seq2seq": "an encoder-decoder",
+    "kept": "context=kept",
+    "middle": "context=fim",
+    "lookahead": "look-ahead",
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ AXIS: dict[str, Axis] = {
     "context": Axis(
         {"masked": ("both", "leaky", "left"), "causal": ("left", "true_left", "prefix"), "infill": ("both",)}
         | dict.fromkeys(("lookahead", "product"), ("both",))
-        | {"masked_left": ("left",), "kept": ("kept",)}
+        | {"masked_left": ("left",), "kept": ("kept",), "middle": ("fim",)}
     ),
     "length": Axis(
         dict.fromkeys(BY_SLOT, ("known", "one", "free"))
@@ -63,7 +69,7 @@ AXIS: dict[str, Axis] = {
     "lookahead": Axis(dict.fromkeys(LOOKAHEAD, ()), default=16),
     "weight": Axis(dict.fromkeys(PRODUCT, ()), default=0.5),
     "source": Axis({"seq2seq": ("kept", "sentinel")}, default="kept"),
-    "max_new_tokens": Axis(dict.fromkeys(("seq2seq", "kept"), ())),
+    "max_new_tokens": Axis(dict.fromkeys(("seq2seq", "kept", "middle"), ())),
     "order": Axis(dict.fromkeys(ALL, ("left_to_right",)) | {"masked": ORDERS}, "pace"),
     "per_pass": Axis(dict.fromkeys(MASKED, ()), "pace"),
     "passes": Axis(dict.fromkeys(MASKED, ()), "pace", default=0),

@@ -22,8 +22,8 @@ SAMPLED = ("temperature", "top_k", "top_p", "seed")
 class FillConfig:
     """How blanks are filled; None leaves a setting to the kind of model, which refuses those it does not have.
 
-    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "prefix" | "masked_left" | "kept". length: the tokens of
-    a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
+    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "prefix" | "masked_left" | "kept" |
+    "fim". length: the tokens of a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
     `passes` passes, while probabilities reach `threshold`, or within an `entropy_bound` (nats). temperature 0 is greedy;
     top_k, top_p and seed as in transformers. The other settings belong to some ways of filling: max_length (of
     length="free"), right_words (seen by a masked model behind each blank), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that

@@ -197,7 +197,7 @@ class Filler:
         sampling = self.config.with_settings(**settings).sampling()
         given = way.settings | {"batch_tokens": way.batch_tokens}
         fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, given)
-        if way.writer in ("seq2seq", "kept"):
+        if way.writer in ("seq2seq", "kept", "middle"):
             return fill_texts
         return partial(fill_in_windows, fill_texts, Windows(self.model, self.tokenizer, way.tokens))
 

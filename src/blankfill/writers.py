@@ -23,6 +23,7 @@ from .decoding.kept import fill_kept
 from .decoding.lookahead import fill_lookahead
 from .decoding.masked import fill_masked
 from .decoding.masked_left import fill_masked_left
+from .decoding.middle import fill_middle
 from .decoding.product import fill_product
 from .decoding.seq2seq import fill_seq2seq
 from .errors import BlankfillError
@@ -40,6 +41,7 @@ FILLERS: dict[str, Callable[..., tuple[list[FilledText], Ledger]]] = {
     "masked_left": fill_masked_left,
     "lookahead": fill_lookahead,
     "kept": fill_kept,
+    "middle": fill_middle,
     "seq2seq": fill_seq2seq,
     "product": fill_product,
 }
@@ -50,6 +52,7 @@ CAUSAL_CONTEXTS = {
     "both": "infill",
     "masked_left": "masked_left",
     "kept": "kept",
+    "fim": "middle",
 }
 
 
@@ -97,7 +100,7 @@ def check_settings(kind: str, settings: dict, has_marker: bool, has_counts: bool
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise BlankfillError(f"a {kind} model has no setting {unknown[0]}: it has {', '.join(known)}")
-    is_anew = kind == "seq2seq" or settings.get("context") == "kept"
+    is_anew = kind == "seq2seq" or settings.get("context") in ("kept", "fim")
     is_known = not is_anew and settings.get("length", "known") == "known"
     if has_counts and not is_known:
         raise BlankfillError(

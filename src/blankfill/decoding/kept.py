@@ -22,13 +22,13 @@ from .walking import Walk, walk
 
 @dataclass
 class TextWalk(Walk):
-    """Kept tokens to read, then a text that grows until it is closed; `writes` has how long both may be together."""
+    """Kept tokens to read, then a text that grows until one of `closings` is written; `writes` has how long both may be together."""
 
-    closing: int = -1
+    closings: frozenset[int] = frozenset()
 
     def n_ahead(self) -> int:
         """Return how many tokens are read before the next is written; 0 when the text has ended."""
-        is_closed = self.n_written and self.ids[-1] == self.closing
+        is_closed = self.n_written and self.ids[-1] in self.closings
         return 0 if is_closed or len(self.ids) == self.most() else len(self.ids) - self.n_read
 
     def write(self, token: int) -> None:
@@ -59,7 +59,7 @@ def fill_kept(
         raise BlankfillError(
             "writing from kept words needs a tokenizer with a token that closes a text (SEP or EOS)"
         )
-    plan = partial(_plan, n_most=max_new_tokens, limit=position_limit(model), closing=closing[0])
+    plan = partial(_plan, n_most=max_new_tokens, limit=position_limit(model), closings=frozenset(closing))
     distinct: dict[tuple[int, ...], TextWalk] = {}
     walks: list[Walk] = []
     for row in to_rows(blanked, tokenizer, None):
@@ -68,21 +68,24 @@ def fill_kept(
         if kept not in distinct:
             distinct[kept] = plan(row, [*kept])
         walks.append(distinct[kept])
-    walk(model, [*distinct.values()], _write, tokenizer.pad_token_id, batch_tokens)
+    walk(model, [*distinct.values()], write_best, tokenizer.pad_token_id, batch_tokens)
     settle = settle_whole(tokenizer)
     written = [one.ids[len(one.ids) - one.n_written :] for one in walks]
     filled = [settle(*pair) for pair in zip(blanked, written, strict=True)]
     return filled, count_walks(count_parameters(model), blanked, walks)
 
 
-def _plan(row: TokenRow, kept: list[int], n_most: int, limit: int | None, closing: int) -> TextWalk:
+def _plan(
+    row: TokenRow, kept: list[int], n_most: int, limit: int | None, closings: frozenset[int]
+) -> TextWalk:
     room = limit - len(kept) if limit else n_most
     if room < 1:
         raise DocumentError(row.id, f"{len(kept)} kept tokens leave no room in the model's {limit}")
-    return TextWalk(row, kept, None, [len(kept) + min(n_most, room)], 0, closing=closing)
+    return TextWalk(row, kept, None, [len(kept) + min(n_most, room)], 0, closings=closings)
 
 
-def _write(here: list[TextWalk], logits: torch.Tensor) -> None:
+def write_best(here: list[TextWalk], logits: torch.Tensor) -> None:
+    """Write the most likely token of each text; BlankfillError for logits that are not finite."""
     check_finite(logits, [one.row.id for one in here])
     for one, token in zip(here, logits.argmax(dim=-1).tolist(), strict=True):
         one.write(token)
