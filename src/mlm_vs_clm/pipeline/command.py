@@ -45,21 +45,21 @@ class Job:
     overrides: list[str]
     chosen: dict[tuple, Config] = field(default_factory=dict)
     composed: "Composed" = field(default_factory=dict)
-    made: Path | None = None
+    result: Path | None = None
 
     def choose(self, **groups: str) -> Config:
         """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned.
 
         A key with a dot is a setting, and its value JSON; it is set after Hydra composed the groups, which takes longer.
         """
-        asked = tuple(sorted(groups.items()))
-        if asked not in self.chosen:
+        choices = tuple(sorted(groups.items()))
+        if choices not in self.chosen:
             settings = {key: json.loads(value) for key, value in groups.items() if "." in key}
-            kept = [override for override in self.overrides if override.split("=")[0] not in groups]
+            typed = [override for override in self.overrides if override.split("=")[0] not in groups]
             plain = [f"{group}={name}" for group, name in groups.items() if group not in settings]
-            made = compose(kept + plain, self.composed, settings)
-            self.chosen[asked] = _with_tokens(made, self.config.scale.training.token_budget)
-        return self.chosen[asked]
+            config = compose(typed + plain, self.composed, settings)
+            self.chosen[choices] = _with_tokens(config, self.config.scale.training.token_budget)
+        return self.chosen[choices]
 
     def set_budget(self) -> None:
         """Turn `scale.minutes` into a token budget: measured by the first command that asks, then read from the store."""
@@ -107,7 +107,7 @@ class Job:
         """Make a result and what it needs, print its folder and return it."""
         folder = self.store.ensure(recipe)
         print(f"{recipe.stage}: {folder}")
-        self.made = folder
+        self.result = folder
         return folder
 
 
@@ -121,14 +121,14 @@ def compose(
 
     `composed` keeps what Hydra makes, each once; `settings` are then set by key.
     """
-    known = {} if composed is None else composed
-    raw = _compose(overrides, known)
+    cached = {} if composed is None else composed
+    raw = _compose(overrides, cached)
     config = to_config(raw)
     typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
     models = config.track.models
     model = models.get(config.arm.name, models.get(config.objective.name))
     if model is not None and "model" not in typed:
-        raw = _compose([*overrides, f"model={model}"], known)
+        raw = _compose([*overrides, f"model={model}"], cached)
         config = to_config(raw)
     if settings:
         raw = deepcopy(raw)
@@ -142,11 +142,11 @@ def compose(
     return config
 
 
-def _compose(overrides: list[str], known: Composed) -> DictConfig:
+def _compose(overrides: list[str], cached: Composed) -> DictConfig:
     key = tuple(overrides)
-    if key not in known:
-        known[key] = hydra.compose("config", overrides)
-    return known[key]
+    if key not in cached:
+        cached[key] = hydra.compose("config", overrides)
+    return cached[key]
 
 
 def check_budget(config: Config, typed: set[str]) -> None:
@@ -216,16 +216,16 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     stage = HydraConfig.get().job.name
     refuse_launcher(stage)
     composed = {tuple(overrides): raw}
-    asked = Job(compose(overrides, composed), overrides, composed=composed)
-    check_numbers(asked.config)
+    job = Job(compose(overrides, composed), overrides, composed=composed)
+    check_numbers(job.config)
     if not is_sweep():  # its callback does this once
-        refuse_ignored(stage, [asked], compose)
-    if asked.config.scale.minutes and stage not in UNTRAINED:
-        asked.set_budget()
-    run(asked)
-    if asked.made and not is_sweep():
-        _print_result(stage, asked.made)
-    return str(asked.made.resolve()) if asked.made else None
+        refuse_ignored(stage, [job], compose)
+    if job.config.scale.minutes and stage not in UNTRAINED:
+        job.set_budget()
+    run(job)
+    if job.result and not is_sweep():
+        _print_result(stage, job.result)
+    return str(job.result.resolve()) if job.result else None
 
 
 def _print_result(stage: str, folder: Path) -> None:
@@ -260,8 +260,8 @@ def describe_settings(settings: DictConfig) -> Iterator[str]:
     for key, meaning in words.items():
         value = OmegaConf.select(settings, f"{key!s}")
         is_left_out = key in ("scale.grid", "track.panels", "scale.sizes", "second_objective")
-        told = "..." if is_left_out else _write_value(value)
-        named = f"{key!s}={told}"
+        written = "..." if is_left_out else _write_value(value)
+        named = f"{key!s}={written}"
         yield f"  {named:58} {meaning!s}"
 
 
@@ -319,8 +319,8 @@ def _report_failure(error: Exception, overrides: list[str]) -> StudyError:
 
 def one_line(error: BaseException) -> str:
     """Return the message of an error without search paths and line breaks."""
-    if told := explain_override(error):
-        return told
+    if explanation := explain_override(error):
+        return explanation
     text = str(error).split("Config search path")[0].split("full_key:")[0]
     cause = error.__cause__ if isinstance(error, HydraException) else None
     reason = f" ({one_line(cause)})" if cause is not None and str(cause) not in text else ""

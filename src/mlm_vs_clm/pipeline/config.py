@@ -64,7 +64,7 @@ class CorpusConfig:
 
 def set_settings(config: Any, later: tuple[str, ...]) -> dict:
     """Return all settings, a `later` one only if it differs from its default: results made before it keep their ids."""
-    defaults = {each.name: _default_of(each) for each in fields(config)}
+    defaults = {setting.name: _default_of(setting) for setting in fields(config)}
     return {k: v for k, v in asdict(config).items() if k not in later or v != defaults[k]}
 
 
@@ -117,7 +117,7 @@ class TrainingConfig:
 
 
 # Of what a model changes of `scale.training`, and of the shape of a new one.
-CHANGED = {each.name: each.metadata[RANGE] for each in fields(TrainingConfig)} | {
+CHANGED = {setting.name: setting.metadata[RANGE] for setting in fields(TrainingConfig)} | {
     "budget_share": Range(0, 100, above=True)
 }
 SHAPE = {
@@ -199,9 +199,9 @@ class MaskingConfig:
         return set_settings(masking, LATER_MASKING)
 
 
-def axis(default: Any, name: str, **rest: Any) -> Any:
+def axis(default: Any, name: str, **bounds: Any) -> Any:
     """Return the field of a number by which an arm fills, with its default, and its range of `fill.ranges`."""
-    return field(default=default, metadata={RANGE: replace(RANGES[name], **rest)})
+    return field(default=default, metadata={RANGE: replace(RANGES[name], **bounds)})
 
 
 @dataclass

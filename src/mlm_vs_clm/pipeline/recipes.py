@@ -220,27 +220,31 @@ def _training(config: Config) -> TrainingConfig:
     """Return how a model is trained: the settings of the scale, with those that the model changes."""
     changed = dict(config.model.training)
     share = changed.pop("budget_share", 1.0)
-    known = [each.name for each in fields(TrainingConfig) if each.name not in RUNTIME_TRAINING]
+    names = [setting.name for setting in fields(TrainingConfig) if setting.name not in RUNTIME_TRAINING]
     for name in changed:
-        if name not in known:
+        if name not in names:
             raise StudyError(
-                f"model.training.{name} is unknown: choose one of budget_share, {', '.join(known)}"
+                f"model.training.{name} is unknown: choose one of budget_share, {', '.join(names)}"
             )
-    made = replace(config.scale.training, **changed)
-    check_fields(made, "scale.training.")
-    made = replace(made, token_budget=round(share * (tokens := made.token_budget)))
-    if tokens and made.token_budget < 2 ** (made.budgets - 1):
+    merged = replace(config.scale.training, **changed)
+    check_fields(merged, "scale.training.")
+    merged = replace(merged, token_budget=round(share * (tokens := merged.token_budget)))
+    if tokens and merged.token_budget < 2 ** (merged.budgets - 1):
         raise StudyError(
-            f"scale.training.budgets={made.budgets}: each is half of the next, so the first of {made.token_budget} tokens "
+            f"scale.training.budgets={merged.budgets}: each is half of the next, so the first of {merged.token_budget} tokens "
             "would have none: give fewer, or more tokens"
         )
-    return made
+    return merged
 
 
 def budget(config: Config, trainings: list[Recipe]) -> Recipe:
     """Return the recipe of the token budget that trains all models in `scale.minutes`; theirs is UNIT_TOKENS."""
-    inputs = {f"{i}/{name}": made for i, one in enumerate(trainings) for name, made in one.inputs.items()}
-    settings = {"minutes": config.scale.minutes, "trainings": [one.settings for one in trainings]}
+    inputs = {
+        f"{i}/{name}": recipe
+        for i, training in enumerate(trainings)
+        for name, recipe in training.inputs.items()
+    }
+    settings = {"minutes": config.scale.minutes, "trainings": [training.settings for training in trainings]}
     return _recipe("budget", settings, inputs)
 
 
@@ -252,8 +256,8 @@ def budgets_of(config: Config) -> list[int]:
 
 def _training_corpora(config: Config) -> dict[str, Recipe]:
     """Return the corpora that a model is trained on: those of the model, or by `arm.training` one alone or the others."""
-    corpora, own = config.model.corpora or [config.corpus.name], config.corpus.name
-    chosen = {"only": [own], "elsewhere": [name for name in corpora if name != own]}
+    corpora, corpus_name = config.model.corpora or [config.corpus.name], config.corpus.name
+    chosen = {"only": [corpus_name], "elsewhere": [name for name in corpora if name != corpus_name]}
     names = sorted(chosen.get(config.arm.training, corpora))  # batches follow the order, ids do not
     if not names:
         raise StudyError(
@@ -311,9 +315,9 @@ def _reading(config: Config) -> dict:
     return read | ({"unique_tokens": training.unique_tokens} if training.unique_tokens else {})
 
 
-def _describe_likelihood(asked: LikelihoodConfig, arm: dict) -> dict | bool:
+def _describe_likelihood(likelihood: LikelihoodConfig, arm: dict) -> dict | bool:
     """Return how the likelihood is measured, as far as it concerns the arm; True where it is as the arm fills."""
-    settings = {name: value for name, value in asdict(asked).items() if value}
+    settings = {name: value for name, value in asdict(likelihood).items() if value}
     if arm["writer"] != "masked":
         settings.pop("per_pass", None)  # all others take one token a pass
     return settings or True
@@ -324,15 +328,15 @@ def models(config: Config) -> list[Recipe]:
 
     Raises StudyError for a product of a model that is masked alone.
     """
-    both, second = [config], config.second_objective
+    configs, second = [config], config.second_objective
     if config.arm.writer in PRODUCT:
         if second is None and config.objective.name != "hybrid":
             raise StudyError(
                 f"arm.writer=product fills with a causal model too, which objective={config.objective.name} does not "
                 "train: choose arm=product, or objective=hybrid"
             )
-        both += [replace(config, objective=second)] if second else []
-    return [_general(each) if config.arm.training == "general" else pretrain(each) for each in both]
+        configs += [replace(config, objective=second)] if second else []
+    return [_general(chosen) if config.arm.training == "general" else pretrain(chosen) for chosen in configs]
 
 
 def _general(config: Config) -> Recipe:
@@ -362,8 +366,10 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     if unknown := [name for name in settings["metrics"] if name not in METRICS]:
         raise StudyError(f"scoring.metrics: {unknown[0]} is unknown: choose among {', '.join(METRICS)}")
     named = name_source(settings["encoder"], config.data_dir)
-    other = "distilbert scoring.layer=3" if named["source"] == "package:minilm" else "minilm scoring.layer=5"
-    _refuse_own(generation, "scoring.encoder", named, f"such as scoring.encoder=package:{other}")
+    unrelated_encoder = (
+        "distilbert scoring.layer=3" if named["source"] == "package:minilm" else "minilm scoring.layer=5"
+    )
+    _refuse_own(generation, "scoring.encoder", named, f"such as scoring.encoder=package:{unrelated_encoder}")
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     model = settings.pop("language_model")
     if PERPLEXITY in settings["metrics"]:
@@ -434,8 +440,8 @@ def _describe_labels(config: Config) -> dict:
     if policy == PROJECTED:
         return {}
     if task != ENTITIES or config.trained_on != "generated":
-        what = f"corpus.task={task}" if task != ENTITIES else f"trained_on={config.trained_on}"
-        raise StudyError(f"label_policy={policy} changes nothing for {what}: leave it at {PROJECTED}")
+        setting = f"corpus.task={task}" if task != ENTITIES else f"trained_on={config.trained_on}"
+        raise StudyError(f"label_policy={policy} changes nothing for {setting}: leave it at {PROJECTED}")
     return {"label_policy": policy}
 
 
@@ -499,11 +505,11 @@ NETWORKS = {START: start, TRAINED: pretrain}
 OF_TEST = ("words", "examples", "test_documents")
 
 
-def report(config: Config, cells: dict[str, Recipe], shown: list[str], rules: list[dict]) -> Recipe:
+def report(config: Config, cells: dict[str, Recipe], corpora: list[str], rules: list[dict]) -> Recipe:
     """Return the recipe of the tables, figures and page; `rules` decide the verdicts, examples are of `shown` corpora."""
     settings: dict = {
         "scale": config.scale.name,
-        "examples": shown,
+        "examples": corpora,
         "rules": rules,
     }
     settings |= {"track": config.track.name} if config.track.name != "matched" else {}

@@ -56,8 +56,8 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         source = SOURCES[name]
         files = packages.members(Path(runtime.data_dir), source.files, source.packages)
     words = {"max_words": settings["window_words"], "min_words": settings["min_words"]}
-    rest = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
-    save(build(source, files, Sizes(**settings["sizes"]), **words, **rest), folder)
+    options = {"seed": settings["seed"], "skip_mistakes": settings.get("skip_mistakes", False)}
+    save(build(source, files, Sizes(**settings["sizes"]), **words, **options), folder)
 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -124,7 +124,7 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         seed=settings["seed"],
         device=choose_device(runtime.device),
     )
-    each = training.dev_documents // len(corpora)
+    documents_per_corpus = training.dev_documents // len(corpora)
 
     def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
         texts = [document.text for document in load_split(path, split)[:most]]
@@ -133,8 +133,8 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
             texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
         )
 
-    found = {name: read(path, "pretrain") for name, path in corpora.items()}
-    lengths = {name: [len(one.ids) for one in documents] for name, documents in found.items()}
+    tokenized = {name: read(path, "pretrain") for name, path in corpora.items()}
+    lengths = {name: [len(document.ids) for document in documents] for name, documents in tokenized.items()}
     most = max(map(sum, lengths.values()))
     if training.unique_tokens > most:
         raise StudyError(
@@ -145,14 +145,16 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         name: [
             documents[i] for i in choose_unique(lengths[name], training.unique_tokens, training.seed, name)
         ]
-        for name, documents in found.items()
+        for name, documents in tokenized.items()
     }
-    texts = TrainingTexts(learned, {name: read(path, "dev", each) for name, path in corpora.items()})
+    texts = TrainingTexts(
+        learned, {name: read(path, "dev", documents_per_corpus) for name, path in corpora.items()}
+    )
     if OBJECTIVES[objective_name].reads_pairs:
         texts.pairs.update({name: read(path, "dev") for name, path in corpora.items()})
     info = read_start_info(inputs["start"])
     if info is None or info.has_new_head:
-        set_output_bias(model, [one for documents in texts.learned.values() for one in documents])
+        set_output_bias(model, [document for documents in texts.learned.values() for document in documents])
     return prepare(model, tokenizer, texts, objective_name, Noise(**objective), training, folder)
 
 
@@ -180,8 +182,10 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     busy, speeds = [0.0] * max(1, runtime.workers), []
     for number, training in enumerate(settings["trainings"]):
         start = f"{number}/"
-        own = {name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)}
-        speeds.append(_time_training(training, own, folder, runtime))
+        own_inputs = {
+            name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
+        }
+        speeds.append(_time_training(training, own_inputs, folder, runtime))
     costs = []
     for training, speed in zip(settings["trainings"], speeds, strict=True):
         about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
@@ -191,9 +195,9 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         busy[busy.index(min(busy))] += cost
     tokens = max(FEWEST_TOKENS, int(float(f"{60 * settings['minutes'] / max(busy):.2g}")))
     names = [training["objective"]["name"] for training in settings["trainings"]]
-    found = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
-    found["tokens_per_second"] = [[name, round(speed, 1)] for name, speed in zip(names, speeds, strict=True)]
-    write_atomically(folder / "budget.json", json.dumps(found, indent=1))
+    result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
+    result["tokens_per_second"] = [[name, round(speed, 1)] for name, speed in zip(names, speeds, strict=True)]
+    write_atomically(folder / "budget.json", json.dumps(result, indent=1))
 
 
 def _time_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> float:
@@ -215,20 +219,20 @@ def make_corruption(settings: dict, inputs: dict[str, Path], folder: Path, runti
     documents = load_split(inputs["corpus"], "generate")
     if note := note_language(settings["strategy"], documents):
         print(note)
-    made = _hide(documents, settings, runtime)
-    _refuse_without_blanks(made, settings, read_record(inputs["corpus"])["settings"]["name"])
-    save_corruptions(folder / "blanks.jsonl", made)
-    n_words, n_blanks = sum(len(c.words) for c in made), sum(len(c.blanks) for c in made)
+    corruptions = _hide(documents, settings, runtime)
+    _refuse_without_blanks(corruptions, settings, read_record(inputs["corpus"])["settings"]["name"])
+    save_corruptions(folder / "blanks.jsonl", corruptions)
+    n_words, n_blanks = sum(len(c.words) for c in corruptions), sum(len(c.blanks) for c in corruptions)
     summary = {
         "strategy": _name_of(settings),
         "ratio": ratio,
         "seed": seed,
-        "documents": len(made),
+        "documents": len(corruptions),
         "words": n_words,
-        "eligible": sum(c.n_eligible for c in made),
+        "eligible": sum(c.n_eligible for c in corruptions),
         "blanks": n_blanks,
         "share": n_blanks / n_words,
-        "documents_without_blanks": sum(not c.blanks for c in made),
+        "documents_without_blanks": sum(not c.blanks for c in corruptions),
     }
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1))
 
@@ -238,15 +242,19 @@ def _name_of(settings: dict) -> str:
     return name_masking(settings["strategy"], settings.get("tags", ()), settings.get("types", ()))
 
 
-def _refuse_without_blanks(made: list[Corruption], settings: dict, corpus: str) -> None:
+def _refuse_without_blanks(corruptions: list[Corruption], settings: dict, corpus: str) -> None:
     """Raise StudyError where no document has a blank: every text would be its original, and every score perfect."""
-    if any(one.blanks for one in made):
+    if any(corruption.blanks for corruption in corruptions):
         return
-    strategy, ratio, n_eligible = settings["strategy"], settings["ratio"], sum(one.n_eligible for one in made)
+    strategy, ratio, n_eligible = (
+        settings["strategy"],
+        settings["ratio"],
+        sum(corruption.n_eligible for corruption in corruptions),
+    )
     types = settings.get("types")
-    what = "an entity" if reads_entities(strategy) else "a word that it may mask"
-    what += f" of masking.types=[{','.join(types)}]" if types else ""
-    reason = f"no document has {what}: choose another masking"
+    target = "an entity" if reads_entities(strategy) else "a word that it may mask"
+    target += f" of masking.types=[{','.join(types)}]" if types else ""
+    reason = f"no document has {target}: choose another masking"
     if n_eligible:
         reason = f"{ratio:g} of its {n_eligible} words is below one in each document: raise the ratio"
     raise StudyError(
@@ -261,9 +269,9 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
     if is_tagged or settings["entities"] == "tagger":
         tag = tag_words if is_tagged else tag_entities
         documents = tag(documents, str(locate("package:tagger", Path(runtime.data_dir))))
-    kept = [keep_spans(d, settings.get("tags", ()) or settings.get("types", ())) for d in documents]
+    candidates = [keep_spans(d, settings.get("tags", ()) or settings.get("types", ())) for d in documents]
     name = _name_of(settings)
-    return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", name, d.id)) for d in kept]
+    return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", name, d.id)) for d in candidates]
 
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
@@ -278,8 +286,8 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     _silence_libraries()
     stored = [inputs[name] for name in ("model", "second") if name in inputs]
     if settings.get("training") == "general":
-        for one in stored:
-            refuse_new_head(one, settings["name"])
+        for stored_model in stored:
+            refuse_new_head(stored_model, settings["name"])
     _, blanked = load_blanked_texts(inputs)
     _use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
@@ -288,7 +296,9 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
             "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
         ):
             corpus = read_record(inputs["corpus"])["settings"]["name"]
-            chosen = [choose_budget(one, corpus, settings.get("budget", 0)) for one in stored]
+            chosen = [
+                choose_budget(stored_model, corpus, settings.get("budget", 0)) for stored_model in stored
+            ]
             models = [model for model, _ in chosen]
             start = inputs_of(stored[0]).get("start", stored[0])
             texts = [text.text for text in blanked]
@@ -313,8 +323,8 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
         how = settings["likelihood"] if isinstance(settings["likelihood"], dict) else {}
         written = [text for text in blanked[: how.get("documents")] if text.id not in skipped]
         pace = {"per_pass": how["per_pass"]} if "per_pass" in how else {}
-        found = measure_originals(settings | pace, written, models, device)
-        write_lines(folder / "likelihood.jsonl", map(asdict, found))
+        likelihoods = measure_originals(settings | pace, written, models, device)
+        write_lines(folder / "likelihood.jsonl", map(asdict, likelihoods))
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
 
@@ -332,11 +342,13 @@ def _choose_weight(
     documents = load_split(inputs["corpus"], "dev")[:WEIGHING]
     hidden = _hide(documents, read_record(inputs["corruption"])["settings"], runtime)
     pairs = zip(documents, hidden, strict=True)
-    texts = [BlankedText(one.id, one.text, blanks.words, blanks.blanks) for one, blanks in pairs]
-    found = weigh_models(settings, texts, models, device)
-    rows = [{"weight": weight, "nats_per_character": nats} for weight, nats in found.items()]
+    texts = [
+        BlankedText(document.id, document.text, blanks.words, blanks.blanks) for document, blanks in pairs
+    ]
+    nats_by_weight = weigh_models(settings, texts, models, device)
+    rows = [{"weight": weight, "nats_per_character": nats} for weight, nats in nats_by_weight.items()]
     write_lines(folder / "weights.jsonl", rows)
-    return min(found, key=lambda weight: found[weight])
+    return min(nats_by_weight, key=lambda weight: nats_by_weight[weight])
 
 
 def _silence_libraries() -> None:

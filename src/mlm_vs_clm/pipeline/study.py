@@ -36,10 +36,10 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
     """
     grid, main = config.scale.grid, config.scale.main
     variants = list_arms(grid)
-    arms = {name: choose(**one.choices) for name, one in variants.items()}
+    arms = {name: choose(**variant.choices) for name, variant in variants.items()}
     first: dict[str, Recipe] = {}
     second: dict[str, Recipe] = {}
-    rest: dict[str, Recipe] = {}
+    third: dict[str, Recipe] = {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         refuse_unused(grid, corpus, choose, _identify)
@@ -47,10 +47,10 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
         cells = list(_cells_of(grid, corpus))
         trainings, tuned = _list_networks(grid, corpus, choose)
         second |= trainings
-        rest |= tuned
+        third |= tuned
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
+            third[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in cells:
             base, is_main = variants[arm_name].base, cell.masking == main
             full = fill_with(arms[arm_name], cell)
@@ -59,21 +59,21 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             full = replace(full, model=seeded, likelihood=is_whole and base in grid.likelihood)
             if not is_whole:
                 is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
-                shown = grid.metrics if is_shown else ["bleu"]
-                full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
+                metrics_of_cell = grid.metrics if is_shown else ["bleu"]
+                full = replace(full, scoring=replace(full.scoring, metrics=list(metrics_of_cell)))
             second |= _name_trainings(full, f"{cell.seed}/" if grid.retrain else "")
-            made = second if arm_name in BOUNDS else rest
+            group = second if arm_name in BOUNDS else third
             if base in grid.disclosure:
-                rest[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
+                third[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
             if is_trained_on:
-                rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+                third[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
             if variants[arm_name].is_of_task:
                 continue
-            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
+            group[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             is_along = is_main and cell.seed in grid.seeds
             if is_along and (base in grid.curve or grid.curve and base in COUNTING):
-                rest |= _list_curve(full, cell_name)
-    return first | second | rest
+                third |= _list_curve(full, cell_name)
+    return first | second | third
 
 
 def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:
@@ -98,8 +98,8 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
 
     Beside these stands the majority answer of each task, by as many examples.
     """
-    trainings, made = {}, {}
-    for cell in (one for one in grid.networks if one.corpus == corpus.corpus.name):
+    trainings, task_models = {}, {}
+    for cell in (network_cell for network_cell in grid.networks if network_cell.corpus == corpus.corpus.name):
         place = f"{recipes.UNDERSTANDING}{cell.corpus}/{cell.task}"
         side = f" sides={cell.sides}" if cell.sides != "own" else ""
         for name, n in product(cell.networks, cell.examples):
@@ -113,9 +113,9 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
             how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
             full = replace(full, corpus=replace(full.corpus, task=cell.task), finetuning=how)
             full = replace(full, task_model=recipes.FINETUNED, trained_on="real")
-            made[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
-            made[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
-    return trainings, made
+            task_models[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
+            task_models[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
+    return trainings, task_models
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:
@@ -132,7 +132,7 @@ def results(config: Config, choose: Choose) -> Iterator[Recipe]:
 def list_trainings(config: Config, choose: Choose) -> list[Recipe]:
     """Return the trainings of a study, each once."""
     named = cells(config, choose).items()
-    return list({made.id: made for name, made in named if name.startswith("pretrain/")}.values())
+    return list({training.id: training for name, training in named if name.startswith("pretrain/")}.values())
 
 
 def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
@@ -251,9 +251,9 @@ def expect_work(recipe: Recipe) -> float:
     return max(1.0, recipe.settings["training"]["token_budget"] / TOKENS_PER_CELL) if is_training else 1.0
 
 
-def describe_progress(made: int, total: int) -> str:
+def describe_progress(n_made: int, total: int) -> str:
     """Return how many cells of a study are made, as its bar says it."""
-    return f"cells {made:,} of {total:,}"
+    return f"cells {n_made:,} of {total:,}"
 
 
 def _run(
