@@ -189,11 +189,11 @@ def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> Batch:
     return batch
 
 
-def check_room(part: Batch, limit: int | None, objective: str) -> None:
+def check_room(batch: Batch, limit: int | None, objective: str) -> None:
     """Raise StudyError for a batch with more positions than the model has (None: no limit)."""
-    positions = [part[name].shape[1] for name in ("input_ids", "decoder_input_ids") if name in part]
-    if "position_ids" in part:
-        positions[0] = int(part["position_ids"].max()) + 1
+    positions = [batch[name].shape[1] for name in ("input_ids", "decoder_input_ids") if name in batch]
+    if "position_ids" in batch:
+        positions[0] = int(batch["position_ids"].max()) + 1
     if limit and 0 < limit < max(positions):
         raise StudyError(
             f"objective {objective} reads a document of {max(positions)} positions, and the model has {limit}: lower "
@@ -201,7 +201,7 @@ def check_room(part: Batch, limit: int | None, objective: str) -> None:
         )
 
 
-def count_read(part: Batch) -> int:
+def count_read(batch: Batch) -> int:
     """Return how many tokens of a batch are no padding."""
-    mask = part["attention_mask"]
+    mask = batch["attention_mask"]
     return int((mask if mask.dim() == 2 else mask[:, 0, -1]).sum())

@@ -25,12 +25,12 @@ def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dic
     curve = about["budgets"]
     if about["stopped_early"] and budget > curve[-1]["budget"]:
         return folder / str(curve[-1]["budget"]), curve[-1]
-    point = next((one for one in curve if one["budget"] == budget), None)
+    point = next((row for row in curve if row["budget"] == budget), None)
     if budget and point is None:
-        known = ", ".join(str(one["budget"]) for one in curve)
+        budgets = ", ".join(str(row["budget"]) for row in curve)
         raise StudyError(
-            f"arm.budget={budget}: no model was kept there; choose one of {known}, or 0 for the best"
+            f"arm.budget={budget}: no model was kept there; choose one of {budgets}, or 0 for the best"
         )
     if point is None:
-        point = min(curve, key=lambda one: one["dev_loss"].get(corpus, -one["budget"]))
+        point = min(curve, key=lambda row: row["dev_loss"].get(corpus, -row["budget"]))
     return folder / str(point["budget"]), point

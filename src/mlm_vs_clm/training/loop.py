@@ -125,20 +125,24 @@ def prepare(
         raise StudyError(
             f"corpus {absent[0]} has no document to measure the dev loss on: raise dev_documents"
         )
-    documents = [one for of_corpus in texts.learned.values() for one in of_corpus]
+    documents = [document for of_corpus in texts.learned.values() for document in of_corpus]
     corpora = [name for name, of_corpus in texts.learned.items() for _ in of_corpus]
-    lengths, seed = [len(one.ids) for one in documents], training.seed
+    lengths, seed = [len(document.ids) for document in documents], training.seed
     order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
     if "noise_ratio" in objective.settings:
         read = [documents[i] for i in sorted({i for batch in order for i in batch})]
-        tokens = replace(tokens, neighbours=Neighbours([(one.ids, one.word_of) for one in read]))
+        tokens = replace(
+            tokens, neighbours=Neighbours([(document.ids, document.word_of) for document in read])
+        )
     about = (noise, tokens, tokenizer.pad_token_id or 0)
     dev = {
         name: {
-            part: Batches(some, _in_order(len(some)), part, *about, seed + 1)
-            for part in split_batches(objective_name, noise)
+            batch_objective: Batches(
+                dev_documents, _in_order(len(dev_documents)), batch_objective, *about, seed + 1
+            )
+            for batch_objective in split_batches(objective_name, noise)
         }
-        for name, some in texts.dev.items()
+        for name, dev_documents in texts.dev.items()
     }
     batches = Batches(documents, order, objective_name, *about, seed)
     return Trainer(model, tokenizer, batches, corpora, dev, training, folder, texts.pairs)
@@ -286,11 +290,11 @@ class Trainer:
         torch.manual_seed(int(keyed_rng(self.batches.seed, "dropout", number, 0).integers(2**63)))
         micro_batches = self.batches.split(number, self.training.micro_batch_documents)
         self._count(micro_batches)
-        weight = sum(weigh(part) for part in micro_batches)
+        weight = sum(weigh(batch) for batch in micro_batches)
         n_pairs = sum(map(count_pairs, micro_batches))
         switch(self.model, self.batches.objective_at(number).kind)
         self.learner.train()
-        loss = sum(self._learn(part, weigh(part) / max(weight, 1), n_pairs) for part in micro_batches)
+        loss = sum(self._learn(batch, weigh(batch) / max(weight, 1), n_pairs) for batch in micro_batches)
         self._refuse_not_finite("training loss", loss, number + 1)
         norm = nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.max_gradient_norm)
         self._refuse_not_finite("gradient", norm.item(), number + 1)
@@ -299,7 +303,7 @@ class Trainer:
         MEMORY.release_if_grown()
         return loss
 
-    def _refuse_not_finite(self, what: str, value: float, step: int) -> None:
+    def _refuse_not_finite(self, quantity: str, value: float, step: int) -> None:
         """Raise StudyError where a loss or gradient is infinite or no number: from there on nothing would be learned."""
         if math.isfinite(value):
             return
@@ -309,19 +313,19 @@ class Trainer:
             advice = "the weights that it starts from are damaged, choose another model"
         raise StudyError(
             f"training with objective {self.batches.objective} stopped at step {step} of {len(self.batches)}: "
-            f"its {what} is not finite: {advice}"
+            f"its {quantity} is not finite: {advice}"
         )
 
-    def _learn(self, part: Batch, share: float, n_pairs: int) -> float:
+    def _learn(self, batch: Batch, share: float, n_pairs: int) -> float:
         """Add the gradients of a micro-batch, weighted by its share of the predictions; return its share of the loss."""
         if not share:
             return 0.0
         with self._precision():
-            return self.learner.learn(share=share, n_pairs=max(n_pairs, 1), **self._on_device(part))
+            return self.learner.learn(share=share, n_pairs=max(n_pairs, 1), **self._on_device(batch))
 
-    def _loss(self, part: Batch) -> torch.Tensor:
+    def _loss(self, batch: Batch) -> torch.Tensor:
         with self._precision():
-            return self.learner(**self._on_device(part))
+            return self.learner(**self._on_device(batch))
 
     def write_pairs(self) -> None:
         """Write `pairs.csv` and the head that tells pairs; nothing of an objective without pairs."""
@@ -329,23 +333,23 @@ class Trainer:
             write_pairs(self.pairs, self.batches, self._judge_pairs, self.folder)
             save_head(self.learner.judge, self.folder)
 
-    def _judge_pairs(self, part: Batch) -> list[int]:
+    def _judge_pairs(self, batch: Batch) -> list[int]:
         self.learner.eval()
         with self._precision(), attention_of(self.model, RECOMPUTED):
-            return self.learner.judge_pairs(**self._on_device(part))
+            return self.learner.judge_pairs(**self._on_device(batch))
 
     def _precision(self) -> torch.autocast:
         is_low = self.training.precision == "bf16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=is_low)
 
-    def _on_device(self, part: Batch) -> Batch:
-        check_room(part, self.limit, self.batches.objective)
-        return {name: values.to(self.device) for name, values in part.items()}
+    def _on_device(self, batch: Batch) -> Batch:
+        check_room(batch, self.limit, self.batches.objective)
+        return {name: values.to(self.device) for name, values in batch.items()}
 
     def _count(self, micro_batches: list[Batch]) -> None:
         """Count a batch. A backward pass costs twice a forward one."""
-        predicted = sum(count_predicted(part) for part in micro_batches)
-        read = sum(count_read(part) for part in micro_batches)
+        predicted = sum(count_predicted(batch) for batch in micro_batches)
+        read = sum(count_read(batch) for batch in micro_batches)
         if OBJECTIVES[self.batches.objective].kind == "seq2seq":
             read += predicted
         self.state["tokens_predicted"] += predicted
@@ -368,7 +372,10 @@ class Trainer:
     def _dev_loss(self, corpus: str) -> float:
         """Return the loss on the dev documents of a corpus; of `hybrid`, the mean of both by their shares of the batches."""
         shares = split_batches(self.batches.objective, self.batches.noise)
-        return sum(share * self._mean_loss(corpus, self.dev[corpus][part]) for part, share in shares.items())
+        return sum(
+            share * self._mean_loss(corpus, self.dev[corpus][batch_objective])
+            for batch_objective, share in shares.items()
+        )
 
     @torch.inference_mode()
     def _mean_loss(self, corpus: str, batches: Batches) -> float:
@@ -377,11 +384,11 @@ class Trainer:
         weight_all, loss_all = 0.0, 0.0
         for number in range(len(batches)):
             switch(self.model, batches.objective_at(number).kind)
-            part = batches[number]
-            if weight := weigh(part):
+            batch = batches[number]
+            if weight := weigh(batch):
                 weight_all += weight
                 with attention_of(self.model, RECOMPUTED):
-                    loss_all += self._loss(part).item() * weight
+                    loss_all += self._loss(batch).item() * weight
         if not weight_all:
             raise StudyError(
                 f"nothing is predicted in the dev documents of {corpus}: raise objective.ratio or "
@@ -396,8 +403,8 @@ class Trainer:
 
     def resume(self) -> None:
         """Resume from the stored checkpoint, if there is one."""
-        if found := load_checkpoint(self.folder, self.learner, self.optimizer):
-            self.state = found
+        if checkpoint := load_checkpoint(self.folder, self.learner, self.optimizer):
+            self.state = checkpoint
             self.losses = self.state.pop("losses")
 
     def write_totals(self) -> None:
@@ -426,12 +433,14 @@ class Trainer:
 
     def _per_character(self, losses: dict[str, float]) -> dict[str, float]:
         """Return the dev loss of each corpus in nats per character, of an objective whose loss bounds the text."""
-        found = {}
+        per_character = {}
         for name, loss in losses.items():
             batches = self.dev[name][self.batches.objective]
             n_predicted = sum(weigh(batches[number]) for number in range(len(batches)))
-            found[name] = loss * n_predicted / sum(one.n_characters for one in batches.documents)
-        return found
+            per_character[name] = (
+                loss * n_predicted / sum(document.n_characters for document in batches.documents)
+            )
+        return per_character
 
     def measured(self) -> dict:
         """Return speed and means: on the CPU the number of threads changes the last bits."""
@@ -447,10 +456,12 @@ class Trainer:
 
 def _count_seen(batches: Batches, corpora: Sequence[str]) -> tuple[np.ndarray, dict[str, list[float]]]:
     """Return the tokens seen after each step, and for each corpus how often it was read, from before the first step."""
-    lengths = np.array([len(one.ids) for one in batches.documents])
+    lengths = np.array([len(document.ids) for document in batches.documents])
     names = np.array(corpora)
     seen = {
-        name: np.cumsum([0, *(sum(lengths[i] for i in some if names[i] == name) for some in batches.batches)])
+        name: np.cumsum(
+            [0, *(sum(lengths[i] for i in batch if names[i] == name) for batch in batches.batches)]
+        )
         for name in dict.fromkeys(corpora)
     }
     ends = np.sum(list(seen.values()), axis=0)[1:]

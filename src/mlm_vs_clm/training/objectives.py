@@ -188,10 +188,10 @@ def prefix_to_rest(document: TokenizedDocument, noise: Noise, tokens: TargetToke
     """Read a prefix from both sides, and predict each token after it from those before: `prefix` tokens see each other."""
     first, last = _inside(document)
     prefix = first + round(_draw(noise.prefix_share, noise.spread, rng) * (last - first))
-    made = causal(document, noise, tokens, rng)
+    example = causal(document, noise, tokens, rng)
     places = np.arange(len(document.ids))
-    return made | {
-        "labels": np.where(places < prefix - 1, IGNORE, made["labels"]),
+    return example | {
+        "labels": np.where(places < prefix - 1, IGNORE, example["labels"]),
         "prefix": np.array(prefix),
     }
 
@@ -209,8 +209,8 @@ def filled_in_the_middle(
         return causal(document, noise, tokens, rng)
     start, end = np.sort(rng.integers(first, last - 1, size=2))
     ids, closing = document.ids[: last - 2], document.ids[-1:]
-    parts = (ids[:start], [tokens.mask], ids[end:], closing, ids[start:end], closing)
-    moved = np.concatenate(parts).astype(int)
+    pieces = (ids[:start], [tokens.mask], ids[end:], closing, ids[start:end], closing)
+    moved = np.concatenate(pieces).astype(int)
     return {"input_ids": moved, "labels": np.append(moved[1:], IGNORE)}
 
 
@@ -225,10 +225,10 @@ def kept_to_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens
 
 def kept_then_text(document: TokenizedDocument, noise: Noise, tokens: TargetTokens, rng: Rng) -> Example:
     """Read the kept words, closed as a text is, and then predict the whole text, token by token."""
-    kept, first = document.ids[~_choose_masked(document, noise, rng)], _inside(document)[0]
-    ids = np.concatenate([kept, document.ids[first:]])
+    visible, first = document.ids[~_choose_masked(document, noise, rng)], _inside(document)[0]
+    ids = np.concatenate([visible, document.ids[first:]])
     labels = np.append(ids[1:], IGNORE)
-    labels[: len(kept) - 1] = IGNORE
+    labels[: len(visible) - 1] = IGNORE
     return {"input_ids": ids, "labels": labels}
 
 
@@ -272,9 +272,9 @@ def _answer_spans(document: TokenizedDocument, spans: list[Stretch], tokens: Tar
     used = list(tokens.sentinels[: len(spans)])
     read = replace_spans(document.ids, spans, used)
     answers = [
-        part
+        piece
         for sentinel, (start, length) in zip(used, spans, strict=True)
-        for part in ([sentinel], document.ids[start : start + length])
+        for piece in ([sentinel], document.ids[start : start + length])
     ]
     target = np.concatenate([*answers, [tokens.sentinels[len(spans)]], document.ids[-1:]])
     return {"input_ids": read} | _generate(target, tokens)
@@ -395,7 +395,7 @@ def split_batches(name: str, noise: Noise) -> dict[str, float]:
     if name != "hybrid":
         return {name: 1.0}
     shares = {"mlm": noise.masked_share, "clm": 1 - noise.masked_share}
-    return {part: share for part, share in shares.items() if share}
+    return {objective: share for objective, share in shares.items() if share}
 
 
 def objective_of_batch(number: int, n_batches: int, name: str, noise: Noise) -> str:
@@ -463,7 +463,7 @@ def check_target_tokens(name: str, tokens: TargetTokens) -> None:
     if OBJECTIVES[name].needs_mask and tokens.mask < 0 and not (takes_sentinels and tokens.sentinels):
         raise StudyError(
             f"objective {name} needs a tokenizer with a mask token, and this model's has none: choose "
-            f"{', '.join(other for other, each in OBJECTIVES.items() if not each.needs_mask)}, or another model"
+            f"{', '.join(alternative for alternative, objective in OBJECTIVES.items() if not objective.needs_mask)}, or another model"
         )
 
 
