@@ -38,8 +38,9 @@ from mlm_vs_clm.pipeline.config import TrainingConfig
 from mlm_vs_clm.report.outcomes import bench_table, describe_device
 from mlm_vs_clm.report.rendering import to_markdown, write_between_markers
 from mlm_vs_clm.training.batches import tokenize
-from mlm_vs_clm.training.loop import Training, TrainingTexts, prepare
-from mlm_vs_clm.training.objectives import Noise
+from mlm_vs_clm.training.noise import Noise, TrainedObjective
+from mlm_vs_clm.training.preparation import prepare
+from mlm_vs_clm.training.settings import Training, TrainingTexts
 from mlm_vs_clm.training.sources import start_from_encoder
 from mlm_vs_clm.training.starts import as_kind
 
@@ -193,7 +194,9 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
     for number in range(rounds):
         one, other = deepcopy(start).train(), deepcopy(start).train()
         of_round = replace(training, seed=number)
-        trainer = prepare(one, tokenizer, texts, "mlm", NOISE, of_round, Path(tempfile.gettempdir()))
+        trainer = prepare(
+            one, tokenizer, texts, TrainedObjective("mlm", NOISE), of_round, Path(tempfile.gettempdir())
+        )
         seconds, losses = timed(learn_by_loop, other, trainer.batches, training)
         trainer.advance(len(trainer.batches))
         theirs.append(trainer.state["tokens_seen"] / seconds)

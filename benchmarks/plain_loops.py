@@ -6,7 +6,7 @@ from transformers import PreTrainedModel
 from blankfill.slots.rows import to_rows
 from blankfill.text import BlankedText
 from mlm_vs_clm.training.batches import Batches
-from mlm_vs_clm.training.loop import Training
+from mlm_vs_clm.training.settings import Training
 
 
 def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:

@@ -22,7 +22,7 @@ from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
 from .storage import Corpus, encode
 from .windows import RULE as WINDOWS_RULE
-from .windows import cut
+from .windows import Cutting, cut
 
 Results = dict[str, ReaderResult]  # by official part
 N_NOTED = 200  # windows of each part that a check's note reads
@@ -46,33 +46,28 @@ def build(
     source: CorpusSource,
     files: dict[str, Path],
     sizes: Sizes,
-    *,
-    max_words: int,
-    min_words: int,
-    seed: int,
+    cutting: Cutting,
     skip_mistakes: bool = False,
 ) -> Corpus:
-    """Read a source's files (official part -> path), cut windows of `min_words` to `max_words` words, split.
+    """Read a source's files (official part -> path), cut windows, split.
 
-    The same files, settings and seed give the same corpus. Raises StudyError for a mistake in a file, unless they
+    The same files and settings give the same corpus. Raises StudyError for a mistake in a file, unless they
     are to be skipped (and counted), and when the files hold fewer documents than asked for.
     """
     mistakes: list[StudyError] = []
     on_mistake = mistakes.append if skip_mistakes else raise_mistake
-    gathered = gather(source, files, max_words, min_words, on_mistake)
+    gathered = gather(source, files, cutting, on_mistake)
     places = (str(mistake).partition(": ")[0] for mistake in mistakes)
     gathered.dropped.extend({"id": place, "reason": "mistake in the input"} for place in places)
-    return arrange(gathered, files, sizes, seed)
+    return arrange(gathered, files, sizes, cutting.seed)
 
 
 def check_own(
     source: CorpusSource,
     path: Path,
     sizes: Sizes,
+    cutting: Cutting,
     *,
-    max_words: int,
-    min_words: int,
-    seed: int,
     task: str,
     note: Callable[[list[str]], str] = lambda texts: "",
 ) -> tuple[str, list[str]]:
@@ -83,12 +78,12 @@ def check_own(
     mistakes: list[StudyError] = []
     files = {"": path}
     try:
-        gathered = gather(source, files, max_words, min_words, mistakes.append)
+        gathered = gather(source, files, cutting, mistakes.append)
     except StudyError as mistake:
         return "", [str(error) for error in (*mistakes, mistake)]
     mistakes += _missing_for(task, gathered)
     try:
-        corpus = arrange(gathered, files, sizes, seed)
+        corpus = arrange(gathered, files, sizes, cutting.seed)
         encode(corpus)  # all that a run does before it writes
         card = corpus.card
     except StudyError as mistake:
@@ -146,11 +141,11 @@ def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int)
 def gather(
     source: CorpusSource,
     files: dict[str, Path],
-    max_words: int,
-    min_words: int,
+    cutting: Cutting,
     on_mistake: OnMistake = raise_mistake,
 ) -> Gathered:
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
+    max_words, min_words = cutting.max_words, cutting.min_words
     if not 1 <= min_words <= max_words:
         raise StudyError(f"{source.name}: windows of {min_words} to {max_words} words cannot be cut")
     if set(files) not in (set(source.feeds), {""}):

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ..correlations import kendall
 from ..errors import StudyError
 from ..metrics import MEASURES
-from ..stats import kendall
 from .tables import KEYS
 
 Tables = Mapping[str, pd.DataFrame]

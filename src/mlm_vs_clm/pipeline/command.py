@@ -4,9 +4,8 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,17 +20,19 @@ from omegaconf.errors import OmegaConfBaseException
 
 from ..console import READER_GONE, describe_error, lost_reader, print_traceback
 from ..errors import StudyError
-from ..files import ROOT, explain_os_error
+from ..files import explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
 from .checks import check_numbers
 from .cluster import explain_cluster
+from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
 from .overrides import explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
-CONF = ROOT / "conf"
+
+
 WORDS = Path(__file__).with_name("words.yaml")  # what each setting is, for --help
 AT_STOP: list[Callable[[], object]] = []  # what a sweep that is stopped still tells
 UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
@@ -58,7 +59,7 @@ class Job:
             typed = [override for override in self.overrides if override.split("=")[0] not in groups]
             plain = [f"{group}={name}" for group, name in groups.items() if group not in settings]
             config = compose(typed + plain, self.composed, settings)
-            self.chosen[choices] = _with_tokens(config, self.config.scale.training.token_budget)
+            self.chosen[choices] = set_tokens(config, self.config.scale.training.token_budget)
         return self.chosen[choices]
 
     def set_budget(self) -> None:
@@ -75,7 +76,7 @@ class Job:
 
     def _set_tokens(self, tokens: int) -> None:
         for config in (self.config, *self.chosen.values()):
-            _with_tokens(config, tokens)
+            set_tokens(config, tokens)
 
     @cached_property
     def rules(self) -> list[dict]:
@@ -109,73 +110,6 @@ class Job:
         print(f"{recipe.stage}: {folder}")
         self.result = folder
         return folder
-
-
-Composed = dict[tuple[str, ...], DictConfig]  # what Hydra made, by overrides
-
-
-def compose(
-    overrides: list[str], composed: Composed | None = None, settings: Mapping[str, Any] | None = None
-) -> Config:
-    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins.
-
-    `composed` keeps what Hydra makes, each once; `settings` are then set by key.
-    """
-    cached = {} if composed is None else composed
-    raw = _compose(overrides, cached)
-    config = to_config(raw)
-    typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
-    models = config.track.models
-    model = models.get(config.arm.name, models.get(config.objective.name))
-    if model is not None and "model" not in typed:
-        raw = _compose([*overrides, f"model={model}"], cached)
-        config = to_config(raw)
-    if settings:
-        raw = deepcopy(raw)
-        for key, value in settings.items():
-            OmegaConf.update(raw, key, value)
-        config = to_config(raw)
-    check_budget(config, typed)
-    for name in list(config.model.training):
-        if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
-            del config.model.training[name]  # what is typed wins over a model's own file
-    return config
-
-
-def _compose(overrides: list[str], cached: Composed) -> DictConfig:
-    key = tuple(overrides)
-    if key not in cached:
-        cached[key] = hydra.compose("config", overrides)
-    return cached[key]
-
-
-def check_budget(config: Config, typed: set[str]) -> None:
-    """Let a token budget that is typed win over the minutes of a scale; raises StudyError for both, and for neither."""
-    scale, has_tokens = config.scale, "scale.training.token_budget" in typed
-    if has_tokens and "scale.minutes" in typed:
-        raise StudyError(
-            "scale.minutes and scale.training.token_budget are both given: leave one of them out"
-        )
-    if scale.minutes < 0 or not (scale.minutes or scale.training.token_budget > 0):
-        raise StudyError(
-            f"scale.minutes={scale.minutes:g}, scale.training.token_budget={scale.training.token_budget}: give one above 0"
-        )
-    if has_tokens:
-        scale.minutes = 0.0
-
-
-def _with_tokens(config: Config, tokens: int) -> Config:
-    """Set the token budget of settings whose minutes stand for one; return the same settings."""
-    if config.scale.minutes:
-        config.scale.training.token_budget = tokens
-    return config
-
-
-def to_config(raw: DictConfig) -> Config:
-    """Turn what Hydra composed into typed settings; a missing value or wrong type raises."""
-    config = OmegaConf.to_object(raw)
-    assert isinstance(config, Config)
-    return config
 
 
 def command(run: Callable[[Job], None]) -> Callable[[], None]:

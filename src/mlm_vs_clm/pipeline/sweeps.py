@@ -18,7 +18,8 @@ from ..errors import StudyError
 from ..files import write_atomically
 from .checks import has_mistake
 from .cluster import watch_queue_without_accounts
-from .command import AT_STOP, MISTAKES, Job, compose, one_line
+from .command import AT_STOP, MISTAKES, Job, one_line
+from .composing import compose
 from .effects import RUNTIME, refuse_ignored
 from .workers import init_worker
 

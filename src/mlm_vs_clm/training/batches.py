@@ -1,6 +1,7 @@
 """The order of the data: which documents are in which batch, the same for every objective."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,16 +13,9 @@ from blankfill.networks.checkpoints import edge_tokens, sentinel_tokens
 
 from ..documents import find_sentence_starts
 from ..errors import StudyError
-from .objectives import (
-    IGNORE,
-    OBJECTIVES,
-    Noise,
-    Objective,
-    TargetTokens,
-    TokenizedDocument,
-    objective_of_batch,
-    pair_sentences,
-)
+from .masked_examples import pair_sentences
+from .noise import IGNORE, TargetTokens, TokenizedDocument, TrainedObjective
+from .objectives import OBJECTIVES, Objective, objective_of_batch
 
 Batch = dict[str, torch.Tensor]
 
@@ -123,13 +117,13 @@ class Batches(torch.utils.data.Dataset):
         self,
         documents: list[TokenizedDocument],
         batches: list[list[int]],
-        objective: str,
-        noise: Noise,
+        objective: TrainedObjective,
         tokens: TargetTokens,
         pad_id: int,
         seed: int,
     ):
-        self.documents, self.batches, self.objective, self.noise = documents, batches, objective, noise
+        self.documents, self.batches = documents, batches
+        self.objective, self.noise = objective.name, objective.noise
         self.tokens, self.pad_id, self.seed = tokens, pad_id, seed
 
     def __len__(self) -> int:
@@ -162,6 +156,19 @@ class Batches(torch.utils.data.Dataset):
     def count_tokens(self, number: int) -> int:
         """Return the tokens of a batch's documents, once each however often an objective reads them."""
         return sum(len(self.documents[document].ids) for document in self.batches[number])
+
+
+@dataclass(frozen=True)
+class TrainingBatches:
+    """What a training reads: the batches to learn from, with the corpus of each of their documents, and held-out ones.
+
+    `dev` has the batches of each corpus by their objective, `pairs` the documents of each whose segments are asked about.
+    """
+
+    learned: Batches
+    corpora: list[str]
+    dev: dict[str, dict[str, Batches]]
+    pairs: dict[str, list[TokenizedDocument]]
 
 
 # Everything else is padded with the padding token.

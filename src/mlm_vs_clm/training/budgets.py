@@ -34,3 +34,16 @@ def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dic
     if point is None:
         point = min(curve, key=lambda row: row["dev_loss"].get(corpus, -row["budget"]))
     return folder / str(point["budget"]), point
+
+
+def is_out_of_patience(curve: list[dict], patience: int) -> bool:
+    """Return whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
+    if not patience or len(curve) <= patience:
+        return False
+    best = min(curve, key=lambda point: point["budget"])["dev_loss"]
+    last = 0
+    for number, point in enumerate(curve):
+        if any(loss < best[name] for name, loss in point["dev_loss"].items()):
+            last = number
+        best = {name: min(best[name], loss) for name, loss in point["dev_loss"].items()}
+    return len(curve) - 1 - last >= patience

@@ -6,7 +6,7 @@ from transformers import PreTrainedModel
 
 from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
 
-from .objectives import IGNORE
+from .noise import IGNORE
 from .output_product import OutputProduct
 
 

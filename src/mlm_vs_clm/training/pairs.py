@@ -11,7 +11,8 @@ from torch import nn
 from blankfill.draws import keyed_rng
 
 from .batches import Batch, Batches, pad_examples
-from .objectives import TokenizedDocument, join_segments, masked_pair
+from .masked_examples import join_segments, masked_pair
+from .noise import TokenizedDocument
 
 DOCUMENT, SENTENCE = (
     "another document",

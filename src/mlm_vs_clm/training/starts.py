@@ -21,7 +21,7 @@ from transformers import (
 from blankfill.networks.checkpoints import set_attention
 
 from ..errors import StudyError
-from .objectives import TokenizedDocument
+from .noise import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
