@@ -53,7 +53,7 @@ def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str
         if (cell["strategy"], cell["ratio"]) != main or cell["corpus"] not in corpora:
             continue
         _, blanked = load_blanked_texts(read)
-        filled = {filled_document.id: filled_document for filled_document in load_filled(read["generation"])}
+        filled = {text.id: text for text in load_filled(read["generation"])}
         for document in blanked[:SHOWN]:
             words = [document.text[start:end] for start, end in document.words]
             about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": document.id}
@@ -61,10 +61,10 @@ def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str
             example = examples.setdefault(
                 (cell["corpus"], document.id), about | {"original": original, "arms": {}}
             )
-            if filled_text := filled.get(document.id):
-                pairs = zip(document.blanks, filled_text.fills, strict=True)
+            if text := filled.get(document.id):
+                pairs = zip(document.blanks, text.fills, strict=True)
                 marks = {blank: _judge_fill(fill, words[blank]) for blank, fill in pairs}
-                example["arms"][cell["arm"]] = _segments(filled_text.text, filled_text.spans, marks)
+                example["arms"][cell["arm"]] = _segments(text.text, text.spans, marks)
     return list(examples.values())
 
 

@@ -49,15 +49,8 @@ def _gather_sides(rows: Iterable[Row], store: Path) -> Iterator[tuple[tuple[str,
             [read_scored(store / row["artifact"]) for row in side_rows], lambda scored: scored.cell.seed
         )
         if all(map(_is_one_text, cells.values())):
-            yield (
-                side,
-                by_seed(
-                    [
-                        max(cells_of_seed, key=lambda scored: len(scored.statistics))
-                        for cells_of_seed in cells.values()
-                    ]
-                ),
-            )
+            by_text = [max(alike, key=lambda scored: len(scored.statistics)) for alike in cells.values()]
+            yield side, by_seed(by_text)
 
 
 def _is_one_text(cells: Sequence[ScoredCell]) -> bool:

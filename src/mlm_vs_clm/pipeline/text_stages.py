@@ -68,11 +68,8 @@ def _refuse_without_blanks(corruptions: list[Corruption], settings: dict, corpus
     """Raise StudyError where no document has a blank: every text would be its original, and every score perfect."""
     if any(corruption.blanks for corruption in corruptions):
         return
-    strategy, ratio, n_eligible = (
-        settings["strategy"],
-        settings["ratio"],
-        sum(corruption.n_eligible for corruption in corruptions),
-    )
+    strategy, ratio = settings["strategy"], settings["ratio"]
+    n_eligible = sum(corruption.n_eligible for corruption in corruptions)
     types = settings.get("types")
     target = "an entity" if reads_entities(strategy) else "a word that it may mask"
     target += f" of masking.types=[{','.join(types)}]" if types else ""

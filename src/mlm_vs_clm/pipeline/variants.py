@@ -112,10 +112,10 @@ def refuse_unused(
             of_arm = [variant.settings for variant in list_variants(cell) if variant.base == arm]
             pairs = _pair_without(key, arm, of_arm, choose)
             at = replace(corpus, masking=masking)
-            if _is_unused(
-                ((fill_with(with_key, at), fill_with(without_key, at)) for with_key, without_key in pairs),
-                identify,
-            ):
+            filled = (
+                (fill_with(with_key, at), fill_with(without_key, at)) for with_key, without_key in pairs
+            )
+            if _is_unused(filled, identify):
                 raise StudyError(
                     f"scale.grid.also: vary.{key} changes nothing for arm {arm}: correct the key, or remove it"
                 )

@@ -80,9 +80,8 @@ def deal_authors(pretrain: Sequence[Document]) -> dict[str, list[Document]]:
         sizes = {"test": TEST_WINDOWS, "dev": DEV_WINDOWS, "train": len(author_documents)}
         for origin in order:
             split = next(split for split in sizes if sizes[split] > 0)
-            windows = [document for document in author_documents if find_origin(document) == origin][
-                : sizes[split]
-            ]
+            windows = [document for document in author_documents if find_origin(document) == origin]
+            windows = windows[: sizes[split]]
             sizes[split] -= len(windows)
             dealt[split] += windows
     return dealt

@@ -74,10 +74,8 @@ def find_genres(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcom
 
 def find_next_sentence(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
     """Return the accuracy of a head that is given two sentences; of each training document one pair of the two is learned."""
-    learned, test_pairs = (
-        choices.pair_sentences(sets["train"], seed),
-        choices.pair_sentences(sets["test"], "test"),
-    )
+    learned = choices.pair_sentences(sets["train"], seed)
+    test_pairs = choices.pair_sentences(sets["test"], "test")
     examples = [
         _to_example(pair, n_words) for pair in (learned[i + i // 2 % 2] for i in range(0, len(learned), 2))
     ]
