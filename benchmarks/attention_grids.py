@@ -10,14 +10,8 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.drawing import Drawing, add_legend, panels, save, style_context
 from mlm_vs_clm.training.batches import Batch, Batches
 from mlm_vs_clm.training.neighbours import Neighbours
-from mlm_vs_clm.training.objectives import (
-    IGNORE,
-    OBJECTIVES,
-    Noise,
-    TargetTokens,
-    TokenizedDocument,
-    split_batches,
-)
+from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument, TrainedObjective
+from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.training.spans import find_runs
 
 WORDS = 8
@@ -72,7 +66,7 @@ def make_grids() -> dict[str, AttentionGrid]:
     grids = {}
     for name in OBJECTIVES:
         n_kinds = len(split_batches(name, NOISE))
-        batches = Batches([TEXT], [[0]] * n_kinds, name, NOISE, TOKENS, 0, SEED)
+        batches = Batches([TEXT], [[0]] * n_kinds, TrainedObjective(name, NOISE), TOKENS, 0, SEED)
         for number in range(n_kinds):
             kind = batches.objective_at(number).kind
             title = name if n_kinds == 1 else f"{name}, {kind} batch"

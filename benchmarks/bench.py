@@ -38,8 +38,9 @@ from mlm_vs_clm.pipeline.config import TrainingConfig
 from mlm_vs_clm.report.outcomes import bench_table, describe_device
 from mlm_vs_clm.report.rendering import to_markdown, write_between_markers
 from mlm_vs_clm.training.batches import tokenize
-from mlm_vs_clm.training.loop import Training, TrainingTexts, prepare
-from mlm_vs_clm.training.objectives import Noise
+from mlm_vs_clm.training.noise import Noise, TrainedObjective
+from mlm_vs_clm.training.preparation import prepare
+from mlm_vs_clm.training.settings import Training, TrainingTexts
 from mlm_vs_clm.training.sources import start_from_encoder
 from mlm_vs_clm.training.starts import as_kind
 
@@ -191,10 +192,12 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> list[dict
     texts = TrainingTexts({"some": documents}, {"some": documents[:1]})
     folder = Path(tempfile.gettempdir())
     ways = {"train": learn_by_loop, "train_by_trainer": partial(learn_by_trainer, folder=folder)}
-    ours, theirs, apart = [], {name: [] for name in ways}, 0.0
+    ours, apart = [], 0.0
+    theirs: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(rounds):
         of_round = replace(training, seed=number)
-        trainer = prepare(deepcopy(start).train(), tokenizer, texts, "mlm", NOISE, of_round, folder)
+        fresh, objective = deepcopy(start).train(), TrainedObjective("mlm", NOISE)
+        trainer = prepare(fresh, tokenizer, texts, objective, of_round, folder)
         trainer.advance(len(trainer.batches))
         ours.append(trainer.measured()["tokens_per_second"])
         for name, learn in ways.items():

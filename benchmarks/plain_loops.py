@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, Trainer, TrainingArguments
 from blankfill.slots.rows import to_rows
 from blankfill.text import BlankedText
 from mlm_vs_clm.training.batches import Batches
-from mlm_vs_clm.training.loop import Training
+from mlm_vs_clm.training.settings import Training
 
 
 def fill_by_loop(pipe, tokenizer, texts: list[BlankedText], bias: torch.Tensor) -> list[list[int]]:
@@ -86,7 +86,9 @@ class _Batches(IterableDataset):
         return (self.batches[number] for number in range(len(self.batches)))
 
 
-def learn_by_trainer(model: PreTrainedModel, batches: Batches, training: Training, folder: Path) -> list[float]:
+def learn_by_trainer(
+    model: PreTrainedModel, batches: Batches, training: Training, folder: Path
+) -> list[float]:
     """Train with the Trainer of transformers at the same settings, one step a batch; return the loss of each step."""
     arguments = TrainingArguments(
         output_dir=str(folder),

@@ -28,12 +28,12 @@ def choose():
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    from mlm_vs_clm.pipeline import command
+    from mlm_vs_clm.pipeline import composing
     from mlm_vs_clm.pipeline.config import register
 
     register()
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
-        yield cache(lambda *overrides: command.compose(list(overrides)))
+    with initialize_config_dir(str(composing.CONF), version_base="1.3"):
+        yield cache(lambda *overrides: composing.compose(list(overrides)))
     GlobalHydra.instance().clear()
 
 

@@ -44,7 +44,7 @@ class Learner(Protocol):
     """Trains a network with a head on examples, and answers sets of them."""
 
     def __call__(
-        self, head: Head, train: Sequence[Example], asked: Sequence[Sequence[Example]], seed: int
+        self, head: Head, train: Sequence[Example], sets: Sequence[Sequence[Example]], seed: int
     ) -> list[list[np.ndarray]]:
         """Return for each set the probabilities of its examples: (n words, n outputs) of WORDS, else (n outputs,)."""
 
@@ -52,8 +52,8 @@ class Learner(Protocol):
 def cut(document: Document, n_words: int) -> Document:
     """Return the first `n_words` words of a document (0: all), with the entities that lie within them."""
     text = cut_words(document.text, n_words)
-    kept = tuple(entity for entity in document.entities if entity.end <= len(text))
-    return replace(document, text=text, entities=kept)
+    inside = tuple(entity for entity in document.entities if entity.end <= len(text))
+    return replace(document, text=text, entities=inside)
 
 
 def cut_words(text: str, n_words: int) -> str:

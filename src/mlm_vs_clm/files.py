@@ -75,13 +75,13 @@ def _narrow(column: "pd.Series") -> Any:
 
     values = column.to_numpy(dtype=float)
     absent = np.isnan(values)
-    known = np.where(absent, 0.0, values)
+    filled = np.where(absent, 0.0, values)
     with np.errstate(over="ignore", invalid="ignore"):
         small = next(
-            (kind for kind in (np.int8, np.int16, np.int32, np.int64, np.float32) if _holds(known, kind)),
+            (kind for kind in (np.int8, np.int16, np.int32, np.int64, np.float32) if _holds(filled, kind)),
             float,
         )
-    return pa.array(known.astype(small), mask=absent)
+    return pa.array(filled.astype(small), mask=absent)
 
 
 def _holds(values: "np.ndarray", kind: type) -> bool:

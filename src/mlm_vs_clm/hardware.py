@@ -44,8 +44,8 @@ def name_device(device: str) -> str:
 
         return f"cuda ({torch.cuda.get_device_name(device)})"
     entries = _read_cpuinfo()
-    found = [entries.get("model name", ""), *(f"{name} {entries[name]}" for name in CPU if name in entries)]
-    return f"cpu ({', '.join(filter(None, found)) or platform.machine()})"
+    labels = [entries.get("model name", ""), *(f"{name} {entries[name]}" for name in CPU if name in entries)]
+    return f"cpu ({', '.join(filter(None, labels)) or platform.machine()})"
 
 
 def _read_cpuinfo() -> dict[str, str]:

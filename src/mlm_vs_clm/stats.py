@@ -1,11 +1,8 @@
-"""Intervals, paired tests and correlations, over documents or cells, or over clusters of them.
+"""Intervals and paired tests, over documents or cells, or over clusters of them.
 
 A score is `aggregate(sum of statistics over documents)`, so a bootstrap is one product of a matrix of weights
 (how often each document was drawn) with the statistics. Rows that hold a NaN are documents for which the score
 is not defined: they are left out, never counted as zero. Draws are the same for all cells of a size.
-
-A measure of correlation takes weights (r, n), how often each cell was drawn in each of r resamples, and columns (n,)
-of values; it returns (r,) coefficients, NaN where a variable does not vary.
 """
 
 import math
@@ -76,12 +73,12 @@ def gather_units(statistics: np.ndarray, clusters: Sequence | None = None) -> np
     """Drop the rows with a NaN, then sum the rows (n, k) of each cluster; without clusters a row is a unit."""
     statistics = np.asarray(statistics, dtype=float)
     defined = ~np.isnan(statistics).any(axis=1)
-    kept = statistics[defined]
-    if clusters is None or not len(kept):
-        return kept
+    rows = statistics[defined]
+    if clusters is None or not len(rows):
+        return rows
     names, index = np.unique(np.asarray(clusters)[defined], return_inverse=True)
-    units = np.zeros((len(names), kept.shape[1]))
-    np.add.at(units, index, kept)
+    units = np.zeros((len(names), rows.shape[1]))
+    np.add.at(units, index, rows)
     return units
 
 
@@ -146,14 +143,14 @@ def normalised_gain(
 
 def gain_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     """Return (score - unfilled) / (oracle - unfilled) of sums (..., 3k); NaN where the last two score the same."""
-    score, unfilled, oracle = (aggregate(part) for part in np.split(sums, 3, axis=-1))
+    score, unfilled, oracle = (aggregate(third) for third in np.split(sums, 3, axis=-1))
     headroom = np.where(np.isclose(oracle, unfilled, rtol=0, atol=1e-9), np.nan, oracle - unfilled)
     return (score - unfilled) / headroom
 
 
 def difference_of_sums(sums: np.ndarray, aggregate: Aggregate) -> np.ndarray:
     """Return the score of the first half of sums (..., 2k) minus that of the second."""
-    first, second = (aggregate(part) for part in np.split(sums, 2, axis=-1))
+    first, second = (aggregate(half) for half in np.split(sums, 2, axis=-1))
     return first - second
 
 
@@ -196,11 +193,13 @@ def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) ->
     """Return the sums (runs, units, k) of every cluster that has a defined row in some run; zero where a run has none."""
     defined = [~np.isnan(rows).any(axis=1) for rows in statistics]
     pairs = zip(clusters, defined, strict=True)
-    names = [[name for name, is_in in zip(run, kept, strict=True) if is_in] for run, kept in pairs]
+    names = [
+        [name for name, is_in in zip(run, is_defined, strict=True) if is_in] for run, is_defined in pairs
+    ]
     place = {name: number for number, name in enumerate(sorted({name for run in names for name in run}))}
     sums = np.zeros((len(statistics), len(place), statistics[0].shape[1]))
-    for run, rows, kept, found in zip(sums, statistics, defined, names, strict=True):
-        np.add.at(run, np.array([place[name] for name in found], dtype=int), rows[kept])
+    for run, rows, is_defined, clusters_of_run in zip(sums, statistics, defined, names, strict=True):
+        np.add.at(run, np.array([place[name] for name in clusters_of_run], dtype=int), rows[is_defined])
     return sums
 
 
@@ -224,9 +223,9 @@ def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
     if runs > 1:
         between = float(by_run[:, 0].var(ddof=1))
         shared = max(0.0, (runs * of_units - float(drawn.var(axis=1, ddof=1).mean())) / (runs - 1))
-        parts = np.array([between / runs, shared])
-        error, weight = math.sqrt(parts.sum()), parts**2 / np.array([runs - 1, n - 1])
-        degrees = float(parts.sum() ** 2 / weight.sum()) if error else runs - 1.0
+        variances = np.array([between / runs, shared])
+        error, weight = math.sqrt(variances.sum()), variances**2 / np.array([runs - 1, n - 1])
+        degrees = float(variances.sum() ** 2 / weight.sum()) if error else runs - 1.0
         half = float(stdtrit(degrees, 1 - ALPHA / 2)) * error
         low, high = value - half, value + half
     p = float(2 * stdtr(degrees, -abs(value) / error)) if error else float(value == 0)
@@ -242,83 +241,3 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
-
-
-def correlations(
-    x: Sequence[float],
-    y: Sequence[float],
-    given: Sequence[float] | None = None,
-    n_resamples: int = 1000,
-) -> dict[str, Estimate]:
-    """Return Spearman, Kendall (tau-b) and, `given` a third variable, partial Spearman, over cells.
-
-    Cells with a NaN are left out; resamples in which a variable does not vary are left out.
-    """
-    columns = np.array([x, y] if given is None else [x, y, given], dtype=float)
-    columns = columns[:, ~np.isnan(columns).any(axis=0)]
-    measures = CORRELATIONS if given is None else CORRELATIONS | {"partial_spearman": partial_spearman}
-    return {name: estimate(measure, columns, n_resamples) for name, measure in measures.items()}
-
-
-def estimate(
-    measure: Callable,
-    columns: Sequence[np.ndarray] | np.ndarray,
-    n_resamples: int = 1000,
-) -> Estimate:
-    """Return a measure of columns without NaN, with its percentile interval."""
-    n = len(columns[0])
-    if n < 3:
-        return undefined(n, "fewer than three cells")
-    value = float(measure(np.ones((1, n)), *columns)[0])
-    if np.isnan(value):
-        return undefined(n, "a variable does not vary")
-    resampled = measure(draw_weights(n, n_resamples), *columns)
-    return Estimate(value, *percentile_interval(resampled), n)
-
-
-def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
-    """Return the weighted correlation (r,) of x and y, (n,) or (r, n), under weights (r, n)."""
-    x, y = (_centre(weights, _scale(values)) for values in (x, y))
-    product = ((weights * x * x).sum(axis=1)) * ((weights * y * y).sum(axis=1))
-    spread = np.sqrt(np.where(product <= 1e-18, np.nan, product))
-    return np.clip((weights * x * y).sum(axis=1) / spread, -1, 1)
-
-
-def _scale(values: np.ndarray) -> np.ndarray:
-    """Bring values to order one, so that `does not vary` is one threshold for every unit of measure."""
-    values = values - values.mean()
-    return values / (np.abs(values).max() or 1.0)
-
-
-def _centre(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return values - (weights * values).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
-
-
-def spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
-    """Return the correlation of ranks (r,); ties share their mean rank, within each resample."""
-    return pearson(weights, _rank(weights, x), _rank(weights, y))
-
-
-def _rank(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    below = (values[:, None] > values).astype(float) + 0.5 * (values[:, None] == values)
-    return weights @ below.T
-
-
-def kendall(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
-    """Return Kendall's tau-b (r,): concordant minus discordant pairs over the pairs not tied."""
-    signs_x, signs_y = (np.sign(values[:, None] - values) for values in (x, y))
-    both, only_x, only_y = (
-        ((weights @ pairs) * weights).sum(axis=1) for pairs in (signs_x * signs_y, signs_x**2, signs_y**2)
-    )
-    untied = only_x * only_y
-    return both / np.sqrt(np.where(untied == 0, np.nan, untied))
-
-
-def partial_spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Return the rank correlation (r,) of x and y with the ranks of a third variable held fixed."""
-    xy, xz, yz = (spearman(weights, *pair) for pair in ((x, y), (x, given), (y, given)))
-    left = (1 - xz**2) * (1 - yz**2)
-    return np.clip((xy - xz * yz) / np.sqrt(np.where(left <= 1e-12, np.nan, left)), -1, 1)
-
-
-CORRELATIONS = {"spearman": spearman, "kendall": kendall}

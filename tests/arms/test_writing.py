@@ -10,7 +10,7 @@ from blankfill.networks.checkpoints import make_switchable
 from mlm_vs_clm.arms import writing
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import read_lines
-from mlm_vs_clm.pipeline import stages
+from mlm_vs_clm.pipeline import text_stages
 from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
 from mlm_vs_clm.training.batches import order_batches, tokenize
 
@@ -65,13 +65,13 @@ def test_the_weight_of_a_product_is_the_best_on_dev_documents(
     hidden = {"strategy": "random", "ratio": 0.5, "seed": 1, "entities": "gold"}
     (tmp_path / RECORD).write_text(json.dumps({"settings": hidden}))
     splits = {"dev": [Document(str(i), text) for i, text in enumerate(texts)]}
-    monkeypatch.setattr(stages, "load_split", lambda path, split: splits[split])
+    monkeypatch.setattr(text_stages, "load_split", lambda path, split: splits[split])
     inputs = {"corpus": tmp_path, "corruption": tmp_path}
     arm = {"writer": "product", "weight": "auto", "precision": "fp32"}
     found = []
     for names in (["masked", "causal"], ["hybrid"]):
         folders = [tmp_path / name for name in names]
-        weight = stages._choose_weight(arm, inputs, folders, tmp_path, "cpu", Runtime())
+        weight = text_stages._choose_weight(arm, inputs, folders, tmp_path, "cpu", Runtime())
         rows = {row["weight"]: row["nats_per_character"] for row in read_lines(tmp_path / "weights.jsonl")}
         assert len(set(rows.values())) == len(rows) == 11 and rows[weight] == min(rows.values())
         found.append(rows)

@@ -15,6 +15,7 @@ from mlm_vs_clm.training import recomputed_attention
 from mlm_vs_clm.training.batches import Batches, find_target_tokens, tokenize
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.neighbours import Neighbours
+from mlm_vs_clm.training.noise import TrainedObjective
 from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 
@@ -53,7 +54,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
             0,
         ),
     )
-    batches = Batches([document], [[0]] * n_kinds, name, attention_grids.NOISE, *about)
+    batches = Batches([document], [[0]] * n_kinds, TrainedObjective(name, attention_grids.NOISE), *about)
     for number in range(n_kinds):
         kind, batch = batches.objective_at(number).kind, batches[number]
         switch(model, kind)

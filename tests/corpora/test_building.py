@@ -9,7 +9,7 @@ import pytest
 from corpus_files import put
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.building import name_own
 from mlm_vs_clm.corpora.readers import READERS
 from mlm_vs_clm.pipeline import recipes
@@ -17,7 +17,7 @@ from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.stages import make_corpus
 
 CSV = CorpusSource("own", "csv")
-WINDOWS = {"max_words": 9, "min_words": 1, "seed": 0}
+WINDOWS = Cutting(max_words=9, min_words=1, seed=0)
 
 
 @pytest.fixture
@@ -138,15 +138,15 @@ def test_entities_are_gold_where_the_format_marks_them(choose, texts, tmp_path):
 
 def test_official_splits_need_train_and_test(tmp_path):
     path = put(tmp_path, "own.csv", "id,text,split\n1,One two three.,val\n2,Four five six.,train\n")
-    assert_refused("train and test are both needed", build, CSV, {"": path}, Sizes(1, 1, 1), **WINDOWS)
+    assert_refused("train and test are both needed", build, CSV, {"": path}, Sizes(1, 1, 1), WINDOWS)
 
 
 def test_mistakes_are_left_out_and_counted_on_demand(tmp_path):
     rows = "".join(f"{n},Text {n} has five words.,\n" for n in range(9))
     path = put(tmp_path, "own.csv", f"id,text,split\n{rows}".replace(",\n", "\n").replace(",split", ""))
     path.write_text(path.read_text() + f"0,{SECRET}\n")
-    assert_refused("line 11", build, CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS)
-    corpus = build(CSV, {"": path}, Sizes(2, 2, 2), **WINDOWS, skip_mistakes=True)
+    assert_refused("line 11", build, CSV, {"": path}, Sizes(2, 2, 2), WINDOWS)
+    corpus = build(CSV, {"": path}, Sizes(2, 2, 2), WINDOWS, skip_mistakes=True)
     assert corpus.dropped[0] == {"id": f"{path}, line 11", "reason": "mistake in the input"}
 
 
@@ -242,12 +242,12 @@ def test_an_empty_folder_and_an_empty_file_are_one_line(tmp_path, reader):
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "empty", put(tmp_path, "empty.csv"), put(tmp_path, "other/empty.txt").parent):
         source = CorpusSource("own", reader)
-        assert_refused("empty", build, source, {"": path}, Sizes(1, 1, 1), **WINDOWS)
+        assert_refused("empty", build, source, {"": path}, Sizes(1, 1, 1), WINDOWS)
 
 
 def test_two_files_of_one_corpus_are_told_apart_by_their_split(tmp_path):
     feeds = {"train": ("generate", "dev", "pretrain"), "test": ("test",)}
     files = {part: write_rows(tmp_path / part, rows_of(9)) for part in feeds}
     files["test"].write_text(files["test"].read_text().replace(SECRET, "other"))
-    corpus = build(CorpusSource("own", "jsonl", feeds=feeds), files, Sizes(1, 1, 9), **WINDOWS)
+    corpus = build(CorpusSource("own", "jsonl", feeds=feeds), files, Sizes(1, 1, 9), WINDOWS)
     assert {window.origin_id for window in corpus.splits["test"]} == {f"test-{n}" for n in range(9)}

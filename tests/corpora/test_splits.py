@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from refusals import assert_refused
 
-from mlm_vs_clm.corpora import SOURCES, CorpusSource, Sizes, build, card_markdown
+from mlm_vs_clm.corpora import SOURCES, CorpusSource, Cutting, Sizes, build, card_markdown
 from mlm_vs_clm.documents import hash_text
 
 OWN = CorpusSource(name="own", reader="jsonl")
 SMALL = Sizes(generate=4, dev=2, test=4)
-WINDOWS = {"max_words": 8, "min_words": 2, "seed": 0}
+WINDOWS = Cutting(max_words=8, min_words=2, seed=0)
 
 
 def write(path, rows):
@@ -28,7 +28,7 @@ def rows():
 
 
 def make(tmp_path, rows, source=OWN, sizes=SMALL, **settings):
-    return build(source, {"": write(tmp_path / "own.jsonl", rows)}, sizes, **WINDOWS | settings)
+    return build(source, {"": write(tmp_path / "own.jsonl", rows)}, sizes, replace(WINDOWS, **settings))
 
 
 def test_splits_are_disjoint_by_origin_and_of_the_sizes_asked_for(tmp_path, rows):
@@ -92,12 +92,12 @@ def test_labels_are_counted_on_pretrain_and_drawn_documents_bear_one(tmp_path, r
 def test_official_parts_feed_their_own_splits(tmp_path, rows):
     source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
     files = {"train": write(tmp_path / "a", rows[:20]), "test": write(tmp_path / "b", rows[20:])}
-    corpus = build(source, files, SMALL, **WINDOWS)
+    corpus = build(source, files, SMALL, WINDOWS)
     of_test_file = {row["id"] for row in rows[20:]}
     for split, windows in corpus.splits.items():
         assert {window.origin_id in of_test_file for window in windows} == {split == "test"}
     assert corpus.card["dropped"]["not drawn"] == 2 * 16
-    assert_refused("expected one file for each", build, source, {"train": files["train"]}, SMALL, **WINDOWS)
+    assert_refused("expected one file for each", build, source, {"train": files["train"]}, SMALL, WINDOWS)
 
 
 def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
@@ -118,7 +118,7 @@ def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
     assert sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
     source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
     files = {"train": write(tmp_path / "a", rows[:30]), "test": write(tmp_path / "b", rows[30:])}
-    assert sizes_of(build(source, files, fitted, **WINDOWS)) == {
+    assert sizes_of(build(source, files, fitted, WINDOWS)) == {
         "pretrain": 23,
         "generate": 6,
         "dev": 1,

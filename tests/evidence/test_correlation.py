@@ -11,6 +11,7 @@ import scipy.stats
 import statsmodels.api as sm
 from correlation_tables import ARMS, make_tables
 
+from mlm_vs_clm.correlations import spearman
 from mlm_vs_clm.evidence.correlation import (
     BENT,
     MISSING,
@@ -29,7 +30,6 @@ from mlm_vs_clm.evidence.correlation import (
 )
 from mlm_vs_clm.evidence.pooling import FORMULAS, describe_fit, fit_mixed_model, leave_each_out, pool
 from mlm_vs_clm.evidence.tables import OVERALL
-from mlm_vs_clm.stats import spearman
 
 REPEATS = 20
 

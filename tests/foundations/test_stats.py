@@ -7,22 +7,18 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from statsmodels.stats.multitest import multipletests
 
+from mlm_vs_clm.correlations import CORRELATIONS, correlations, estimate, partial_spearman, pearson
 from mlm_vs_clm.metrics.bleu import make_bleu
 from mlm_vs_clm.metrics.metric import mean_statistics
 from mlm_vs_clm.stats import (
-    CORRELATIONS,
     average_runs,
     bootstrap,
     compare_runs,
-    correlations,
     draw_weights,
-    estimate,
     gain_of_sums,
     gather_units,
     holm,
     normalised_gain,
-    partial_spearman,
-    pearson,
     point,
     ratio_of_sums,
 )

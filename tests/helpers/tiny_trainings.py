@@ -5,8 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from mlm_vs_clm.training.loop import Trainer, Training, TrainingTexts, prepare
-from mlm_vs_clm.training.objectives import Noise
+from mlm_vs_clm.training.loop import Trainer
+from mlm_vs_clm.training.noise import Noise, TrainedObjective
+from mlm_vs_clm.training.preparation import prepare
+from mlm_vs_clm.training.settings import Training, TrainingTexts
 
 TRAINING = Training(
     token_budget=1100,
@@ -30,7 +32,7 @@ def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noi
     folder.mkdir(exist_ok=True)
     learned = {"a": documents[:3], "b": documents[3:]}
     texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
-    return prepare(model, tokenizer, texts, name, noise, training, folder).train(False)
+    return prepare(model, tokenizer, texts, TrainedObjective(name, noise), training, folder).train(False)
 
 
 class Killed(Exception):

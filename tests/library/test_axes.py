@@ -9,8 +9,8 @@ import pytest
 import blankfill
 from blankfill.axes import AXIS, MODEL_KINDS, PACE, arguments_of
 from blankfill.errors import BlankfillError
-from mlm_vs_clm.arms.settings import ARM_AXIS, check_arm
-from mlm_vs_clm.pipeline.config import LATER_AXES, ArmConfig
+from mlm_vs_clm.arms.settings import ARM_AXIS, LATER_AXES, check_arm
+from mlm_vs_clm.pipeline.config import ArmConfig
 
 
 def test_later_axes_are_those_that_stored_ids_rest_on():

@@ -22,7 +22,8 @@ from blankfill.slots.vocabulary import Speller, slot_bias
 from blankfill.writers import with_padding
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
-from mlm_vs_clm.training.objectives import IGNORE, OBJECTIVES, Noise, TargetTokens, TokenizedDocument
+from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument
+from mlm_vs_clm.training.objectives import OBJECTIVES
 from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 
 LEFT, MASK, RIGHT = 1, 9, 2
@@ -37,11 +38,11 @@ def test_layout_by_hand():
 
 def test_objective_by_hand(monkeypatch):
     """[CLS] un ##able to go [SEP] with `##able`, `to` and `go` hidden: each at a mask, then itself."""
-    from mlm_vs_clm.training import objectives
+    from mlm_vs_clm.training import masked_examples
 
     document = TokenizedDocument(np.array([LEFT, 10, 11, 12, 13, RIGHT]), np.array([-1, 0, 0, 1, 2, -1]))
     hidden = np.array([False, False, True, True, True, False])
-    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: hidden)
+    monkeypatch.setattr(masked_examples, "choose_masked", lambda *_: hidden)
     made = OBJECTIVES["infill"].make_example(document, TOKENS, TargetTokens(MASK, 100), None)
     answers = [MASK, 11, MASK, 12, MASK, 13]
     assert made["input_ids"].tolist() == [LEFT, 10, MASK, MASK, MASK, RIGHT, *answers]

@@ -7,8 +7,9 @@ from blankfill import fill, fill_kept
 from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import edge_tokens
 from blankfill.text import BlankedText, DocumentError, find_words
-from mlm_vs_clm.training import objectives
+from mlm_vs_clm.training import causal_examples
 from mlm_vs_clm.training.batches import tokenize
+from mlm_vs_clm.training.noise import IGNORE
 
 MOST = 12
 
@@ -59,10 +60,10 @@ def test_what_is_read_is_what_the_objective_trains(causal_model, tokenizer, blan
     )
     fill_kept(causal_model, tokenizer, blanked[:1])
     (document,) = tokenize([blanked[0].text], tokenizer, 128, "causal")
-    monkeypatch.setattr(objectives, "_choose_masked", lambda one, *_: one.word_of % 2 == 0)
-    made = objectives.kept_then_text(document, None, None, None)
+    monkeypatch.setattr(causal_examples, "choose_masked", lambda one, *_: one.word_of % 2 == 0)
+    made = causal_examples.kept_then_text(document, None, None, None)
     # All but the last of the text, whose label is there too.
-    n_kept = int((made["labels"] == objectives.IGNORE).sum())
+    n_kept = int((made["labels"] == IGNORE).sum())
     assert seen == [made["input_ids"][:n_kept].tolist()]
 
 

@@ -18,7 +18,8 @@ from blankfill.slots.sampling import Sampling
 from blankfill.slots.vocabulary import Speller, slot_bias
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
-from mlm_vs_clm.training.objectives import IGNORE, OBJECTIVES, Noise, TargetTokens, TokenizedDocument
+from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument
+from mlm_vs_clm.training.objectives import OBJECTIVES
 from mlm_vs_clm.training.starts import as_kind
 
 LEFT, MASK, RIGHT = 1, 9, 2
@@ -33,10 +34,12 @@ def test_layout_by_hand():
 
 def test_objective_by_hand(monkeypatch):
     """[CLS] un ##able to [SEP] with `##able` and `to` masked: each is read again behind its mask."""
-    from mlm_vs_clm.training import objectives
+    from mlm_vs_clm.training import masked_examples
 
     document = TokenizedDocument(np.array([LEFT, 10, 11, 12, RIGHT]), np.array([-1, 0, 0, 1, -1]))
-    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: np.array([False, False, True, True, False]))
+    monkeypatch.setattr(
+        masked_examples, "choose_masked", lambda *_: np.array([False, False, True, True, False])
+    )
     made = OBJECTIVES["mlm_left"].make_example(
         document, Noise(0.5, "token", 0.8, 0.1), TargetTokens(MASK, 100), None
     )

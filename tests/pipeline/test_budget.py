@@ -3,7 +3,7 @@
 import pytest
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import command, recipes, stages
+from mlm_vs_clm.pipeline import command, composing, model_stages, recipes
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def ask(choose, toy, tmp_path):
     own += ["precision=fp32", "threads=1", f"store={tmp_path / 'store'}"]
 
     def make(*overrides):
-        return command.Job(command.compose([*own, *overrides]), [*own, *overrides])
+        return command.Job(composing.compose([*own, *overrides]), [*own, *overrides])
 
     return make
 
@@ -29,7 +29,7 @@ def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, cap
     tokens = first.config.scale.training.token_budget
     assert tokens >= 1000 and float(f"{tokens:.2g}") == tokens
     assert f"0.01 minutes of training: {tokens:,} tokens" in capsys.readouterr().out
-    monkeypatch.setattr(stages, "_time_training", lambda *given: pytest.fail("timed again"))
+    monkeypatch.setattr(model_stages, "_time_training", lambda *given: pytest.fail("timed again"))
     again = ask("scale.minutes=0.01", "workers=1")
     again.set_budget()
     assert trained(again).settings["training"]["token_budget"] == tokens
@@ -40,7 +40,7 @@ def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, cap
 def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(ask, monkeypatch, workers, tokens):
     speeds = {"mlm": 1000.0, "clm": 500.0}
     monkeypatch.setattr(
-        stages, "_time_training", lambda settings, *rest: speeds[settings["objective"]["name"]]
+        model_stages, "_time_training", lambda settings, *rest: speeds[settings["objective"]["name"]]
     )
     job = ask("scale.minutes=1", f"workers={workers}")
     job.set_budget()  # a token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies

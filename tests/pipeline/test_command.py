@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.pipeline import command
+from mlm_vs_clm.pipeline import command, composing
 from mlm_vs_clm.pipeline.command import refuse_launcher
 from mlm_vs_clm.pipeline.config import Config, register
 from mlm_vs_clm.pipeline.overrides import explain_unknown
@@ -48,7 +48,7 @@ def test_a_launcher_of_several_processes_is_refused(variables, monkeypatch):
 )
 def test_a_setting_that_cannot_be_set_is_one_line_with_what_to_type(override, said):
     register()
-    with pytest.raises(Exception) as error, initialize_config_dir(str(command.CONF), version_base="1.3"):
+    with pytest.raises(Exception) as error, initialize_config_dir(str(composing.CONF), version_base="1.3"):
         compose("config", ["corpus=own", override])
     assert said in command.one_line(error.value) and "+" not in command.one_line(error.value)
 
@@ -72,7 +72,7 @@ def test_make_own_takes_any_path(sign, tmp_path):
         capture_output=True,
         text=True,
     ).stdout
-    with initialize_config_dir(str(command.CONF), version_base="1.3"):
+    with initialize_config_dir(str(composing.CONF), version_base="1.3"):
         assert compose("config", ["corpus=own", told]).corpus.path == path
 
 

@@ -7,7 +7,7 @@ import pytest
 from tiny_studies import ROOT, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import command, publish
+from mlm_vs_clm.pipeline import command, composing, publish
 from mlm_vs_clm.pipeline.effects import refuse_ignored
 
 FEW = ["scale.grid.corpora=[own]", "scale.grid.also=[]", "scale.grid.curve=[]"]  # few compositions, for speed
@@ -22,7 +22,7 @@ def tiny(choose, tmp_path_factory):
 
 
 def ask(stage, *jobs):
-    refuse_ignored(stage, [command.Job(command.compose(job), job) for job in jobs], command.compose)
+    refuse_ignored(stage, [command.Job(composing.compose(job), job) for job in jobs], composing.compose)
 
 
 IGNORED = {

@@ -11,9 +11,9 @@ from committed import mark_slow
 
 from mlm_vs_clm.evidence.observations import has_observations
 from mlm_vs_clm.files import list_studies
-from mlm_vs_clm.pipeline import command, recipes, study
+from mlm_vs_clm.pipeline import command, composing, recipes, study
 
-RESULTS = command.CONF.parent / "results"
+RESULTS = composing.CONF.parent / "results"
 STUDIES = list_studies(RESULTS)
 CHANGED = {"evening-runs"}  # a record: its track compares more arms today
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
@@ -29,7 +29,7 @@ def cells_of(study_name, like=""):
     scale, _, track = study_name.partition("-")
     used = set(pd.read_csv(STUDIES[like or study_name] / "ledger.csv")["precision"]) - {"none"}
     asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", f"precision={used.pop()}"]
-    job = command.Job(command.compose(asked), asked)
+    job = command.Job(composing.compose(asked), asked)
     return study.cells(job.config, job.choose)
 
 

@@ -17,7 +17,7 @@ from tiny_studies import ROOT, command, contents, write_corpus
 
 from mlm_vs_clm.console import describe_error, print_traceback
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import study, workers
+from mlm_vs_clm.pipeline import pool, study, workers
 from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
 from mlm_vs_clm.pipeline.tabulate import tabulate, tabulate_sweep
 from mlm_vs_clm.tools.__main__ import main
@@ -176,7 +176,7 @@ class Here:
 
 def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, capsys):
     store = Store(tmp_path, {"stage": make_or_fail}, Runtime(show_progress=False))
-    monkeypatch.setattr(study, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Here)
     monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
     bad, good = recipe("bad corpus"), recipe("good corpus")
     needed = {
@@ -184,7 +184,7 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, ca
         **{"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
         **{"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
     }
-    failed = study.run_in_pool(store, needed, 1)
+    failed = pool.run_in_pool(store, needed, 1)
     assert list(failed) == ["corpus/a", "downstream/b"]
     assert failed["corpus/a"] == "bad corpus cannot be made"
     assert "KeyError" in failed["downstream/b"] and WORDS not in failed["downstream/b"]
@@ -218,24 +218,24 @@ def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
                 unfinished.pop().set_result({slow.id: None})
             return super().submit(call, *args)
 
-    monkeypatch.setattr(study, "ProcessPoolExecutor", Overlapping)
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Overlapping)
     monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
-    assert study.run_in_pool(store, needed, 2) == {}
+    assert pool.run_in_pool(store, needed, 2) == {}
     assert submitted == ["fast", "slow", "b", "a"]
 
 
 def test_the_bar_counts_a_training_by_its_tokens(tmp_path, monkeypatch, capsys):
     store = Store(tmp_path, {"stage": make_or_fail, "pretrain": make_or_fail}, Runtime(show_progress=True))
-    monkeypatch.setattr(study, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Here)
     monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
-    settings = {"name": "model", "training": {"token_budget": 8 * study.TOKENS_PER_CELL}}
+    settings = {"name": "model", "training": {"token_budget": 8 * pool.TOKENS_PER_CELL}}
     model = Recipe("pretrain", 1, settings)
     needed = {"model": model, "a": recipe("a", model=model), "b": recipe("b", model=model)}
-    assert study.run_in_pool(store, needed, 1) == {}
+    assert pool.run_in_pool(store, needed, 1) == {}
     shown = [line for line in capsys.readouterr().err.replace("\r", "\n").splitlines() if line.strip()]
     assert shown[0].startswith("cells 0 of 3:   0%|")
     assert shown[-1].startswith("cells 3 of 3: 100%|")
-    assert study.expect_work(model) == 8 and study.expect_work(needed["a"]) == 1
+    assert pool.expect_work(model) == 8 and pool.expect_work(needed["a"]) == 1
 
 
 def test_a_text_that_fails_is_tried_once_for_all_that_read_it(tmp_path, monkeypatch):
@@ -250,7 +250,7 @@ def test_a_text_that_fails_is_tried_once_for_all_that_read_it(tmp_path, monkeypa
     )
     text = recipe("bad text")
     group = [recipe("score", generation=text), recipe("utility", generation=text)]
-    reasons = study._ensure(tmp_path, Runtime(), group)
+    reasons = pool._ensure(tmp_path, Runtime(), group)
     assert reasons == {each.id: "bad text cannot be made" for each in group} and tries == ["bad text"]
 
 

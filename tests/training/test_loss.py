@@ -6,7 +6,7 @@ from tiny_models import neox
 
 from blankfill.networks.sizes import hidden_states, output_layer, split_output_layer
 from mlm_vs_clm.training.loss import PredictedLoss
-from mlm_vs_clm.training.objectives import IGNORE
+from mlm_vs_clm.training.noise import IGNORE
 
 NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "t5", "bart"]
 

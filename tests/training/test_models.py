@@ -15,7 +15,7 @@ from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.stages import make_start
+from mlm_vs_clm.pipeline.model_stages import make_start
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.onnx import read_distilbert, read_t5, read_tagger, read_weights

@@ -12,18 +12,11 @@ from blankfill.networks.layouts import RUNWAY
 from blankfill.slots.rows import to_rows
 from blankfill.text import BlankedText
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.training import objectives
+from mlm_vs_clm.training import seq2seq_examples
 from mlm_vs_clm.training.batches import find_target_tokens, pad_examples, tokenize
-from mlm_vs_clm.training.objectives import (
-    IGNORE,
-    OBJECTIVES,
-    Noise,
-    TargetTokens,
-    TokenizedDocument,
-    check_objective,
-    check_target_tokens,
-    pair_sentences,
-)
+from mlm_vs_clm.training.masked_examples import pair_sentences
+from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument
+from mlm_vs_clm.training.objectives import OBJECTIVES, check_objective, check_target_tokens
 from mlm_vs_clm.training.spans import (
     draw_poisson_spans,
     draw_spans,
@@ -49,8 +42,8 @@ def make(name, document, noise=NOISE, marks=BERT, seed=0):
 @pytest.fixture
 def two_spans(monkeypatch):
     """Of the text's eight sub-words, hide the second and third, and the last."""
-    monkeypatch.setattr(objectives, "draw_spans", lambda *_: [(1, 2), (7, 1)])
-    monkeypatch.setattr(objectives, "draw_poisson_spans", lambda *_: [(1, 2), (4, 0), (7, 1)])
+    monkeypatch.setattr(seq2seq_examples, "draw_spans", lambda *_: [(1, 2), (7, 1)])
+    monkeypatch.setattr(seq2seq_examples, "draw_poisson_spans", lambda *_: [(1, 2), (4, 0), (7, 1)])
 
 
 def test_masked_objective_by_hand():
@@ -251,7 +244,7 @@ def test_sentinel_objective_marks_the_runs_of_what_seq2seq_hides():
 
 def test_runs_beyond_the_marks_stay_in_the_text(monkeypatch):
     hidden = np.array([False, True, False, True, False, True, False, True, False, False])
-    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: hidden)
+    monkeypatch.setattr(seq2seq_examples, "choose_masked", lambda *_: hidden)
     made = make("sentinel", EIGHT, marks=T5)
     assert made["input_ids"] == [1, 90, 11, 91, 13, 92, 15, 16, 17, 2]
     assert made["labels"] == [90, 10, 91, 12, 92, 14, 93, 2, IGNORE]
@@ -265,7 +258,7 @@ def test_training_reads_what_the_arm_will_read(family, texts, tokenizer, monkeyp
     each = make_tokenizers(texts, tokenizer)[family]
     asked = masked_text(BlankedText("d", text, words, [1, 2, 5]), [each.mask_token] * 2)
     document = tokenize([text], each, 64)[0]
-    monkeypatch.setattr(objectives, "_choose_masked", lambda *_: np.isin(document.word_of, [1, 2, 5]))
+    monkeypatch.setattr(seq2seq_examples, "choose_masked", lambda *_: np.isin(document.word_of, [1, 2, 5]))
     made = make("sentinel", document, marks=TargetTokens(each.mask_token_id, len(each), each.cls_token_id))
     read = [each.decode(ids).replace(" ", "") for ids in (each(asked)["input_ids"], made["input_ids"])]
     assert read[0] == read[1]

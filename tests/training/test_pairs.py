@@ -8,9 +8,10 @@ from tiny_texts import SHAPE
 from tiny_trainings import NOISE, TRAINING
 
 from blankfill.networks.checkpoints import load_model
-from mlm_vs_clm.training.loop import TrainingTexts, prepare
-from mlm_vs_clm.training.objectives import TokenizedDocument
+from mlm_vs_clm.training.noise import TokenizedDocument, TrainedObjective
 from mlm_vs_clm.training.pairs import DOCUMENT, HEAD, SENTENCE, list_pairs
+from mlm_vs_clm.training.preparation import prepare
+from mlm_vs_clm.training.settings import TrainingTexts
 from mlm_vs_clm.training.starts import start_from_scratch
 
 
@@ -55,14 +56,19 @@ def test_the_head_that_a_training_stores_tells_its_held_out_pairs_again(tokenize
         one.ids[1:-1] = rng.integers(10, 60, 20)
     texts = TrainingTexts({"a": documents[:6]}, {"a": documents[:2]}, {"a": documents[6:]})
     model = start_from_scratch(SHAPE, tokenizer, 1)
-    prepare(model, tokenizer, texts, "mlm_nsp", NOISE, TRAINING, tmp_path).train(False)
+    prepare(model, tokenizer, texts, TrainedObjective("mlm_nsp", NOISE), TRAINING, tmp_path).train(False)
     told = (tmp_path / "pairs.csv").read_text()
     totals = pd.read_csv(tmp_path / "pairs.csv").groupby("negatives")[["right", "n"]].sum()
     assert totals["n"].to_dict() == {DOCUMENT: 24, SENTENCE: 12}
     assert (totals["right"] <= totals["n"]).all()
 
     again = prepare(
-        load_model(tmp_path / "1100", "masked"), tokenizer, texts, "mlm_nsp", NOISE, TRAINING, tmp_path
+        load_model(tmp_path / "1100", "masked"),
+        tokenizer,
+        texts,
+        TrainedObjective("mlm_nsp", NOISE),
+        TRAINING,
+        tmp_path,
     )
     again.learner.judge.load_state_dict(load_file(tmp_path / HEAD))
     again.write_pairs()

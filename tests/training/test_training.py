@@ -33,10 +33,12 @@ from mlm_vs_clm.training.batches import (
 )
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.checkpoint import load_checkpoint, save_checkpoint
-from mlm_vs_clm.training.loop import TrainingTexts, prepare
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.neighbours import Neighbours
-from mlm_vs_clm.training.objectives import IGNORE, OBJECTIVES, objective_of_batch
+from mlm_vs_clm.training.noise import IGNORE, TrainedObjective
+from mlm_vs_clm.training.objectives import OBJECTIVES, objective_of_batch
+from mlm_vs_clm.training.preparation import prepare
+from mlm_vs_clm.training.settings import TrainingTexts
 from mlm_vs_clm.training.starts import as_kind, see_both_sides, set_output_bias, start_from_scratch
 
 KIND_OF = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
@@ -310,7 +312,9 @@ def test_a_hybrid_is_stored_as_masked_and_causal_and_its_dev_loss_is_the_mean(to
     for kind, name, share in (("masked", "mlm", 0.25), ("causal", "clm", 0.75)):
         model = load_model(tmp_path / "1100", kind)
         assert see_ahead(model, torch.tensor(documents[0].ids)[None]) == (kind == "masked")
-        dev = Batches(documents[:2], [[0, 1]], name, noise, find_target_tokens(tokenizer, model), 0, 1)
+        dev = Batches(
+            documents[:2], [[0, 1]], TrainedObjective(name, noise), find_target_tokens(tokenizer, model), 0, 1
+        )
         with torch.no_grad():
             expected += share * PredictedLoss(model)(**dev[0]).item()
     assert about["budgets"][-1]["dev_loss"]["a"] == pytest.approx(expected, rel=1e-5)
@@ -389,7 +393,7 @@ def test_a_causal_start_that_sees_both_sides_can_be_a_hybrid(networks, texts, tm
 def test_a_corpus_without_dev_documents_is_refused(start, tokenizer, documents, tmp_path):
     texts = TrainingTexts({"a": documents}, {"a": []})
     with pytest.raises(StudyError, match="corpus a has no document to measure the dev loss on"):
-        prepare(start, tokenizer, texts, "mlm", NOISE, TRAINING, tmp_path)
+        prepare(start, tokenizer, texts, TrainedObjective("mlm", NOISE), TRAINING, tmp_path)
 
 
 def test_full_memory_is_one_line_with_the_setting_to_lower():

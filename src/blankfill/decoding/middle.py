@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..axes import check_values
@@ -48,14 +47,14 @@ def fill_middle(
     """
     check_values("middle", {"max_new_tokens": max_new_tokens})
     named = find_fim_tokens(tokenizer)
-    before, behind, answer = tokenizer.convert_tokens_to_ids([*named])
+    before, behind, answer = [tokenizer.get_vocab()[token] for token in named]
     closings, marks = find_ends(model, tokenizer), [*special_tokens(tokenizer), *named]
     opening = [token for token in tokenizer("")["input_ids"][:1] if token == tokenizer.bos_token_id]
     encode = partial(tokenizer.encode, add_special_tokens=False)
     limit = position_limit(model)
     gaps = [group_adjacent_blanks(text) for text in blanked]
     fills: list[dict[int, str]] = [{} for _ in blanked]
-    walks = []
+    walks: list[TextWalk] = []
     for number in range(max(map(len, gaps), default=0)):
         of_gap = {}
         for i, text in enumerate(blanked):
@@ -73,7 +72,7 @@ def fill_middle(
         walk(model, [*of_gap.values()], write_best, tokenizer.pad_token_id, batch_tokens)
         for i, written in of_gap.items():
             tokens = written.ids[len(written.ids) - written.n_written :]
-            said = tokenizer.decode([token for token in tokens if token not in closings])
+            said = str(tokenizer.decode([token for token in tokens if token not in closings]))
             fills[i] |= zip(gaps[i][number], split_answer(said, len(gaps[i][number])), strict=True)
         walks += of_gap.values()
     filled = [

@@ -123,12 +123,12 @@ def ngram(text: BlankedText, counts: WordCounts, sampling: Sampling, context: st
 def _kept_after(at: int, numbers: list[int | None], hidden: set[int], n_words: int) -> list[int | None]:
     """Return the words after a place (numbers, None: unknown) up to the next blank, the edge of the text among them."""
     following = [*numbers, 0]
-    kept = []
+    context = []
     for place in range(at + 1, min(at + 1 + n_words, len(following))):
         if place in hidden:
             break
-        kept.append(following[place])
-    return kept
+        context.append(following[place])
+    return context
 
 
 def _weigh_right(
@@ -143,16 +143,16 @@ def _weigh_right(
     best = (
         np.argpartition(pairs, -SHORTLIST)[-SHORTLIST:] if len(pairs) > SHORTLIST else np.arange(len(pairs))
     )
-    found = np.zeros_like(weights)
+    weighed = np.zeros_like(weights)
     for word in best.tolist():
-        found[word] = weights[word]
+        weighed[word] = weights[word]
         history = [*left, word]
         for following in right:
             if following is None:
                 break
-            found[word] *= ngrams.probability(history[-(order - 1) :], following, order)
+            weighed[word] *= ngrams.probability(history[-(order - 1) :], following, order)
             history.append(following)
-    return found
+    return weighed
 
 
 def unigram(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:

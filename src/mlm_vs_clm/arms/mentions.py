@@ -19,13 +19,13 @@ class Mentions:
     of_type: dict[str, list[str]]
 
 
-def gather_mentions(written: Iterable[Document], known: Iterable[Document]) -> Mentions:
-    """Return the entities of the documents `written`, and the mentions of those `known`, each as often as it occurs.
+def gather_mentions(written: Iterable[Document], labelled: Iterable[Document]) -> Mentions:
+    """Return the entities of the documents `written`, and the mentions of those `labelled`, each as often as it occurs.
 
     Raises StudyError where no document of either has a labelled entity.
     """
     of_type: dict[str, list[str]] = defaultdict(list)
-    for document in known:
+    for document in labelled:
         for entity in document.entities:
             of_type[entity.type].append(document.text[entity.start : entity.end])
     of_document = {document.id: document.entities for document in written}
@@ -67,18 +67,20 @@ def replace_mentions(text: BlankedText, mentions: Mentions, seed: int) -> Filled
 
 def _draw_mentions(text: BlankedText, mentions: Mentions, seed: int) -> dict[tuple[int, ...], str]:
     """Return the mention for the words (numbers, in order) of each entity that has a blank; no word is of two."""
-    hidden, taken, drawn = {*text.blanks}, set[int](), {}
+    hidden, covered, drawn = {*text.blanks}, set[int](), {}
     entities = mentions.of_document[text.id]
     for number, entity in sorted(enumerate(entities), key=lambda pair: pair[1].start - pair[1].end):
         words = tuple(
             i for i, (start, end) in enumerate(text.words) if start < entity.end and entity.start < end
         )
-        if not hidden & {*words} or taken & {*words}:
+        if not hidden & {*words} or covered & {*words}:
             continue
-        own = fold_case(text.text[entity.start : entity.end])
-        others = [one for one in mentions.of_type.get(entity.type, ()) if fold_case(one) != own]
-        if others:
-            place = keyed_uniform(seed, "mention", text.id, number) * len(others)
-            drawn[words] = others[int(place)]
-            taken |= {*words}
+        name = fold_case(text.text[entity.start : entity.end])
+        alternatives = [
+            mention for mention in mentions.of_type.get(entity.type, ()) if fold_case(mention) != name
+        ]
+        if alternatives:
+            place = keyed_uniform(seed, "mention", text.id, number) * len(alternatives)
+            drawn[words] = alternatives[int(place)]
+            covered |= {*words}
     return drawn

@@ -65,20 +65,20 @@ class NGrams:
 
     def after(self, history: Sequence[int | None], order: int = 2) -> np.ndarray:
         """Return P(w | history) of every w (V,), by tables of at most `order` words; an unknown word (None) ends a history."""
-        found = self.frequency.copy()
+        probabilities = self.frequency.copy()
         for level, before in self._list_histories(history, order):
-            found *= level.backoff[before]
+            probabilities *= level.backoff[before]
             rows = level.rows_after(before)
-            found[level.last[rows]] += level.kept[rows]
-        return found
+            probabilities[level.last[rows]] += level.kept[rows]
+        return probabilities
 
     def probability(self, history: Sequence[int | None], word: int, order: int) -> float:
         """Return P(word | history), as `after` does of every word."""
-        found = float(self.frequency[word])
+        value = float(self.frequency[word])
         for level, before in self._list_histories(history, order):
             row = level.find(before, word)
-            found = found * level.backoff[before] + (0.0 if row is None else level.kept[row])
-        return found
+            value = value * level.backoff[before] + (0.0 if row is None else level.kept[row])
+        return value
 
     def before(self, word: int | None) -> np.ndarray:
         """Return P(word | w) given every w (V,); of an unknown word (None), a multiple of it."""
@@ -93,13 +93,13 @@ class NGrams:
 
     def _list_histories(self, history: Sequence[int | None], order: int) -> list[tuple[Level, int]]:
         """Return the last words of a history as numbered rows, the shortest first, up to one that was not seen."""
-        found: list[tuple[Level, int]] = []
+        histories: list[tuple[Level, int]] = []
         for n_words in range(1, order):
             row = self._number(history[-n_words:]) if len(history) >= n_words else None
             if row is None:
                 break
-            found.append((self.level(n_words + 1), row))
-        return found
+            histories.append((self.level(n_words + 1), row))
+        return histories
 
     def _number(self, words: Sequence[int | None]) -> int | None:
         row = words[0]

@@ -55,8 +55,8 @@ def check_arm(arm: Mapping[str, Any]) -> None:
     """Raise StudyError for the settings of an arm (`writer` and axes) with which nothing can be filled."""
     writer = arm["writer"]
     if writer not in (*MODEL_KINDS, *BASELINES):
-        known = ", ".join([*MODEL_KINDS, *BASELINES])
-        raise StudyError(f"arm.writer={writer} is unknown: choose one of {known}")
+        names = ", ".join([*MODEL_KINDS, *BASELINES])
+        raise StudyError(f"arm.writer={writer} is unknown: choose one of {names}")
     try:
         _check_axes(writer, arm)
     except BlankfillError as error:

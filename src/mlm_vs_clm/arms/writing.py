@@ -38,14 +38,20 @@ def write_with_model(
     sampling = Sampling(**{name: arm[name] for name in SAMPLING}, seed=arm["seed"])
     fill_texts = partial(fill_with, arm["writer"], model, tokenizer, sampling, axes)
     written, ledger, skipped = fill_skipping_failures(fill_texts, blanked)
-    made = {text.id: text for text in written}
-    filled = [made.get(text.id) or leave_unfilled(text) for text in blanked]
+    by_id = {text.id: text for text in written}
+    filled = [by_id.get(text.id) or leave_unfilled(text) for text in blanked]
     is_anew = _writes_anew(arm, tokenizer)
     if not is_cased(tokenizer):
         recase = _recaser(corpus)
-        filled = [_recase(recase, text, made, is_anew) for text, made in zip(blanked, filled, strict=True)]
+        filled = [
+            _recase(recase, text, filled_text, is_anew)
+            for text, filled_text in zip(blanked, filled, strict=True)
+        ]
     if not is_anew:
-        filled = [insert_missing_spaces(text, made) for text, made in zip(blanked, filled, strict=True)]
+        filled = [
+            insert_missing_spaces(text, filled_text)
+            for text, filled_text in zip(blanked, filled, strict=True)
+        ]
     return filled, ledger, skipped
 
 
@@ -90,13 +96,13 @@ def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path
     elif arm["writer"] not in BOUNDS:
         counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    more: dict[str, Any] = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
+    options: dict[str, Any] = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
     if arm["writer"] in ORDERED:
         order = arm.get("table_order") or choose_order(arm["writer"], counts, inputs["corpus"])
-        more = {"order": order}
+        options = {"order": order}
     if arm["writer"] in LABELLED:
-        more = {"mentions": _mentions(inputs["corpus"])}
-    filled = [BASELINES[arm["writer"]](text, counts, sampling, **more) for text in blanked]
+        options = {"mentions": _mentions(inputs["corpus"])}
+    filled = [BASELINES[arm["writer"]](text, counts, sampling, **options) for text in blanked]
     if arm["writer"] in COUNTING:
         recase = _recaser(inputs["corpus"])
         filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]
@@ -114,8 +120,8 @@ def choose_order(writer: str, counts: WordCounts, corpus: Path) -> int:
         filled = [fill_with_order(text, counts, Sampling(), order=order) for text in texts]
         return sum(
             fill == original.lower()
-            for text, made in zip(texts, filled, strict=True)
-            for fill, original in zip(made.fills, text.originals(), strict=True)
+            for text, filled_text in zip(texts, filled, strict=True)
+            for fill, original in zip(filled_text.fills, text.originals(), strict=True)
         )
 
     return max(ORDERS, key=count_restored)
@@ -123,8 +129,8 @@ def choose_order(writer: str, counts: WordCounts, corpus: Path) -> int:
 
 def hide_at_random(document: Document, ratio: float) -> BlankedText:
     """Return a document with a share of its words hidden, the same ones whatever else is run."""
-    made = mask_words(document, "random", ratio, keyed_rng("order of a table", document.id))
-    return BlankedText(document.id, document.text, made.words, made.blanks)
+    corruption = mask_words(document, "random", ratio, keyed_rng("order of a table", document.id))
+    return BlankedText(document.id, document.text, corruption.words, corruption.blanks)
 
 
 @lru_cache(maxsize=3)
@@ -153,16 +159,16 @@ def list_read(
         name = key.removeprefix("corpus/")
         documents = load_split(path, "pretrain")
         texts = [document.text for document in documents]
-        lengths = [len(one.ids) for one in tokenize(texts, tokenizer, settings["max_subwords"])]
-        kept = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
-        read_of += [(name, documents[i], lengths[i]) for i in kept]
+        lengths = [len(tokens.ids) for tokens in tokenize(texts, tokenizer, settings["max_subwords"])]
+        unique = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
+        read_of += [(name, documents[i], lengths[i]) for i in unique]
     names, documents, lengths = (list(column) for column in zip(*read_of, strict=True))
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
     )
     chosen = sorted({i for batch in order for i in batch})
-    own = [documents[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
-    return tuple(own or [documents[i] for i in chosen])
+    of_corpus = [documents[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
+    return tuple(of_corpus or [documents[i] for i in chosen])
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

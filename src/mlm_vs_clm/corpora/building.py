@@ -22,7 +22,7 @@ from .splits import RULE as SPLITS_RULE
 from .splits import Sizes, drop_repeats, drop_shared_authors, split
 from .storage import Corpus, encode
 from .windows import RULE as WINDOWS_RULE
-from .windows import cut
+from .windows import Cutting, cut
 
 Results = dict[str, ReaderResult]  # by official part
 N_NOTED = 200  # windows of each part that a check's note reads
@@ -46,33 +46,28 @@ def build(
     source: CorpusSource,
     files: dict[str, Path],
     sizes: Sizes,
-    *,
-    max_words: int,
-    min_words: int,
-    seed: int,
+    cutting: Cutting,
     skip_mistakes: bool = False,
 ) -> Corpus:
-    """Read a source's files (official part -> path), cut windows of `min_words` to `max_words` words, split.
+    """Read a source's files (official part -> path), cut windows, split.
 
-    The same files, settings and seed give the same corpus. Raises StudyError for a mistake in a file, unless they
+    The same files and settings give the same corpus. Raises StudyError for a mistake in a file, unless they
     are to be skipped (and counted), and when the files hold fewer documents than asked for.
     """
     mistakes: list[StudyError] = []
     on_mistake = mistakes.append if skip_mistakes else raise_mistake
-    gathered = gather(source, files, max_words, min_words, on_mistake)
+    gathered = gather(source, files, cutting, on_mistake)
     places = (str(mistake).partition(": ")[0] for mistake in mistakes)
     gathered.dropped.extend({"id": place, "reason": "mistake in the input"} for place in places)
-    return arrange(gathered, files, sizes, seed)
+    return arrange(gathered, files, sizes, cutting.seed)
 
 
 def check_own(
     source: CorpusSource,
     path: Path,
     sizes: Sizes,
+    cutting: Cutting,
     *,
-    max_words: int,
-    min_words: int,
-    seed: int,
     task: str,
     note: Callable[[list[str]], str] = lambda texts: "",
 ) -> tuple[str, list[str]]:
@@ -83,27 +78,27 @@ def check_own(
     mistakes: list[StudyError] = []
     files = {"": path}
     try:
-        gathered = gather(source, files, max_words, min_words, mistakes.append)
+        gathered = gather(source, files, cutting, mistakes.append)
     except StudyError as mistake:
-        return "", [str(each) for each in (*mistakes, mistake)]
+        return "", [str(error) for error in (*mistakes, mistake)]
     mistakes += _missing_for(task, gathered)
     try:
-        corpus = arrange(gathered, files, sizes, seed)
+        corpus = arrange(gathered, files, sizes, cutting.seed)
         encode(corpus)  # all that a run does before it writes
         card = corpus.card
     except StudyError as mistake:
         mistakes.append(mistake)
-        parts = {part or "all": windows for part, windows in gathered.parts.items()}
-        card = describe(source, parts, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
-    windows = [window.text for part in gathered.parts.values() for window in part[:N_NOTED]]
+        by_official = {official or "all": windows for official, windows in gathered.parts.items()}
+        card = describe(source, by_official, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
+    windows = [window.text for of_official in gathered.parts.values() for window in of_official[:N_NOTED]]
     card["language"]["note"] = note(windows)
-    told = [card_markdown(card), *_list_without_room(task, gathered)]
-    return "\n".join(told), [str(mistake) for mistake in mistakes]
+    paragraphs = [card_markdown(card), *_list_without_room(task, gathered)]
+    return "\n".join(paragraphs), [str(mistake) for mistake in mistakes]
 
 
 def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
     """Return a mistake if no document has what the task learns from."""
-    windows = [window for part in gathered.parts.values() for window in part]
+    windows = [window for of_official in gathered.parts.values() for window in of_official]
     has = {
         "entities": any(window.entities for window in windows),
         "labels": any(window.labels for window in windows),
@@ -118,7 +113,7 @@ def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
 
 def _list_without_room(task: str, gathered: Gathered) -> list[str]:
     """Return a note where all documents have the same answer to the task: every score would be its bound."""
-    windows = [window for part in gathered.parts.values() for window in part]
+    windows = [window for of_official in gathered.parts.values() for window in of_official]
     answers: dict[str, set] = {
         "genres": {frozenset(window.labels) for window in windows},
         "verification": {window.author for window in windows},
@@ -146,17 +141,17 @@ def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int)
 def gather(
     source: CorpusSource,
     files: dict[str, Path],
-    max_words: int,
-    min_words: int,
+    cutting: Cutting,
     on_mistake: OnMistake = raise_mistake,
 ) -> Gathered:
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
+    max_words, min_words = cutting.max_words, cutting.min_words
     if not 1 <= min_words <= max_words:
         raise StudyError(f"{source.name}: windows of {min_words} to {max_words} words cannot be cut")
     if set(files) not in (set(source.feeds), {""}):
         raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
     read = find_reader(source)
-    results = {part: read(path, on_mistake) for part, path in files.items()}
+    results = {official: read(path, on_mistake) for official, path in files.items()}
     if not any(result.documents for result in results.values()):
         paths = ", ".join(map(str, files.values()))
         raise StudyError(f"{paths}: no document with text could be read: give a path that holds some")
@@ -186,7 +181,7 @@ def find_reader(source: CorpusSource) -> Callable[..., ReaderResult]:
     if not source.columns:
         return reader.read
     if not reader.takes_columns:
-        names = ", ".join(name for name, each in READERS.items() if each.takes_columns)
+        names = ", ".join(name for name, kind in READERS.items() if kind.takes_columns)
         raise StudyError(f"corpus.columns is for {names}, not {source.reader}: leave it out")
     return partial(reader.read, columns=source.columns)
 
@@ -196,13 +191,15 @@ def cut_once(read: Results, by_author: bool, max_words: int, min_words: int) -> 
     steps = [read, drop_repeats(_documents(read), "document")]
     if by_author and len(read) > 1:
         steps.append(drop_shared_authors(_documents(steps[-1])))
-    steps.append({part: cut(texts, max_words, min_words) for part, texts in _documents(steps[-1]).items()})
+    steps.append(
+        {official: cut(texts, max_words, min_words) for official, texts in _documents(steps[-1]).items()}
+    )
     steps.append(drop_repeats(_documents(steps[-1]), "window"))
     return steps
 
 
 def _documents(results: Results) -> dict[str, list[Document]]:
-    return {part: result.documents for part, result in results.items()}
+    return {official: result.documents for official, result in results.items()}
 
 
 def name_own(name: str, path: str | None, reader: str | None, columns: dict[str, str], task: str) -> dict:

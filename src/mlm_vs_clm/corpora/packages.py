@@ -72,14 +72,14 @@ def fetch(data_dir: Path, requirements: Path, folder: str = PACKAGES) -> None:
     """
     if not requirements.is_file():
         raise StudyError(f"{requirements} is missing: run from the repository's root or give --requirements")
-    wanted, stamp = hash_of(requirements), data_dir / folder / STAMP
+    expected, stamp = hash_of(requirements), data_dir / folder / STAMP
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         with FileLock(data_dir / "fetch.lock"):
             for leftover in data_dir.glob("*.partial"):  # of killed runs; nothing in use has this ending
                 shutil.rmtree(leftover, ignore_errors=True)
-            if not stamp.is_file() or stamp.read_text() != wanted:
-                _install(data_dir, requirements, wanted, folder)
+            if not stamp.is_file() or stamp.read_text() != expected:
+                _install(data_dir, requirements, expected, folder)
             if folder == PACKAGES and not (data_dir / "nltk").is_dir():
                 _lay_out_wordnet(data_dir)
     except OSError as error:
@@ -88,16 +88,16 @@ def fetch(data_dir: Path, requirements: Path, folder: str = PACKAGES) -> None:
 
 def member(data_dir: Path, path: str, sha256: str, folder: str = PACKAGES) -> Path:
     """Return the file or folder `path` of the fetched packages, once its hash agrees; else StudyError."""
-    found = data_dir / folder / path
+    target = data_dir / folder / path
     command = "make data" + (f" TRACK={folder.removeprefix('packages-')}" if folder != PACKAGES else "")
-    if not found.resolve().is_relative_to((data_dir / folder).resolve()):
+    if not target.resolve().is_relative_to((data_dir / folder).resolve()):
         raise StudyError(f"The package member {path} leaves {data_dir / folder}: give a path inside it")
-    if not found.exists():
-        raise StudyError(f"{found} is missing: run {command}")
-    if (actual := hash_of(found)) != sha256:
+    if not target.exists():
+        raise StudyError(f"{target} is missing: run {command}")
+    if (actual := hash_of(target)) != sha256:
         hashes = f"sha256 {actual[:12]}, expected {sha256[:12]}"
-        raise StudyError(f"{found} is damaged ({hashes}): delete {data_dir / folder} and run {command}")
-    return found
+        raise StudyError(f"{target} is damaged ({hashes}): delete {data_dir / folder} and run {command}")
+    return target
 
 
 def locate(reference: str, data_dir: Path) -> Path | str:
@@ -108,8 +108,8 @@ def locate(reference: str, data_dir: Path) -> Path | str:
     if reference.startswith("package:"):
         name = reference.removeprefix("package:")
         if name not in NAMED:
-            known = ", ".join(f"package:{each}" for each in NAMED)
-            raise StudyError(f"{reference} is unknown: choose one of {known}, or a path")
+            choices = ", ".join(f"package:{package}" for package in NAMED)
+            raise StudyError(f"{reference} is unknown: choose one of {choices}, or a path")
         folder, path = NAMED[name]
         return member(data_dir, path, SHA256[name], folder)
     if Path(reference).expanduser().exists():
@@ -129,12 +129,12 @@ def _partial(data_dir: Path) -> TemporaryDirectory:
     return TemporaryDirectory(dir=data_dir, suffix=".partial")
 
 
-def _install(data_dir: Path, requirements: Path, wanted: str, folder: str) -> None:
+def _install(data_dir: Path, requirements: Path, expected: str, folder: str) -> None:
     """Fill a folder beside the packages and exchange the two; the copy of WordNet is made again afterwards."""
     with _partial(data_dir) as partial:
         fresh = Path(partial, folder)
         _run_pip(fresh, requirements, data_dir / "fetch.log")
-        (fresh / STAMP).write_text(wanted)
+        (fresh / STAMP).write_text(expected)
         if folder == PACKAGES:
             shutil.rmtree(data_dir / "nltk", ignore_errors=True)
         if (data_dir / folder).exists():
@@ -176,17 +176,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Fetch the data packages; print where they are and under which licence. Raises StudyError, as `fetch` does."""
-    wanted = {PACKAGES: chosen.requirements}
+    requirements_of = {PACKAGES: chosen.requirements}
     if chosen.also:
-        wanted[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
+        requirements_of[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
     size = SIZES[""] + (SIZES[chosen.also] if chosen.also else 0)
     print(
         f"Data packages in {chosen.data_dir} (about {size} MB; a first fetch takes under a minute)",
         flush=True,
     )
-    for folder, requirements in wanted.items():
+    for folder, requirements in requirements_of.items():
         fetch(chosen.data_dir, requirements, folder)
-    for folder in wanted:
+    for folder in requirements_of:
         for name, content in CONTENTS.items():
             if (chosen.data_dir / folder / name).is_dir():
                 print(f"  {chosen.data_dir / folder / name}  {content}")

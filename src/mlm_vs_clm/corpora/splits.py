@@ -56,39 +56,39 @@ class Sizes:
         return size
 
 
-def drop_repeats(parts: dict[str, list[Document]], kind: str) -> dict[str, ReaderResult]:
+def drop_repeats(by_official: dict[str, list[Document]], kind: str) -> dict[str, ReaderResult]:
     """Return each part's first documents of a normalised text; later ones are dropped as a repeated `kind`."""
     seen: dict[str, str] = {}
-    results = {part: ReaderResult() for part in parts}
-    for part, documents in parts.items():
+    results = {official: ReaderResult() for official in by_official}
+    for official, documents in by_official.items():
         for document in documents:
             fingerprint = hash_text(document.text)
             if fingerprint not in seen:
-                seen[fingerprint] = part
-                results[part].add(document)
-            elif seen[fingerprint] == part:
-                results[part].drop(document.id, f"repeated {kind}")
+                seen[fingerprint] = official
+                results[official].add(document)
+            elif seen[fingerprint] == official:
+                results[official].drop(document.id, f"repeated {kind}")
             else:
-                results[part].drop(document.id, f"repeated {kind} of another official split")
+                results[official].drop(document.id, f"repeated {kind} of another official split")
     return results
 
 
-def drop_shared_authors(parts: dict[str, list[Document]]) -> dict[str, ReaderResult]:
+def drop_shared_authors(by_official: dict[str, list[Document]]) -> dict[str, ReaderResult]:
     """Return each part's documents, but for those whose author, if they have one, an earlier part has."""
     home: dict[str, str] = {}
-    results = {part: ReaderResult() for part in parts}
-    for part, documents in parts.items():
+    results = {official: ReaderResult() for official in by_official}
+    for official, documents in by_official.items():
         for document in documents:
-            if not document.author or home.setdefault(document.author, part) == part:
-                results[part].add(document)
+            if not document.author or home.setdefault(document.author, official) == official:
+                results[official].add(document)
             else:
-                results[part].drop(document.id, f"author of {home[document.author]}")
+                results[official].drop(document.id, f"author of {home[document.author]}")
     return results
 
 
 def split(
     source: CorpusSource,
-    parts: dict[str, list[Document]],
+    by_official: dict[str, list[Document]],
     sizes: Sizes,
     seed: int,
     problems: Sequence[GivenProblem] = (),
@@ -97,30 +97,34 @@ def split(
 
     Where authorship `problems` are given, test is drawn by whole problems. StudyError when a split cannot be filled.
     """
-    groups = {part: _shuffle(source, part, windows, seed) for part, windows in parts.items()}
+    groups = {
+        official: _shuffle(source, official, windows, seed) for official, windows in by_official.items()
+    }
     sizes = fit_sizes(source, groups, sizes, problems)
     check_sizes(source.name, sizes)
-    n_candidates = {part: _n_candidates(source, part, sizes, len(groups[part])) for part in parts}
+    n_candidates = {
+        official: _n_candidates(source, official, sizes, len(groups[official])) for official in by_official
+    }
     if source.n_labels:
         groups = _keep_labels(source, groups, n_candidates)
     splits: dict[str, list[Document]] = {"pretrain": [], "generate": [], "dev": [], "test": []}
     left: Groups = []
     dropped: list[dict[str, str]] = []
-    for part, members in groups.items():
-        rest, certain = members[: n_candidates[part]], members[n_candidates[part] :]
-        for name in drawn_from(source, part):
+    for official, members in groups.items():
+        remaining, certain = members[: n_candidates[official]], members[n_candidates[official] :]
+        for name in drawn_from(source, official):
             if name == "test" and problems:
                 shuffled = _permute(problems, _make_rng(source, "problems", seed))
-                drawn, rest, left_out = draw_whole(rest, sizes, shuffled)
+                drawn, remaining, left_out = draw_whole(remaining, sizes, shuffled)
             else:
-                drawn, rest, left_out = draw(rest, sizes.of(name), sizes, bool(source.n_labels))
+                drawn, remaining, left_out = draw(remaining, sizes.of(name), sizes, bool(source.n_labels))
             splits[name] += drawn
             reason = f"rest of a document or author drawn for {name}"
             dropped += [{"id": id, "reason": reason} for id in left_out]
-        if "pretrain" in source.feeds[part]:
-            left += rest + certain
+        if "pretrain" in source.feeds[official]:
+            left += remaining + certain
         else:
-            dropped += [{"id": window.id, "reason": "not drawn"} for window in chain(*rest, *certain)]
+            dropped += [{"id": window.id, "reason": "not drawn"} for window in chain(*remaining, *certain)]
     pretrain = within_budget(left, sizes.pretrain_words)
     splits["pretrain"] = pretrain.documents
     check_filled(source.name, splits, sizes)
@@ -135,52 +139,52 @@ def fit_sizes(
     A fifth of them for generate and for test, a twentieth for dev, all where the part feeds this split alone; no more
     than `at_most`, twice and a third of it; whole authors.
     """
-    made, each = {}, sizes.per_group
-    for part, members in groups.items():
+    fitted, group_size = {}, sizes.per_group
+    for official, members in groups.items():
         eligible = (
-            sum(_may_be_drawn(one, sizes, bool(source.n_labels)) for one in group) for group in members
+            sum(_may_be_drawn(window, sizes, bool(source.n_labels)) for window in group) for group in members
         )
-        n_groups = sum(n >= each for n in eligible)
-        for name in drawn_from(source, part):
+        n_groups = sum(n >= group_size for n in eligible)
+        for name in drawn_from(source, official):
             divisor, times = SHARES[name]
             if name == "test" and problems:
-                n_groups = len(_list_whole(members, sizes, problems)) // each
-            share = n_groups if source.feeds[part] == (name,) else n_groups // divisor
-            made[name] = each * max(1, min(share, round(times * sizes.at_most) // each))
-    return replace(sizes, **{name: size for name, size in made.items() if getattr(sizes, name) is None})
+                n_groups = len(_list_whole(members, sizes, problems)) // group_size
+            share = n_groups if source.feeds[official] == (name,) else n_groups // divisor
+            fitted[name] = group_size * max(1, min(share, round(times * sizes.at_most) // group_size))
+    return replace(sizes, **{name: size for name, size in fitted.items() if getattr(sizes, name) is None})
 
 
-def drawn_from(source: CorpusSource, part: str) -> list[str]:
+def drawn_from(source: CorpusSource, official: str) -> list[str]:
     """Return the splits that are drawn from an official part, in the order of drawing."""
-    return [name for name in source.feeds[part] if name in DRAWN]
+    return [name for name in source.feeds[official] if name in DRAWN]
 
 
 def draw(groups: Groups, size: int, sizes: Sizes, needs_label: bool) -> Drawn:
     """Return up to `size` windows, `per_group` from each of the first groups that have them."""
     drawn: list[Document] = []
-    rest: Groups = []
+    remaining: Groups = []
     left_out: list[str] = []
     for windows in groups:
         eligible = [window for window in windows if _may_be_drawn(window, sizes, needs_label)]
         if len(drawn) == size or len(eligible) < sizes.per_group:
-            rest.append(windows)
+            remaining.append(windows)
             continue
         chosen = eligible[: sizes.per_group]
         drawn += chosen
         left_out += [window.id for window in windows if window not in chosen]
-    return drawn, rest, left_out
+    return drawn, remaining, left_out
 
 
 def draw_whole(groups: Groups, sizes: Sizes, problems: Sequence[GivenProblem]) -> Drawn:
     """Return what `draw` does: the windows of whole problems, until test holds as many as were asked for."""
     chosen = _list_whole(groups, sizes, problems, sizes.of("test"))
-    rest, left_out = [], []
+    remaining, left_out = [], []
     for group in groups:
         if any(window.origin_id in chosen for window in group):
             left_out += [window.id for window in group if chosen.get(window.origin_id) is not window]
         else:
-            rest.append(group)
-    return list(chosen.values()), rest, left_out
+            remaining.append(group)
+    return list(chosen.values()), remaining, left_out
 
 
 def _list_whole(
@@ -223,17 +227,17 @@ def check_sizes(name: str, sizes: Sizes) -> None:
 def check_filled(name: str, splits: dict[str, list[Document]], sizes: Sizes) -> None:
     """Raise StudyError if a split holds fewer documents than asked for, or pretrain none."""
     for split in DRAWN:
-        asked, found = sizes.of(split), len(splits[split])
-        if found < asked:
-            counts = f"asked for {asked} documents in {split}, found {found} of {sizes.min_drawn_words} words or more"
+        size, n_documents = sizes.of(split), len(splits[split])
+        if n_documents < size:
+            counts = f"asked for {size} documents in {split}, found {n_documents} of {sizes.min_drawn_words} words or more"
             raise StudyError(f"{name}: {counts}: lower the size or min_drawn_words, or give more text")
     if not splits["pretrain"]:
         raise StudyError(f"{name}: no document is left for pretrain: lower the sizes or give more text")
 
 
-def _shuffle(source: CorpusSource, part: str, windows: list[Document], seed: int) -> Groups:
+def _shuffle(source: CorpusSource, official: str, windows: list[Document], seed: int) -> Groups:
     """Return the windows by origin or author; both these and each author's origins are in an order of the seed."""
-    rng = _make_rng(source, part, seed)
+    rng = _make_rng(source, official, seed)
     origins = _permute(_group(windows, "origin_id"), rng)
     key = "author" if source.group_by == "author" else "origin_id"
     return _permute(_group(chain.from_iterable(origins), key), rng)
@@ -255,25 +259,26 @@ def _group(windows: Iterable[Document], key: str) -> Groups:
     return list(groups.values())
 
 
-def _n_candidates(source: CorpusSource, part: str, sizes: Sizes, n_groups: int) -> int:
+def _n_candidates(source: CorpusSource, official: str, sizes: Sizes, n_groups: int) -> int:
     """Return how many of a part's groups may be drawn: all, or twice as many as needed where labels are counted on
     the others, which are then certain to be in pretrain."""
-    needed = sum(sizes.of(name) for name in drawn_from(source, part)) // sizes.per_group
-    counts_here = source.n_labels and "pretrain" in source.feeds[part]
+    needed = sum(sizes.of(name) for name in drawn_from(source, official)) // sizes.per_group
+    counts_here = source.n_labels and "pretrain" in source.feeds[official]
     return min(2 * needed, n_groups) if counts_here else n_groups
 
 
 def _keep_labels(source: CorpusSource, groups: dict[str, Groups], n_drawn: dict) -> dict[str, Groups]:
     """Remove all labels but the most frequent (ties by name) of those groups that are certain to be in pretrain."""
-    certain = chain.from_iterable(members[n_drawn[part] :] for part, members in groups.items())
+    certain = chain.from_iterable(members[n_drawn[official] :] for official, members in groups.items())
     labels = {window.origin_id: window.labels for window in chain.from_iterable(certain)}
     counts = Counter(chain.from_iterable(labels.values()))
-    kept = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
+    frequent = sorted(counts, key=lambda label: (-counts[label], label))[: source.n_labels]
     return {
-        part: [
-            [replace(w, labels=tuple(x for x in w.labels if x in kept)) for w in group] for group in members
+        official: [
+            [replace(w, labels=tuple(x for x in w.labels if x in frequent)) for w in group]
+            for group in members
         ]
-        for part, members in groups.items()
+        for official, members in groups.items()
     }
 
 

@@ -94,10 +94,10 @@ def _to_dataset(documents: list[Document]) -> "Dataset":
 def _no_progress_bars():
     import datasets
 
-    shown = not datasets.are_progress_bars_disabled()
+    is_shown = not datasets.are_progress_bars_disabled()
     datasets.disable_progress_bars()
     try:
         yield
     finally:
-        if shown:
+        if is_shown:
             datasets.enable_progress_bars()

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from blankfill.text import find_words
 
@@ -13,6 +13,15 @@ RULE = (
     "cut at sentence boundaries, as many whole sentences a window as fit; a sentence too long for a window is cut "
     "between words; no boundary inside an entity"
 )
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How documents become windows of `min_words` to `max_words` words; `seed` draws the splits from these."""
+
+    max_words: int
+    min_words: int
+    seed: int
 
 
 def cut(documents: Iterable[Document], max_words: int, min_words: int) -> ReaderResult:

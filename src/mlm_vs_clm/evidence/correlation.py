@@ -13,15 +13,8 @@ import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
-from ..stats import (
-    ALPHA,
-    CORRELATIONS,
-    FEWEST_CELLS,
-    Estimate,
-    correlations,
-    percentile_interval,
-    undefined,
-)
+from ..correlations import CORRELATIONS, correlations
+from ..stats import ALPHA, FEWEST_CELLS, Estimate, percentile_interval, undefined
 from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .competence import COMPETENT
 from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool

@@ -6,15 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ..stats import (
-    FEWEST_CELLS,
-    Estimate,
-    draw_weights,
-    partial_spearman,
-    percentile_interval,
-    spearman,
-    undefined,
-)
+from ..correlations import partial_spearman, spearman
+from ..stats import FEWEST_CELLS, Estimate, draw_weights, percentile_interval, undefined
 
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
 FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}

@@ -5,8 +5,8 @@ from itertools import combinations
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
+from ..correlations import correlations
 from ..metrics import PROXIES
-from ..stats import correlations
 from .tables import at_main_cell
 
 

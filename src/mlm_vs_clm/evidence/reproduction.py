@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ..correlations import kendall
 from ..errors import StudyError
 from ..metrics import MEASURES
-from ..stats import kendall
 from .tables import KEYS
 
 Tables = Mapping[str, pd.DataFrame]
@@ -82,7 +82,9 @@ def compare_frames(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
         status = "missing" if held[0] and not held[1] else "extra" if held[1] and not held[0] else ""
         if not status and held[0] != held[1]:
             status = "differs"
-        share = 0.0 if status or not held[0] else float((~_is_same(sides[0][column], sides[1][column])).mean())
+        share = (
+            0.0 if status or not held[0] else float((~_is_same(sides[0][column], sides[1][column])).mean())
+        )
         status = status or ("OK" if share == 0 else "near" if share <= LOOSE else "differs")
         told = [
             f"{share:.2%} of {held[0]:,} values differ" if share else f"{rows_held:,} values"

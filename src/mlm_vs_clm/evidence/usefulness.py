@@ -13,7 +13,8 @@ import pandas as pd
 from blankfill.draws import keyed_rng
 
 from ..arms.baselines import BASELINES, BOUNDS, CONTEXT_FREE, LABELLED
-from ..stats import ALPHA, NORMAL, Estimate, draw_weights, spearman, undefined
+from ..correlations import spearman
+from ..stats import ALPHA, NORMAL, Estimate, draw_weights, undefined
 from ..tasks import TASKS
 from ..tasks.outcome import draw_cluster_weights
 from .cells import ScoredCell, TrainedCell, group_by

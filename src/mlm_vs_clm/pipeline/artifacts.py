@@ -30,12 +30,12 @@ PLACES = ("path", "source", "encoder")
 
 def _identity(settings: dict) -> dict:
     """Return the part of the settings in an id: content with a hash is the same wherever its folder is."""
-    known: dict = {
+    content: dict = {
         key: _identity(value) if isinstance(value, dict) else value for key, value in settings.items()
     }
-    if not known.get("sha256"):
-        return known
-    return known | {key: Path(known[key]).name for key in PLACES if known.get(key)}
+    if not content.get("sha256"):
+        return content
+    return content | {key: Path(content[key]).name for key in PLACES if content.get(key)}
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Recipe:
     @cached_property
     def id(self) -> str:
         """Return the hash of these contents: equal recipes share it, unequal ones do not."""
-        parts = {
+        contents = {
             "stage": self.stage,
             "version": self.version,
             "settings": _identity(self.settings),
             "inputs": {name: recipe.id for name, recipe in self.inputs.items()},
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()[:16]
 
 
 Make = Callable[[dict, dict[str, Path], Path, "Runtime"], dict | None]
@@ -178,18 +178,18 @@ def damaged_files(folder: Path) -> list[str]:
     return [name for name, path in paths.items() if not path.is_file() or hash_file(path) != files[name]]
 
 
-def explain_damage(folder: Path, known: dict[Path, str] | None = None) -> str:
+def explain_damage(folder: Path, reasons: dict[Path, str] | None = None) -> str:
     """Return why an artifact, or one that it was made from, cannot be believed; nothing where all are whole.
 
-    What was removed from the store is no damage. `known` keeps what was found, so that each artifact is read once.
+    What was removed from the store is no damage. `reasons` keeps what was found, so that each artifact is read once.
     """
-    known = {} if known is None else known
-    if folder not in known:
-        known[folder] = _find_damage(folder)
-        if not known[folder]:
+    reasons = {} if reasons is None else reasons
+    if folder not in reasons:
+        reasons[folder] = _find_damage(folder)
+        if not reasons[folder]:
             stored = [path for path in inputs_of(folder).values() if path.is_dir()]
-            known[folder] = next(filter(None, (explain_damage(path, known) for path in stored)), "")
-    return known[folder]
+            reasons[folder] = next(filter(None, (explain_damage(path, reasons) for path in stored)), "")
+    return reasons[folder]
 
 
 def _find_damage(folder: Path) -> str:
@@ -255,13 +255,13 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
 @lru_cache
 def library_versions() -> dict[str, str]:
     """Return the installed version of each library that can change a result."""
-    found = {}
+    versions = {}
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 @lru_cache

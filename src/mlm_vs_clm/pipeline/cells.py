@@ -158,8 +158,8 @@ def describe_network(path: Path) -> dict:
 @cache
 def read_network(path: Path) -> TrainedCell:
     """Return the cell of a network that was fine-tuned with real text."""
-    about, one = describe_network(path), read_trained(path)
-    return replace(one, cell=replace(one.cell, arm=about["trained_on"]), examples=about["examples"])
+    about, trained = describe_network(path), read_trained(path)
+    return replace(trained, cell=replace(trained.cell, arm=about["trained_on"]), examples=about["examples"])
 
 
 @cache

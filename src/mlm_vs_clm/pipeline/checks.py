@@ -14,10 +14,10 @@ Number = tuple[str, Any, Range]  # its key, value and range
 
 def check_numbers(config: Config) -> None:
     """Raise StudyError, with its key, value and range, for a number of the settings that is outside its range."""
-    known = {f"model.training.{name}": allowed for name, allowed in CHANGED.items()}
-    known |= {f"model.shape.{name}": allowed for name, allowed in SHAPE.items()}
+    ranges = {f"model.training.{name}": allowed for name, allowed in CHANGED.items()}
+    ranges |= {f"model.shape.{name}": allowed for name, allowed in SHAPE.items()}
     for key, value, allowed in list_numbers(config):
-        known[key] = allowed
+        ranges[key] = allowed
         if value is not None:
             check_number(key, value, allowed)
     for place, cell in enumerate(config.scale.grid.also):
@@ -25,7 +25,7 @@ def check_numbers(config: Config) -> None:
             raise StudyError(
                 f"scale.grid.also[{place}].corpora: {absent[0]} is not in scale.grid.corpora: add it there"
             )
-        _check_cell(f"scale.grid.also[{place}]", cell, known)
+        _check_cell(f"scale.grid.also[{place}]", cell, ranges)
 
 
 def has_mistake(config: Config) -> bool:
@@ -37,7 +37,7 @@ def has_mistake(config: Config) -> bool:
     return False
 
 
-def _check_cell(key: str, cell: CellConfig, known: dict[str, Range]) -> None:
+def _check_cell(key: str, cell: CellConfig, ranges: dict[str, Range]) -> None:
     """Raise StudyError for the masking of a cell's own that is none, and for a value that it varies."""
     if cell.strategy:
         check_number(f"{key}.ratio", cell.ratio, range_of(MaskingConfig, "ratio"))
@@ -45,15 +45,17 @@ def _check_cell(key: str, cell: CellConfig, known: dict[str, Range]) -> None:
         if getattr(cell, setting) and not cell.strategy:
             raise StudyError(f"{key}.{setting} has no effect without {key}.strategy: name the strategy")
     for setting, values in cell.vary.items():
-        for value in values if setting in known else ():
+        for value in values if setting in ranges else ():
             if value is not None:
-                check_number(f"{key}.vary.{setting}", value, known[setting])
+                check_number(f"{key}.vary.{setting}", value, ranges[setting])
 
 
 def list_numbers(settings: Any, prefix: str = "") -> Iterator[Number]:
     """Yield every number of a dataclass of settings, and of those below it; its value may be None."""
-    for each in fields(settings):
-        yield from _list_below(f"{prefix}{each.name}", getattr(settings, each.name), each.metadata.get(RANGE))
+    for setting in fields(settings):
+        yield from _list_below(
+            f"{prefix}{setting.name}", getattr(settings, setting.name), setting.metadata.get(RANGE)
+        )
 
 
 def _list_below(key: str, value: Any, allowed: Range | dict[str, Range] | None) -> Iterator[Number]:
@@ -61,12 +63,12 @@ def _list_below(key: str, value: Any, allowed: Range | dict[str, Range] | None) 
     if is_dataclass(value):
         yield from list_numbers(value, f"{key}.")
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, element in value.items():
             of_name = allowed.get(name) if isinstance(allowed, dict) else allowed
-            yield from _list_below(f"{key}.{name}", each, of_name)
+            yield from _list_below(f"{key}.{name}", element, of_name)
     elif isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from _list_below(f"{key}[{place}]", each, allowed)
+        for place, element in enumerate(value):
+            yield from _list_below(f"{key}[{place}]", element, allowed)
     elif isinstance(allowed, Range):
         yield key, value, allowed
 

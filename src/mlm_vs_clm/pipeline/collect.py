@@ -47,23 +47,25 @@ def _gather(paths: Iterable[Path], describe: Callable[[Path], dict]) -> pd.DataF
 
 def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str, float]) -> list[dict]:
     """Return, for SHOWN documents of each of the corpora, how every arm filled the same blanks of the main cell."""
-    found: dict[tuple[str, str], dict] = {}
+    examples: dict[tuple[str, str], dict] = {}
     for path in of_stage(inputs, "score"):
         cell, read = describe_score(path), inputs_of(path)
         if (cell["strategy"], cell["ratio"]) != main or cell["corpus"] not in corpora:
             continue
         _, blanked = load_blanked_texts(read)
-        filled = {one.id: one for one in load_filled(read["generation"])}
-        for shown in blanked[:SHOWN]:
-            words = [shown.text[start:end] for start, end in shown.words]
-            about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": shown.id}
-            original = _segments(shown.text, list(shown.words), dict.fromkeys(shown.blanks, "blank"))
-            example = found.setdefault((cell["corpus"], shown.id), about | {"original": original, "arms": {}})
-            if one := filled.get(shown.id):
-                pairs = zip(shown.blanks, one.fills, strict=True)
+        filled = {text.id: text for text in load_filled(read["generation"])}
+        for document in blanked[:SHOWN]:
+            words = [document.text[start:end] for start, end in document.words]
+            about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": document.id}
+            original = _segments(document.text, list(document.words), dict.fromkeys(document.blanks, "blank"))
+            example = examples.setdefault(
+                (cell["corpus"], document.id), about | {"original": original, "arms": {}}
+            )
+            if text := filled.get(document.id):
+                pairs = zip(document.blanks, text.fills, strict=True)
                 marks = {blank: _judge_fill(fill, words[blank]) for blank, fill in pairs}
-                example["arms"][cell["arm"]] = _segments(one.text, one.spans, marks)
-    return list(found.values())
+                example["arms"][cell["arm"]] = _segments(text.text, text.spans, marks)
+    return list(examples.values())
 
 
 def _judge_fill(fill: str, original: str) -> str:

@@ -4,9 +4,8 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,17 +20,19 @@ from omegaconf.errors import OmegaConfBaseException
 
 from ..console import READER_GONE, describe_error, lost_reader, print_traceback
 from ..errors import StudyError
-from ..files import ROOT, explain_os_error
+from ..files import explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
 from .checks import check_numbers
 from .cluster import explain_cluster
+from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
 from .overrides import explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
-CONF = ROOT / "conf"
+
+
 WORDS = Path(__file__).with_name("words.yaml")  # what each setting is, for --help
 AT_STOP: list[Callable[[], object]] = []  # what a sweep that is stopped still tells
 UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
@@ -45,21 +46,21 @@ class Job:
     overrides: list[str]
     chosen: dict[tuple, Config] = field(default_factory=dict)
     composed: "Composed" = field(default_factory=dict)
-    made: Path | None = None
+    result: Path | None = None
 
     def choose(self, **groups: str) -> Config:
         """Compose the same job with other choices, such as corpus="plots", each once; do not change what is returned.
 
         A key with a dot is a setting, and its value JSON; it is set after Hydra composed the groups, which takes longer.
         """
-        asked = tuple(sorted(groups.items()))
-        if asked not in self.chosen:
+        choices = tuple(sorted(groups.items()))
+        if choices not in self.chosen:
             settings = {key: json.loads(value) for key, value in groups.items() if "." in key}
-            kept = [override for override in self.overrides if override.split("=")[0] not in groups]
+            typed = [override for override in self.overrides if override.split("=")[0] not in groups]
             plain = [f"{group}={name}" for group, name in groups.items() if group not in settings]
-            made = compose(kept + plain, self.composed, settings)
-            self.chosen[asked] = _with_tokens(made, self.config.scale.training.token_budget)
-        return self.chosen[asked]
+            config = compose(typed + plain, self.composed, settings)
+            self.chosen[choices] = set_tokens(config, self.config.scale.training.token_budget)
+        return self.chosen[choices]
 
     def set_budget(self) -> None:
         """Turn `scale.minutes` into a token budget: measured by the first command that asks, then read from the store."""
@@ -75,7 +76,7 @@ class Job:
 
     def _set_tokens(self, tokens: int) -> None:
         for config in (self.config, *self.chosen.values()):
-            _with_tokens(config, tokens)
+            set_tokens(config, tokens)
 
     @cached_property
     def rules(self) -> list[dict]:
@@ -107,75 +108,8 @@ class Job:
         """Make a result and what it needs, print its folder and return it."""
         folder = self.store.ensure(recipe)
         print(f"{recipe.stage}: {folder}")
-        self.made = folder
+        self.result = folder
         return folder
-
-
-Composed = dict[tuple[str, ...], DictConfig]  # what Hydra made, by overrides
-
-
-def compose(
-    overrides: list[str], composed: Composed | None = None, settings: Mapping[str, Any] | None = None
-) -> Config:
-    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins.
-
-    `composed` keeps what Hydra makes, each once; `settings` are then set by key.
-    """
-    known = {} if composed is None else composed
-    raw = _compose(overrides, known)
-    config = to_config(raw)
-    typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
-    models = config.track.models
-    model = models.get(config.arm.name, models.get(config.objective.name))
-    if model is not None and "model" not in typed:
-        raw = _compose([*overrides, f"model={model}"], known)
-        config = to_config(raw)
-    if settings:
-        raw = deepcopy(raw)
-        for key, value in settings.items():
-            OmegaConf.update(raw, key, value)
-        config = to_config(raw)
-    check_budget(config, typed)
-    for name in list(config.model.training):
-        if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
-            del config.model.training[name]  # what is typed wins over a model's own file
-    return config
-
-
-def _compose(overrides: list[str], known: Composed) -> DictConfig:
-    key = tuple(overrides)
-    if key not in known:
-        known[key] = hydra.compose("config", overrides)
-    return known[key]
-
-
-def check_budget(config: Config, typed: set[str]) -> None:
-    """Let a token budget that is typed win over the minutes of a scale; raises StudyError for both, and for neither."""
-    scale, has_tokens = config.scale, "scale.training.token_budget" in typed
-    if has_tokens and "scale.minutes" in typed:
-        raise StudyError(
-            "scale.minutes and scale.training.token_budget are both given: leave one of them out"
-        )
-    if scale.minutes < 0 or not (scale.minutes or scale.training.token_budget > 0):
-        raise StudyError(
-            f"scale.minutes={scale.minutes:g}, scale.training.token_budget={scale.training.token_budget}: give one above 0"
-        )
-    if has_tokens:
-        scale.minutes = 0.0
-
-
-def _with_tokens(config: Config, tokens: int) -> Config:
-    """Set the token budget of settings whose minutes stand for one; return the same settings."""
-    if config.scale.minutes:
-        config.scale.training.token_budget = tokens
-    return config
-
-
-def to_config(raw: DictConfig) -> Config:
-    """Turn what Hydra composed into typed settings; a missing value or wrong type raises."""
-    config = OmegaConf.to_object(raw)
-    assert isinstance(config, Config)
-    return config
 
 
 def command(run: Callable[[Job], None]) -> Callable[[], None]:
@@ -216,16 +150,16 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     stage = HydraConfig.get().job.name
     refuse_launcher(stage)
     composed = {tuple(overrides): raw}
-    asked = Job(compose(overrides, composed), overrides, composed=composed)
-    check_numbers(asked.config)
+    job = Job(compose(overrides, composed), overrides, composed=composed)
+    check_numbers(job.config)
     if not is_sweep():  # its callback does this once
-        refuse_ignored(stage, [asked], compose)
-    if asked.config.scale.minutes and stage not in UNTRAINED:
-        asked.set_budget()
-    run(asked)
-    if asked.made and not is_sweep():
-        _print_result(stage, asked.made)
-    return str(asked.made.resolve()) if asked.made else None
+        refuse_ignored(stage, [job], compose)
+    if job.config.scale.minutes and stage not in UNTRAINED:
+        job.set_budget()
+    run(job)
+    if job.result and not is_sweep():
+        _print_result(stage, job.result)
+    return str(job.result.resolve()) if job.result else None
 
 
 def _print_result(stage: str, folder: Path) -> None:
@@ -260,8 +194,8 @@ def describe_settings(settings: DictConfig) -> Iterator[str]:
     for key, meaning in words.items():
         value = OmegaConf.select(settings, f"{key!s}")
         is_left_out = key in ("scale.grid", "track.panels", "scale.sizes", "second_objective")
-        told = "..." if is_left_out else _write_value(value)
-        named = f"{key!s}={told}"
+        written = "..." if is_left_out else _write_value(value)
+        named = f"{key!s}={written}"
         yield f"  {named:58} {meaning!s}"
 
 
@@ -319,8 +253,8 @@ def _report_failure(error: Exception, overrides: list[str]) -> StudyError:
 
 def one_line(error: BaseException) -> str:
     """Return the message of an error without search paths and line breaks."""
-    if told := explain_override(error):
-        return told
+    if explanation := explain_override(error):
+        return explanation
     text = str(error).split("Config search path")[0].split("full_key:")[0]
     cause = error.__cause__ if isinstance(error, HydraException) else None
     reason = f" ({one_line(cause)})" if cause is not None and str(cause) not in text else ""

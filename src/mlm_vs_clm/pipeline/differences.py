@@ -33,29 +33,32 @@ def compare_arms(table: pd.DataFrame, store: Path, resamples: int = 1000) -> pd.
     """
     keys = [name for name in dict.fromkeys([*PLACE, *table.attrs.get("swept", ())]) if name in table]
     keys = [name for name in keys if name not in NOT_SHARED]
-    known = table[table["artifact"].notna()]
+    stored = table[table["artifact"].notna()]
     rows = []
-    for place, part in known.groupby(keys, sort=False):
+    for place, scores in stored.groupby(keys, sort=False):
         about = dict(zip(keys, place, strict=True))
-        sides = dict(_gather_sides(part.to_dict("records"), store))
+        sides = dict(_gather_sides(scores.to_dict("records"), store))
         rows += [about | row for pair in _list_pairs(sides) for row in _compare(*pair, sides, resamples)]
     return pd.DataFrame(rows, columns=[*keys, *COLUMNS])
 
 
 def _gather_sides(rows: Iterable[Row], store: Path) -> Iterator[tuple[tuple[str, str], BySeed]]:
     """Yield the scored cells of each (arm, model) by seed; not where a seed has two texts, of settings no column names."""
-    for side, some in group_by(rows, lambda row: (row["arm"], row["model"])).items():
-        cells = group_by([read_scored(store / row["artifact"]) for row in some], lambda one: one.cell.seed)
+    for side, side_rows in group_by(rows, lambda row: (row["arm"], row["model"])).items():
+        cells = group_by(
+            [read_scored(store / row["artifact"]) for row in side_rows], lambda scored: scored.cell.seed
+        )
         if all(map(_is_one_text, cells.values())):
-            yield side, by_seed([max(same, key=lambda one: len(one.statistics)) for same in cells.values()])
+            by_text = [max(alike, key=lambda scored: len(scored.statistics)) for alike in cells.values()]
+            yield side, by_seed(by_text)
 
 
 def _is_one_text(cells: Sequence[ScoredCell]) -> bool:
     """Return whether cells have the same statistics by every measure that they share, as the scores of one text do."""
     return all(
-        np.array_equal(one.statistics[measure], other.statistics[measure])
-        for one, other in combinations(cells, 2)
-        for measure in one.statistics.keys() & other.statistics.keys()
+        np.array_equal(first.statistics[measure], second.statistics[measure])
+        for first, second in combinations(cells, 2)
+        for measure in first.statistics.keys() & second.statistics.keys()
     )
 
 
@@ -80,16 +83,18 @@ def _compare(
         {name for cell in sides[side].values() for name in cell.statistics} for side in (first, second)
     ]
     for metric, scope in zip(SHOWN, map(find_scope, SHOWN), strict=True):
-        if not all((scope, metric) in known for known in measured):
+        if not all((scope, metric) in measures for measures in measured):
             continue
         turned = is_lower_better(metric)
         ends = [(sides[side], name) for side, name in zip((first, second), names, strict=True)]
-        (one, one_name), (other, other_name) = ends[::-1] if turned else ends
-        made = compare_cells(one, other, (scope, metric), resamples, (one_name, other_name))
+        (first_cells, first_name), (second_cells, second_name) = ends[::-1] if turned else ends
+        paired = compare_cells(
+            first_cells, second_cells, (scope, metric), resamples, (first_name, second_name)
+        )
         yield {
             **{"first": names[0], "second": names[1], "scope": scope, "metric": metric},
-            **{"difference": made.difference, "low": made.low, "high": made.high, "p": made.p},
-            **{"n": made.n, "trainings": made.runs, "reason": made.reason},
+            **{"difference": paired.difference, "low": paired.low, "high": paired.high, "p": paired.p},
+            **{"n": paired.n, "trainings": paired.runs, "reason": paired.reason},
         }
 
 
@@ -115,9 +120,10 @@ def widen_measures(differences: pd.DataFrame, keys: Sequence[str]) -> pd.DataFra
     named = differences.assign(words=words, pair=differences["first"] + " - " + differences["second"])
     places = named.groupby([*keys, "pair"], sort=False, dropna=False)
     rows = [
-        dict(zip([*keys, "pair"], place, strict=True)) | dict(zip(part["metric"], part["words"], strict=True))
-        for place, part in places
+        dict(zip([*keys, "pair"], place, strict=True))
+        | dict(zip(group["metric"], group["words"], strict=True))
+        for place, group in places
     ]
-    shown = pd.DataFrame(rows)
-    measures = [metric for metric in SHOWN if metric in shown]
-    return shown[[*keys, "pair", *measures]].rename(columns=style.name_metric).fillna("–")
+    table = pd.DataFrame(rows)
+    measures = [metric for metric in SHOWN if metric in table]
+    return table[[*keys, "pair", *measures]].rename(columns=style.name_metric).fillna("–")

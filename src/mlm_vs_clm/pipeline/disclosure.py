@@ -35,25 +35,32 @@ def measure_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, de
     _, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
     read, held_out = choose_sides(settings, inputs)
-    texts = [each.text for each in filled]
+    texts = [filled_text.text for filled_text in filled]
     sides = cut_equal(read, held_out)
     rows = {("document", COPIED): count_copied(texts, *sides)}
     if read_record(inputs["corruption"])["settings"]["strategy"] == "entities":
-        fills, originals = [each.fills for each in filled], [each.originals() for each in blanked]
+        fills, originals = (
+            [blanked_text.fills for blanked_text in filled],
+            [blanked_text.originals() for blanked_text in blanked],
+        )
         rows["fills", NAMES] = count_names(fills, originals)
     if settings["membership"]:
         rows["document", MEMBERSHIP] = ask_model(inputs, read, held_out, len(blanked), device)
-    measured = [MetricStatistics(*name, DISCLOSURE[name[1]], each) for name, each in rows.items()]
+    measured = [MetricStatistics(*name, DISCLOSURE[name[1]], statistics) for name, statistics in rows.items()]
     write_lines(folder / "statistics.jsonl", map(to_line, measured))
 
 
 def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document], list[Document]]:
     """Return the documents that the writer read and those held out, each in an order of its own that no arm changes."""
     corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
-    held_out = [one for split in ("dev", "test") for one in load_documents(inputs["corpus"], split)]
-    fewest = min((len(split_words(one.text)) for one in held_out), default=0)
-    known = list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
-    read = [one for one in known if one.id == f"{one.origin_id}-0" and len(split_words(one.text)) >= fewest]
+    held_out = [document for split in ("dev", "test") for document in load_documents(inputs["corpus"], split)]
+    fewest = min((len(split_words(document.text)) for document in held_out), default=0)
+    documents = list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
+    read = [
+        document
+        for document in documents
+        if document.id == f"{document.origin_id}-0" and len(split_words(document.text)) >= fewest
+    ]
     if min(len(read), len(held_out)) < FEWEST:
         raise StudyError(
             f"disclosure: {len(read)} texts read and {len(held_out)} held out, {FEWEST} of each are needed: give a larger corpus"
@@ -67,7 +74,7 @@ def _shuffle(documents: Sequence[Document], name: str) -> list[Document]:
 
 def cut_equal(read: Sequence[Document], held_out: Sequence[Document]) -> tuple[list[str], list[str]]:
     """Return the first texts of both sides that together have as many words as the smaller side."""
-    sides = [[one.text for one in side] for side in (read, held_out)]
+    sides = [[document.text for document in side] for side in (read, held_out)]
     words = [np.cumsum([len(split_words(text)) for text in side]) for side in sides]
     most = min(count[-1] for count in words)
     first, second = (side[: int((count <= most).sum())] for side, count in zip(sides, words, strict=True))
@@ -88,7 +95,8 @@ def ask_model(
     filler = Filler(load_model(folder, kind), load_tokenizer(folder), device=device)
     pairs = min(n, len(read), len(held_out))
     losses = [
-        np.array(measure_losses([one.text for one in side[:pairs]], filler, 0)) for side in (read, held_out)
+        np.array(measure_losses([document.text for document in side[:pairs]], filler, 0))
+        for side in (read, held_out)
     ]
     rows = np.full((n, 1), np.nan)
     rows[:pairs, 0] = place_losses(*losses)

@@ -65,21 +65,21 @@ def _given(task: str, corpus: Path) -> dict[str, list[dict]]:
 
 
 def _evaluate(
-    settings: dict, train: list[Document], splits: dict[str, list[Document]], given: dict[str, list[dict]]
+    settings: dict, train: list[Document], splits: dict[str, list[Document]], problems: dict[str, list[dict]]
 ) -> list[Outcome]:
     """Return the outcome of each task seed; `majority` has one, as it learns nothing that depends on a seed."""
     task = TASKS[settings["task"]]
     if settings["trained_on"] == "majority":
-        return [task.majority(train, splits["test"], **given)]
+        return [task.majority(train, splits["test"], **problems)]
     outcomes = []
     for seed in range(settings["seeds"]):
-        shown = (
+        examples = (
             task.shuffle_labels(train, keyed_rng("shuffle", seed))
             if settings["trained_on"] == "shuffled"
             else train
         )
         outcomes.append(
-            task.evaluate(shown, splits["dev"], splits["test"], splits["pretrain"], seed, **given)
+            task.evaluate(examples, splits["dev"], splits["test"], splits["pretrain"], seed, **problems)
         )
     return outcomes
 
@@ -97,8 +97,8 @@ def _finetune(
     sets = list_labelled(settings["task"], splits) if n else splits | {"train": train}
     sets = sets | {"test": spread(sets["test"], most)}
     if settings["trained_on"] == "majority":
-        shown = draw_examples(sets["train"], n, 0) if n else sets["train"]
-        return [answer_majority(settings["task"], shown, sets["test"], words)]
+        examples = draw_examples(sets["train"], n, 0) if n else sets["train"]
+        return [answer_majority(settings["task"], examples, sets["test"], words)]
     if _given(settings["task"], inputs["corpus"]):
         raise StudyError(
             "task_model=finetuned does not read given problems: leave it at linear for this corpus"
@@ -106,10 +106,10 @@ def _finetune(
     learner = _load_learner(inputs, how, device)
     outcomes = []
     for seed in range(settings["seeds"]):
-        shown = draw_examples(sets["train"], n, seed) if n else draw_training_set(sets["train"], seed)
+        examples = draw_examples(sets["train"], n, seed) if n else draw_training_set(sets["train"], seed)
         if settings["trained_on"] == "shuffled":
-            shown = task.shuffle_labels(shown, keyed_rng("shuffle", seed))
-        outcomes.append(FINETUNED[settings["task"]](sets | {"train": shown}, seed, learner, words))
+            examples = task.shuffle_labels(examples, keyed_rng("shuffle", seed))
+        outcomes.append(FINETUNED[settings["task"]](sets | {"train": examples}, seed, learner, words))
     return outcomes
 
 
@@ -131,14 +131,14 @@ def _generated(inputs: dict[str, Path], policy: str) -> tuple[list[Document], li
     """Return the generated documents under the originals' labels, the audit of what was copied, and what was lost."""
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
-    made = [
+    projected = [
         project(d, f, b.words, b.blanks if policy == DROPPED else ())
         for d, f, b in zip(documents, filled, blanked, strict=True)
     ]
     audits = [audit_copying(d.text, f.text) for d, f in zip(documents, filled, strict=True)]
-    lost = sum((counts for _, counts in made), Counter())
+    lost = sum((counts for _, counts in projected), Counter())
     return (
-        [document for document, _ in made],
+        [document for document, _ in projected],
         [_mean(name, np.array([audit[name] for audit in audits])) for name in audits[0]],
         lost,
     )
@@ -169,5 +169,8 @@ def _score(outcomes: list[Outcome], resamples: int) -> list[dict]:
     """Return the row of each measure over the task seeds."""
     first = outcomes[0]
     reason = first.no_room or describe_untrained(outcomes)
-    answers, clusters = [one.statistics for one in outcomes], [unit["cluster"] for unit in first.units]
+    answers, clusters = (
+        [outcome.statistics for outcome in outcomes],
+        [unit["cluster"] for unit in first.units],
+    )
     return score_task(first.measures, answers, clusters, reason, resamples)

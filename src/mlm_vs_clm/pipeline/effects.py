@@ -89,7 +89,7 @@ class _Reach:
         if not change and not overrides[place].startswith("+"):
             return False
         changes = [change, *([] if is_group else _change_value(self.job.config, key))]
-        if any(self._differs(each, key if is_group else "") for each in changes):
+        if any(self._differs(alternative, key if is_group else "") for alternative in changes):
             return False
         return not is_group or {name for group, name in self.asked if group == key} != {value}
 
@@ -119,7 +119,7 @@ class _Reach:
             return replace(config, device="cpu", precision=precision)  # to choose either would load torch
 
         for list_recipes in (
-            [study.results] if self.stage in STUDIES else [partial(_one, made) for made in CELL]
+            [study.results] if self.stage in STUDIES else [partial(_one, cell_recipe) for cell_recipe in CELL]
         ):
             try:
                 config = choose()
@@ -135,20 +135,20 @@ def _one(make: Callable[[Config], Recipe], config: Config, choose: Callable[...,
     yield make(config)
 
 
-def _find_change(config: Config, other: Config) -> Change:
+def _find_change(config: Config, changed: Config) -> Change:
     """Return what turns settings into others."""
-    before, after = _flatten(config), _flatten(other)
-    found = {key: after.get(key, GONE) for key in before | after}
+    before, after = _flatten(config), _flatten(changed)
+    values = {key: after.get(key, GONE) for key in before | after}
     # By `repr`, in which nan equals itself.
-    return {key: value for key, value in found.items() if repr(before.get(key, GONE)) != repr(value)}
+    return {key: value for key, value in values.items() if repr(before.get(key, GONE)) != repr(value)}
 
 
 def _flatten(settings: Any, prefix: str = "") -> Change:
-    found: Change = {}
+    leaves: Change = {}
     for name, value in (settings if isinstance(settings, dict) else vars(settings)).items():
         is_leaf = not (isinstance(value, dict) or is_dataclass(value))
-        found |= {f"{prefix}{name}": value} if is_leaf else _flatten(value, f"{prefix}{name}.")
-    return found
+        leaves |= {f"{prefix}{name}": value} if is_leaf else _flatten(value, f"{prefix}{name}.")
+    return leaves
 
 
 def _change_value(config: Config, key: str) -> list[Change]:

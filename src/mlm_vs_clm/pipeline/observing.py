@@ -93,9 +93,9 @@ def read_settings(settings: dict, scored: Iterable[Path]) -> Design:
     )
 
 
-def _with_extra(one: ScoredCell, extra: Sequence[MetricStatistics]) -> ScoredCell:
-    counted = {(each.scope, each.name): each.rows for each in extra if len(each.rows)}
-    return replace(one, statistics=one.statistics | counted)
+def _with_extra(cell: ScoredCell, extra: Sequence[MetricStatistics]) -> ScoredCell:
+    counted = {(measure.scope, measure.name): measure.rows for measure in extra if len(measure.rows)}
+    return replace(cell, statistics=cell.statistics | counted)
 
 
 def _read_bounds(scored: Iterable[Path]) -> list[ScoredCell]:
@@ -109,18 +109,21 @@ def _read_bounds(scored: Iterable[Path]) -> list[ScoredCell]:
 def list_cells(cells: Mapping[Path, ScoredCell]) -> pd.DataFrame:
     """Return the frame `cells`: one row per score artifact."""
     rows = pd.DataFrame(
-        [describe_cell(path, one) for path, one in cells.items()], columns=None if cells else CELL
+        [describe_cell(path, scored) for path, scored in cells.items()], columns=None if cells else CELL
     )
     return rows[[*CELL, *(column for column in rows if column not in CELL)]]
 
 
-def describe_cell(path: Path, one: ScoredCell) -> dict:
+def describe_cell(path: Path, cell: ScoredCell) -> dict:
     """Return the row of `cells` of a score artifact."""
     about, generation = describe_score(path), inputs_of(path)["generation"]
     record = read_record(generation)
-    own = {"method": shorten_method(record["settings"], about["model"]), "artifact": name_of(generation)}
-    own |= {"precision": record["settings"].get("precision", "none")}
-    return about | describe_scored(one) | record["measured"] | own
+    text_columns = {
+        "method": shorten_method(record["settings"], about["model"]),
+        "artifact": name_of(generation),
+    }
+    text_columns |= {"precision": record["settings"].get("precision", "none")}
+    return about | describe_scored(cell) | record["measured"] | text_columns
 
 
 def shorten_method(settings: dict, model: str) -> str:
@@ -131,19 +134,26 @@ def shorten_method(settings: dict, model: str) -> str:
 def list_measures(cells: Mapping[Path, ScoredCell], extra: Extra, resamples: int) -> pd.DataFrame:
     """Return the frame `measures`: those of the score artifacts, and `extra` with as many resamples as differences."""
     rows: list[dict] = []
-    for path, one in cells.items():
-        names = describe_scored(one)
+    for path, cell in cells.items():
+        names = describe_scored(cell)
         scores = pd.read_csv(path / "scores.csv", keep_default_na=False)
         stored = scores[~scores["metric"].str.endswith(GAIN)].to_dict("records")
         rows += [names | row | {"resamples": read_record(path)["settings"]["resamples"]} for row in stored]
-        rows += [names | _describe_extra(each) | {"resamples": resamples} for each in extra.get(path, ())]
+        rows += [
+            names | _describe_extra(measure) | {"resamples": resamples} for measure in extra.get(path, ())
+        ]
     return pd.DataFrame(rows, columns=MEASURE)
 
 
-def _describe_extra(one: MetricStatistics) -> dict:
-    if not len(one.rows):
-        return {"scope": one.scope, "metric": one.name, "signature": "", "reason": one.reason}
-    return summarise(one, None, 1)
+def _describe_extra(statistics: MetricStatistics) -> dict:
+    if not len(statistics.rows):
+        return {
+            "scope": statistics.scope,
+            "metric": statistics.name,
+            "signature": "",
+            "reason": statistics.reason,
+        }
+    return summarise(statistics, None, 1)
 
 
 def count_nonwords(inputs: dict[str, Path], main: tuple[str, float], wordnet: Path) -> dict[Path, list]:
@@ -167,7 +177,7 @@ def _masking(path: Path) -> tuple[str, float]:
 
 
 def _list_fills(path: Path) -> list[list[str]]:
-    return [one.fills for one in load_filled(inputs_of(path)["generation"])]
+    return [text.fills for text in load_filled(inputs_of(path)["generation"])]
 
 
 def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[MetricStatistics]]:
@@ -176,18 +186,20 @@ def compare_fills(scored: Iterable[Path], reference: str) -> dict[Path, list[Met
     Raises StudyError for a reference that does not fill every cell.
     """
     place = itemgetter("corpus", "strategy", "ratio", "seed")
-    known = {place(about): path for path in scored if (about := describe_score(path))["arm"] == reference}
+    references = {
+        place(about): path for path in scored if (about := describe_score(path))["arm"] == reference
+    }
     measured = {}
     for path in scored:
         about = describe_score(path)
-        if place(about) not in known:
+        if place(about) not in references:
             raise StudyError(
                 f"track.reference={reference} does not fill {place(about)}: name an arm of every cell"
             )
-        fills, others = _list_fills(path), _list_fills(known[place(about)])
-        originals = [one.originals() for one in load_blanked_texts(inputs_of(path))[1]]
+        fills, expected = _list_fills(path), _list_fills(references[place(about)])
+        originals = [text.originals() for text in load_blanked_texts(inputs_of(path))[1]]
         measured[path] = [
-            MetricStatistics("fills", "agreement", EXACT_MATCH, EXACT_MATCH.statistics(fills, others)),
+            MetricStatistics("fills", "agreement", EXACT_MATCH, EXACT_MATCH.statistics(fills, expected)),
             MetricStatistics(
                 "fills", "length_error", LENGTH_ERROR, LENGTH_ERROR.statistics(fills, originals)
             ),
@@ -201,9 +213,11 @@ def read_disclosure(inputs: dict[str, Path], scored: Iterable[Path]) -> dict[Pat
         inputs_of(path)["generation"]: read_statistics(path) for path in of_stage(inputs, "disclosure")
     }
     return {
-        path: [MetricStatistics(*measure, DISCLOSURE[measure[1]], rows) for measure, rows in known.items()]
+        path: [
+            MetricStatistics(*measure, DISCLOSURE[measure[1]], rows) for measure, rows in by_measure.items()
+        ]
         for path in scored
-        if (known := measured.get(inputs_of(path)["generation"]))
+        if (by_measure := measured.get(inputs_of(path)["generation"]))
     }
 
 
@@ -241,15 +255,15 @@ def gather_training(inputs: dict[str, Path]) -> pd.DataFrame:
         curve = pd.read_csv(path / "curves.csv").assign(**about)
         budgets = json.loads((path / "training.json").read_text())["budgets"]
         bounds = {
-            (one["budget"], name): bound
-            for one in budgets
-            for name, bound in one.get("nats_per_character", {}).items()
+            (row["budget"], name): bound
+            for row in budgets
+            for name, bound in row.get("nats_per_character", {}).items()
         }
         places = zip(curve["budget"], curve["corpus"], strict=True)
-        known = [
+        values = [
             bounds.get(place, np.nan) for place in places
         ]  # numbers all, which are saved with as many digits
-        frames.append(curve.assign(nats_per_character=np.array(known, dtype=float)))
+        frames.append(curve.assign(nats_per_character=np.array(values, dtype=float)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
@@ -272,8 +286,8 @@ def _flatten_training(settings: dict) -> dict[str, Any]:
 def _describe_start(folder: Path) -> str:
     model = read_record(folder)["settings"]
     if model["start"] == "encoder":
-        part = f"lower {model['layers']} layers of " if model.get("layers") else ""
-        return f"{part}bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
+        layers = f"lower {model['layers']} layers of " if model.get("layers") else ""
+        return f"{layers}bidirectional encoder {model['encoder'].removeprefix('package:')}, new output layer"
     if model["start"] == "checkpoint":
         head = ", new output layer" if json.loads((folder / "start.json").read_text())["has_new_head"] else ""
         kind = (

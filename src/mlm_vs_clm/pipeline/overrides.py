@@ -20,10 +20,10 @@ def explain_override(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, OverrideParseException):
         return explain_unreadable(error.override)
-    if found := AMBIGUOUS.search(text):
-        return f"{explain_unreadable(found[1].replace(chr(92), ''))}; for a sweep over several values add -m"
-    if isinstance(error, HydraException) and (found := UNKNOWN.search(text)):
-        return explain_unknown(found[1])
+    if match := AMBIGUOUS.search(text):
+        return f"{explain_unreadable(match[1].replace(chr(92), ''))}; for a sweep over several values add -m"
+    if isinstance(error, HydraException) and (match := UNKNOWN.search(text)):
+        return explain_unknown(match[1])
     return ""
 
 

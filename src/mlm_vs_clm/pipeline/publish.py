@@ -36,12 +36,12 @@ def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> No
     """
     target = Path(results) / name
     keys = [override.lstrip("+~").partition("=")[0] for override in overrides]
-    others = [key for key in keys if key not in {*RUNTIME, "scale", "track"}]
+    changed = [key for key in keys if key not in {*RUNTIME, "scale", "track"}]
     committed = ROOT / "results" / MANIFEST
     is_kept = target.resolve().parent == committed.parent and committed.is_file()
-    if others and is_kept and f"  {name}/" in committed.read_text():
+    if changed and is_kept and f"  {name}/" in committed.read_text():
         raise StudyError(
-            f"results/{name} is a committed study, and this one differs in {', '.join(others)}: give it another folder, "
+            f"results/{name} is a committed study, and this one differs in {', '.join(changed)}: give it another folder, "
             "such as results=outputs/results"
         )
     try:
@@ -54,21 +54,21 @@ def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> No
 
 def check_panels(panels: list[PanelConfig]) -> None:
     """Raise StudyError, before any work, for a panel whose kind or table is unknown."""
-    for one in panels:
-        check_panel(asdict(one))
+    for panel in panels:
+        check_panel(asdict(panel))
 
 
 def publish(report: Path, results: str, name: str) -> None:
     """Copy a report to `results/<name>`, touching only files that changed, and print where it is."""
     target = Path(results) / name
     try:
-        wanted = {
+        files = {
             path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name != RECORD
         }
-        for file in sorted(wanted):
+        for file in sorted(files):
             _copy(report / file, target / file)
         for path in sorted(target.rglob("*")):
-            if path.is_file() and path.relative_to(target) not in wanted:
+            if path.is_file() and path.relative_to(target) not in files:
                 path.unlink()
         write_blocks(target)
     except OSError as error:
@@ -94,8 +94,8 @@ def print_answers(tables: Tables, about: Mapping[str, Any]) -> None:
     steps = None if about.get("panels") else tabulate_steps(list_own_steps(tables))
     if steps:
         for words, cells in steps.rows:
-            told = ", ".join(f"{corpus} {cell}" for corpus, cell in zip(steps.corpora, cells, strict=True))
-            print(f"  against {words}: {told}")
+            scores = ", ".join(f"{corpus} {cell}" for corpus, cell in zip(steps.corpora, cells, strict=True))
+            print(f"  against {words}: {scores}")
     if command := name_next(about, tables):
         print(f"next:    {command}")
 

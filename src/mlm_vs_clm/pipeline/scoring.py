@@ -48,18 +48,18 @@ def score_cell(settings: dict, inputs: dict[str, Path], folder: Path, resources:
         measured.append(score_originals(inputs["generation"], blanked))
     write_lines(folder / "statistics.jsonl", map(to_line, measured))
     clusters = cluster_by_author(documents)
-    rows = [summarise(one, clusters, settings["resamples"]) for one in measured]
+    rows = [summarise(statistics, clusters, settings["resamples"]) for statistics in measured]
     bounds = {name: read_statistics(inputs[name]) for name in BOUNDS if name in inputs}
-    bounded = [one for one in measured if bounds and one.name in METRICS]
-    rows += [_gain(one, bounds, clusters, settings["resamples"]) for one in bounded]
+    bounded = [statistics for statistics in measured if bounds and statistics.name in METRICS]
+    rows += [_gain(statistics, bounds, clusters, settings["resamples"]) for statistics in bounded]
     write_table(folder / "scores.csv", rows, COLUMNS)
 
 
 def score_originals(generation: Path, blanked: list[BlankedText]) -> MetricStatistics:
     """Return the nats and characters of the originals by document; NaN where nothing is hidden or it was skipped."""
-    found = {row["id"]: row for row in read_lines(generation / "likelihood.jsonl") if row["tokens"]}
+    likelihoods = {row["id"]: row for row in read_lines(generation / "likelihood.jsonl") if row["tokens"]}
     absent = {"nats": np.nan, "characters": np.nan}
-    of = [found.get(text.id, absent) for text in blanked]
+    of = [likelihoods.get(text.id, absent) for text in blanked]
     rows = LIKELIHOOD.statistics([row["nats"] for row in of], [row["characters"] for row in of])
     return MetricStatistics("fills", NATS, LIKELIHOOD, rows)
 
@@ -80,29 +80,38 @@ def measure(
         *(("document", name, metric, metric.statistics(*texts)) for name, metric in metrics.items()),
         *(("document", name, metric, metric.statistics(texts[0])) for name, metric in DIVERSITY.items()),
     ]
-    return [MetricStatistics(*one, _explain(one[2], one[3], texts)) for one in measured]
+    return [MetricStatistics(*row, _explain(row[2], row[3], texts)) for row in measured]
 
 
 def _explain(metric: Metric, rows: np.ndarray, texts: tuple[list[str], ...]) -> str:
     return metric.explain(*texts) if np.isnan(rows).any(axis=1).all() else ""
 
 
-def to_line(one: MetricStatistics) -> dict:
+def to_line(statistics: MetricStatistics) -> dict:
     """Return a line of `statistics.jsonl`; a number that is not defined is null."""
-    rows = [[None if np.isnan(value) else value for value in row] for row in one.rows.tolist()]
-    return {"scope": one.scope, "metric": one.name, "rows": rows}
+    rows = [[None if np.isnan(value) else value for value in row] for row in statistics.rows.tolist()]
+    return {"scope": statistics.scope, "metric": statistics.name, "rows": rows}
 
 
-def summarise(one: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
+def summarise(statistics: MetricStatistics, clusters: list[str] | None, resamples: int) -> dict:
     """Return the row of scores.csv of a metric: its value, interval and documents; why it is missing."""
-    why = one.reason or "not defined for any document (an empty text, or nothing hidden)"
-    return score_measure((one.scope, one.name), one.rows, clusters, resamples, one.metric.signature(), why)
+    why = statistics.reason or "not defined for any document (an empty text, or nothing hidden)"
+    return score_measure(
+        (statistics.scope, statistics.name),
+        statistics.rows,
+        clusters,
+        resamples,
+        statistics.metric.signature(),
+        why,
+    )
 
 
-def _gain(one: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int) -> dict:
-    measure = one.scope, one.name
+def _gain(
+    statistics: MetricStatistics, bounds: dict[str, dict], clusters: list[str] | None, resamples: int
+) -> dict:
+    measure = statistics.scope, statistics.name
     of = {name: bounds.get(name, {}).get(measure) for name in BOUNDS}
-    return score_gain(measure, one.rows, of, clusters, resamples, one.metric.signature())
+    return score_gain(measure, statistics.rows, of, clusters, resamples, statistics.metric.signature())
 
 
 @lru_cache(maxsize=1)

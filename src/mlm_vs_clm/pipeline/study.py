@@ -1,32 +1,22 @@
-"""The whole study: which cells it has, and how several processes share the work."""
+"""The whole study: which cells it has, and the results of all of them."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from itertools import product
-from multiprocessing import get_context
-from pathlib import Path
 
-from tqdm import tqdm
-
-from blankfill.memory import MEMORY
 from blankfill.ranges import check_number, range_of
 
 from ..arms.baselines import BOUNDS, COUNTING
-from ..console import describe_error, print_traceback
 from ..errors import StudyError
 from ..tasks.projection import PROJECTED
 from . import recipes
-from .artifacts import Recipe, Runtime, Store
+from .artifacts import Recipe, Store
 from .config import Config, GridConfig
+from .pool import run_in_pool
 from .variants import fill_with, list_arms, list_cells, list_maskings, list_variants, refuse_unused
-from .workers import init_worker
 
 Choose = Callable[..., Config]
-TOKENS_PER_CELL = 4_000  # a training on so many takes about as long as any other cell
 
 
 def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
@@ -36,10 +26,10 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
     """
     grid, main = config.scale.grid, config.scale.main
     variants = list_arms(grid)
-    arms = {name: choose(**one.choices) for name, one in variants.items()}
+    arms = {name: choose(**variant.choices) for name, variant in variants.items()}
     first: dict[str, Recipe] = {}
     second: dict[str, Recipe] = {}
-    rest: dict[str, Recipe] = {}
+    third: dict[str, Recipe] = {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         refuse_unused(grid, corpus, choose, _identify)
@@ -47,10 +37,10 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
         cells = list(_cells_of(grid, corpus))
         trainings, tuned = _list_networks(grid, corpus, choose)
         second |= trainings
-        rest |= tuned
+        third |= tuned
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
-            rest[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
+            third[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in cells:
             base, is_main = variants[arm_name].base, cell.masking == main
             full = fill_with(arms[arm_name], cell)
@@ -59,21 +49,21 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
             full = replace(full, model=seeded, likelihood=is_whole and base in grid.likelihood)
             if not is_whole:
                 is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
-                shown = grid.metrics if is_shown else ["bleu"]
-                full = replace(full, scoring=replace(full.scoring, metrics=list(shown)))
+                metrics_of_cell = grid.metrics if is_shown else ["bleu"]
+                full = replace(full, scoring=replace(full.scoring, metrics=list(metrics_of_cell)))
             second |= _name_trainings(full, f"{cell.seed}/" if grid.retrain else "")
-            made = second if arm_name in BOUNDS else rest
+            group = second if arm_name in BOUNDS else third
             if base in grid.disclosure:
-                rest[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
+                third[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
             if is_trained_on:
-                rest[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
+                third[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
             if variants[arm_name].is_of_task:
                 continue
-            made[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
+            group[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
             is_along = is_main and cell.seed in grid.seeds
             if is_along and (base in grid.curve or grid.curve and base in COUNTING):
-                rest |= _list_curve(full, cell_name)
-    return first | second | rest
+                third |= _list_curve(full, cell_name)
+    return first | second | third
 
 
 def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:
@@ -98,8 +88,8 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
 
     Beside these stands the majority answer of each task, by as many examples.
     """
-    trainings, made = {}, {}
-    for cell in (one for one in grid.networks if one.corpus == corpus.corpus.name):
+    trainings, task_models = {}, {}
+    for cell in (network_cell for network_cell in grid.networks if network_cell.corpus == corpus.corpus.name):
         place = f"{recipes.UNDERSTANDING}{cell.corpus}/{cell.task}"
         side = f" sides={cell.sides}" if cell.sides != "own" else ""
         for name, n in product(cell.networks, cell.examples):
@@ -113,9 +103,9 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
             how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
             full = replace(full, corpus=replace(full.corpus, task=cell.task), finetuning=how)
             full = replace(full, task_model=recipes.FINETUNED, trained_on="real")
-            made[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
-            made[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
-    return trainings, made
+            task_models[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
+            task_models[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
+    return trainings, task_models
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:
@@ -132,7 +122,7 @@ def results(config: Config, choose: Choose) -> Iterator[Recipe]:
 def list_trainings(config: Config, choose: Choose) -> list[Recipe]:
     """Return the trainings of a study, each once."""
     named = cells(config, choose).items()
-    return list({made.id: made for name, made in named if name.startswith("pretrain/")}.values())
+    return list({training.id: training for name, training in named if name.startswith("pretrain/")}.values())
 
 
 def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
@@ -209,121 +199,3 @@ def _list_missing(store: Store, named: dict[str, Recipe]) -> dict[str, Recipe]:
     """Return the results that are not stored, each once, by its first name."""
     once = {recipe.id: name for name, recipe in reversed(named.items()) if not store.has(recipe)}
     return {name: recipe for name, recipe in named.items() if once.get(recipe.id) == name}
-
-
-def run_in_pool(store: Store, needed: dict[str, Recipe], workers: int) -> dict[str, str]:
-    """Make results in processes of one thread each, the first first, with one bar over all of them.
-
-    The bar's estimate counts a training by its tokens, as trainings come first and take most of the time. A result
-    waits until those that it depends on are made. Returns the reason of every failed one by its name; what depends on
-    one is not tried, and has no reason.
-    """
-    bar = tqdm(
-        total=sum(map(expect_work, needed.values())),
-        desc=describe_progress(0, len(needed)),
-        bar_format="{desc}: {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]",
-        smoothing=0,  # the mean speed so far, as cells differ
-        disable=not store.runtime.show_progress,
-    )
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=get_context("spawn"),
-        initializer=init_worker,
-        initargs=(store.runtime.device, os.getpid()),
-    )
-    with pool, bar:
-        try:
-            failed = _run(pool, store, list(needed.values()), workers, bar)
-        except BrokenProcessPool as error:
-            raise StudyError(
-                "a worker process was killed, probably out of memory: set workers=1 and run again; "
-                "finished results are kept"
-            ) from error
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return {name: failed[recipe.id] for name, recipe in needed.items() if recipe.id in failed}
-
-
-def expect_work(recipe: Recipe) -> float:
-    """Return what a result adds to the bar: a training as much as other cells of about the same time, any other 1."""
-    is_training = recipe.stage == "pretrain"
-    return max(1.0, recipe.settings["training"]["token_budget"] / TOKENS_PER_CELL) if is_training else 1.0
-
-
-def describe_progress(made: int, total: int) -> str:
-    """Return how many cells of a study are made, as its bar says it."""
-    return f"cells {made:,} of {total:,}"
-
-
-def _run(
-    pool: ProcessPoolExecutor, store: Store, needed: list[Recipe], workers: int, bar: tqdm
-) -> dict[str, str]:
-    """Make results, `workers` texts at a time; return the ids of those that failed, and why."""
-    failed: dict[str, str] = {}
-    work = {recipe.id: expect_work(recipe) for recipe in needed}
-    not_made = set(work)
-    left = [(group, _list_needs(group) & not_made) for group in _group_by_text(needed)]
-    running: dict[Future, int] = {}  # and the line of its bar
-    while True:
-        left = [(group, needs) for group, needs in left if not needs & failed.keys()]
-        ready = [(group, needs) for group, needs in left if not needs & not_made]
-        lines = [line for line in range(1, workers + 1) if line not in running.values()]
-        for (group, needs), line in zip(ready, lines, strict=False):
-            left.remove((group, needs))
-            running[pool.submit(_ensure, store.root, _runtime_of(store, group, line), group)] = line
-        if not running:
-            return failed
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            del running[future]
-            reasons = future.result()
-            not_made -= reasons.keys()
-            failed |= {id: reason for id, reason in reasons.items() if reason}
-            bar.set_description_str(describe_progress(len(work) - len(not_made), len(work)), refresh=False)
-            bar.update(sum(work[id] for id in reasons))
-
-
-def _list_needs(group: list[Recipe]) -> set[str]:
-    """Return the ids of what a group depends on, directly or through others, but for those that it makes itself."""
-
-    def below(recipe: Recipe) -> set[str]:
-        return {recipe.id}.union(*map(below, recipe.inputs.values()))
-
-    return set().union(*map(below, group)) - {recipe.id for recipe in group}
-
-
-def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
-    """Return one thread per process; training, which takes minutes, draws its own bar on a line below."""
-    is_long = group[0].stage == "pretrain" and store.runtime.show_progress
-    return replace(store.runtime, threads=1, show_progress=is_long, line=line)
-
-
-def _group_by_text(needed: list[Recipe]) -> list[list[Recipe]]:
-    """Put results that read the same text together, or one process would wait while another makes it."""
-    groups: dict[str, list[Recipe]] = {}
-    for recipe in needed:
-        groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
-    return list(groups.values())
-
-
-def _ensure(root: Path, runtime: Runtime, group: list[Recipe]) -> dict[str, str | None]:
-    """Make results that read one text; return why each failed, or None, by id. A text that fails is not tried twice."""
-    from .stages import open_store
-
-    store = open_store(root, runtime)
-    text = group[0].inputs.get("generation")
-    reason = _try(store, text) if text else None
-    return {recipe.id: reason or _try(store, recipe) for recipe in group}
-
-
-def _try(store: Store, recipe: Recipe) -> str | None:
-    """Make a result; return the reason if that failed, so that the others go on."""
-    try:
-        store.ensure(recipe)
-    except Exception as error:
-        if not isinstance(error, StudyError):
-            print_traceback(error)
-        return describe_error(error)
-    finally:
-        MEMORY.release_if_grown()
-    return None

@@ -18,7 +18,8 @@ from ..errors import StudyError
 from ..files import write_atomically
 from .checks import has_mistake
 from .cluster import watch_queue_without_accounts
-from .command import AT_STOP, MISTAKES, Job, compose, one_line
+from .command import AT_STOP, MISTAKES, Job, one_line
+from .composing import compose
 from .effects import RUNTIME, refuse_ignored
 from .workers import init_worker
 
@@ -36,8 +37,8 @@ class Outcomes(Callback):
     def on_multirun_start(self, config: DictConfig, **kwargs) -> None:
         """Refuse a setting that no job would use; name a folder for the outcomes of this sweep alone."""
         try:
-            asked = list_jobs(config)
-            refuse_ignored(config.hydra.job.name, list_in_range(asked), compose)
+            jobs = list_jobs(config)
+            refuse_ignored(config.hydra.job.name, list_in_range(jobs), compose)
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
         if config.hydra.launcher._target_.endswith("SlurmLauncher"):
@@ -89,19 +90,19 @@ class Outcomes(Callback):
         AT_STOP.clear()
         stage = config.hydra.job.name
         if stage in STAGES and any("folder" in outcome for outcome in outcomes.values()):
-            asked = [word for word in config.hydra.overrides.task if word.split("=")[0] not in RUNTIME]
+            typed = [word for word in config.hydra.overrides.task if word.split("=")[0] not in RUNTIME]
             jobs = list_jobs(config)
-            command = " ".join([f"python experiments/{stage}.py -m", *asked])
-            place = name_folder(config.store, stage, asked)
+            command = " ".join([f"python experiments/{stage}.py -m", *typed])
+            place = name_folder(config.store, stage, typed)
             table = tabulate_sweep(stage, jobs, outcomes)
             publish(table, stage, place, f"A sweep of {len(jobs)} jobs", command)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def list_in_range(asked: list[list[str]]) -> Iterator[Job]:
+def list_in_range(jobs: list[list[str]]) -> Iterator[Job]:
     """Yield the jobs of a sweep whose numbers are in their ranges; any other tells its mistake when it runs."""
-    for overrides in asked:
+    for overrides in jobs:
         job = Job(compose(overrides), overrides)
         if not has_mistake(job.config):
             yield job

@@ -50,8 +50,8 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
         if column not in table:
             raise StudyError(f"{name} is no column of {stage}: choose by {', '.join(table.columns)}")
         several = isinstance(values, Iterable) and not isinstance(values, str)
-        wanted = {_write(value) for value in (values if several else [values])}
-        table = table[table[column].map(_write).isin(wanted)]
+        accepted = {_write(value) for value in (values if several else [values])}
+        table = table[table[column].map(_write).isin(accepted)]
     if "budget" in table and not {"budget", "arm.budget"} & chosen.keys():
         table = table[table["budget"].isna()].drop(columns="budget")
     if table.empty:
@@ -61,12 +61,12 @@ def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any)
 
 def describe_whole(folders: Iterable[Path]) -> list[dict[str, Any]]:
     """Return the rows of the artifacts that are as they were written; say on stderr which others are left out, and why."""
-    known: dict[Path, str] = {}
+    reasons: dict[Path, str] = {}
     rows = []
     for folder in folders:
         if not (folder / RECORD).exists():
             continue
-        reason = explain_damage(folder, known)
+        reason = explain_damage(folder, reasons)
         try:
             rows += [] if reason else [describe(folder)]
         except OSError as error:  # a result that it was made from was removed
@@ -82,18 +82,18 @@ def describe(folder: Path) -> dict[str, Any]:
     if stage == "generate":
         about = describe_cell(read | {"generation": folder}) | {"model": name_model(folder)}
         counted = json.loads((folder / "ledger.json").read_text())
-        found = {name: counted[name] for name in COSTS} | {"n": counted["documents"]}
+        values = {name: counted[name] for name in COSTS} | {"n": counted["documents"]}
     else:
         is_network = read_record(folder)["settings"].get("finetuning", {}).get("examples")
         describe_one = (
             describe_score if stage == "score" else describe_network if is_network else describe_task
         )
         about = describe_one(folder)
-        found = _read_main(folder, about.get("task"))
+        values = _read_main(folder, about.get("task"))
     text = folder if stage == "generate" else read.get("generation")
     if text and (budget := read_record(text)["settings"].get("budget")):
         about = about | {"budget": budget}
-    return {name: about[name] for name in CELL if name in about} | found | {"artifact": name_of(folder)}
+    return {name: about[name] for name in CELL if name in about} | values | {"artifact": name_of(folder)}
 
 
 def _read_main(folder: Path, task: str | None) -> dict[str, Any]:
@@ -103,10 +103,10 @@ def _read_main(folder: Path, task: str | None) -> dict[str, Any]:
         main = scores[scores["metric"] == TASKS[task].main_metric]
     else:
         main = scores[scores["metric"].map({name: find_scope(name) for name in QUALITIES}) == scores["scope"]]
-    found: dict[str, Any] = {"n": main["n"].min()}
+    row_values: dict[str, Any] = {"n": main["n"].min()}
     for row in main.itertuples():
-        found |= {row.metric: row.value, f"{row.metric}_low": row.low, f"{row.metric}_high": row.high}
-    return found | {"reason": "; ".join(sorted(set(main["reason"]) - {""}))}
+        row_values |= {row.metric: row.value, f"{row.metric}_low": row.low, f"{row.metric}_high": row.high}
+    return row_values | {"reason": "; ".join(sorted(set(main["reason"]) - {""}))}
 
 
 def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dict]) -> pd.DataFrame:
@@ -115,7 +115,7 @@ def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dic
     outcomes: by the number of the job, its {"folder"}, or the {"reason"} for which it failed; one without was stopped.
     """
     settings = [dict(override.lstrip("+").split("=", 1) for override in job) for job in jobs]
-    swept = [key for key in settings[0] if len({each[key] for each in settings}) > 1]
+    swept = [key for key in settings[0] if len({job_settings[key] for job_settings in settings}) > 1]
     names = ALIASES | (
         {"arm": "trained_on"} if stage == "downstream" and "trained_on" not in settings[0] else {}
     )
@@ -184,8 +184,8 @@ def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: 
                 save(drawing, folder)
     except OSError as error:
         raise StudyError(explain_os_error(error, folder, ADVICE)) from error
-    for shown in tables:
-        _print_short(shown)
+    for printed in tables:
+        _print_short(printed)
     figure = (
         f"\nfigure: {folder / 'figure.svg'}"
         if drawings
@@ -195,10 +195,10 @@ def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: 
     print(f"table:  {folder / 'table.csv'} (table.md for reading){beside}{figure}")
 
 
-def _print_short(shown: "Table") -> None:
+def _print_short(table: "Table") -> None:
     """Print the first rows of a table."""
-    texts = pd.DataFrame([[entry.text for entry in row] for row in shown.rows], columns=list(shown.header))
-    print(f"{shown.title}\n{texts.head(SHOWN).to_string(index=False)}")
+    texts = pd.DataFrame([[entry.text for entry in row] for row in table.rows], columns=list(table.header))
+    print(f"{table.title}\n{texts.head(SHOWN).to_string(index=False)}")
     if len(texts) > SHOWN:
         print(f"... {len(texts) - SHOWN} rows more")
 
@@ -240,14 +240,14 @@ def run(chosen: argparse.Namespace) -> None:
     """Show what is stored of a stage, by default `score`."""
     if wrong := [word for word in chosen.chosen if "=" not in word]:
         raise StudyError(f"{wrong[0]}: choose by column=value, as corpus=plots")
-    asked = {name: values.split(",") for name, values in (word.split("=", 1) for word in chosen.chosen)}
-    if "store" in asked:
-        places = ",".join(asked["store"])
+    columns = {name: values.split(",") for name, values in (word.split("=", 1) for word in chosen.chosen)}
+    if "store" in columns:
+        places = ",".join(columns["store"])
         raise StudyError(f"store={places}: the store is no column, give it as --store {places}")
-    stage = ",".join(asked.pop("stage", ["score"]))
+    stage = ",".join(columns.pop("stage", ["score"]))
     if "," in stage:
         raise StudyError(f"stage={stage}: a table shows one stage, choose one of {', '.join(STAGES)}")
-    table = tabulate(chosen.store, stage, **asked)
+    table = tabulate(chosen.store, stage, **columns)
     command = " ".join(["python -m mlm_vs_clm table", *chosen.chosen])
     folder = name_folder(chosen.store, stage, chosen.chosen)
     publish(table, stage, folder, f"Stored results: {stage}", command)

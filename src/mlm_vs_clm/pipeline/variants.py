@@ -41,7 +41,11 @@ def list_variants(cell: CellConfig) -> list[Variant]:
     if empty := [key for key, values in cell.vary.items() if not values]:
         raise StudyError(f"scale.grid.also: vary.{empty[0]} has no value: list one or more")
     combinations = [dict(zip(cell.vary, values, strict=True)) for values in product(*cell.vary.values())]
-    return [Variant(_name(arm, made), arm, made) for arm in cell.arms for made in combinations]
+    return [
+        Variant(_name(arm, combination), arm, combination)
+        for arm in cell.arms
+        for combination in combinations
+    ]
 
 
 def _name(arm: str, settings: dict[str, Any]) -> str:
@@ -54,21 +58,24 @@ def _name(arm: str, settings: dict[str, Any]) -> str:
 
 def list_arms(grid: GridConfig) -> dict[str, Variant]:
     """Return every arm of a grid by name; raises StudyError where two that differ share a name."""
-    found: dict[str, Variant] = {}
-    for one in [*(Variant(arm, arm) for arm in grid.arms), *(v for c in grid.also for v in list_variants(c))]:
-        if found.setdefault(one.name, one) != one:
+    by_name: dict[str, Variant] = {}
+    for variant in [
+        *(Variant(arm, arm) for arm in grid.arms),
+        *(v for c in grid.also for v in list_variants(c)),
+    ]:
+        if by_name.setdefault(variant.name, variant) != variant:
             raise StudyError(
-                f"scale.grid.also: two arms are called {one.name}: vary one of {', '.join(one.settings)} elsewhere"
+                f"scale.grid.also: two arms are called {variant.name}: vary one of {', '.join(variant.settings)} elsewhere"
             )
-    return found
+    return by_name
 
 
 def list_settings(grid: GridConfig) -> list[dict]:
     """Return the table `variants`: one row (arm, base, setting, level) per variant and setting."""
     return [
-        {"arm": one.name, "base": one.base, "setting": setting, "level": value}
-        for one in list_arms(grid).values()
-        for setting, value in one.settings.items()
+        {"arm": variant.name, "base": variant.base, "setting": setting, "level": value}
+        for variant in list_arms(grid).values()
+        for setting, value in variant.settings.items()
     ]
 
 
@@ -89,8 +96,8 @@ def list_cells(grid: GridConfig, corpus: str) -> list[CellConfig]:
 def fill_with(arm: Config, cell: Config) -> Config:
     """Return the settings of a cell with how an arm fills, its objectives, its model and how that is trained."""
     scale = replace(cell.scale, training=arm.scale.training)
-    both = replace(cell, objective=arm.objective, second_objective=arm.second_objective)
-    return replace(both, arm=arm.arm, model=arm.model, scale=scale, label_policy=arm.label_policy)
+    filled = replace(cell, objective=arm.objective, second_objective=arm.second_objective)
+    return replace(filled, arm=arm.arm, model=arm.model, scale=scale, label_policy=arm.label_policy)
 
 
 def refuse_unused(
@@ -102,10 +109,13 @@ def refuse_unused(
     """
     for cell in list_cells(grid, corpus.corpus.name):
         for arm, key, masking in product(cell.arms, cell.vary, list_maskings(cell, grid)[:1]):
-            of_arm = [one.settings for one in list_variants(cell) if one.base == arm]
+            of_arm = [variant.settings for variant in list_variants(cell) if variant.base == arm]
             pairs = _pair_without(key, arm, of_arm, choose)
             at = replace(corpus, masking=masking)
-            if _is_unused(((fill_with(made, at), fill_with(other, at)) for made, other in pairs), identify):
+            filled = (
+                (fill_with(with_key, at), fill_with(without_key, at)) for with_key, without_key in pairs
+            )
+            if _is_unused(filled, identify):
                 raise StudyError(
                     f"scale.grid.also: vary.{key} changes nothing for arm {arm}: correct the key, or remove it"
                 )
@@ -117,18 +127,20 @@ def _pair_without(
     """Yield the settings of the variants of an arm with a key and without it, where they differ."""
     for settings in of_arm:
         without = {name: value for name, value in settings.items() if name != key}
-        made, other = (choose(**Variant(arm, arm, each).choices) for each in (settings, without))
-        if made != other:
-            yield made, other
+        with_key, without_key = (
+            choose(**Variant(arm, arm, chosen).choices) for chosen in (settings, without)
+        )
+        if with_key != without_key:
+            yield with_key, without_key
 
 
 def _is_unused(pairs: Iterator[tuple[Config, Config]], identify: Callable[[Config], str]) -> bool:
     """Return whether settings that differ all make the same texts; not where the others make none."""
     ids = []
-    for made, other in pairs:
-        ids.append(identify(made))
+    for config, other_config in pairs:
+        ids.append(identify(config))
         try:
-            if identify(other) != ids[-1]:
+            if identify(other_config) != ids[-1]:
                 return False
         except StudyError:
             return False

@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from ..correlations import correlations
 from ..errors import StudyError
 from ..evidence.verdicts import correct
-from ..stats import correlations, draw_weights, percentile_interval
+from ..stats import draw_weights, percentile_interval
 from .questions import POINTS
 
 ALL = "all"

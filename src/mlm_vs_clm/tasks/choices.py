@@ -53,8 +53,8 @@ def pair_sentences(documents: Sequence[Document], seed: int | str) -> list[Pair]
         if len(sentences) < FEWEST_SENTENCES:
             continue
         first = int(rng.integers(len(sentences) - 1))
-        other = int(rng.choice([i for i in range(len(sentences)) if i not in (first, first + 1)]))
-        for second, follows in ((first + 1, True), (other, False)):
+        unrelated = int(rng.choice([i for i in range(len(sentences)) if i not in (first, first + 1)]))
+        for second, follows in ((first + 1, True), (unrelated, False)):
             pairs.append(Pair(document, sentences[first], sentences[second], follows))
     return pairs
 
@@ -74,19 +74,20 @@ def deal_authors(pretrain: Sequence[Document]) -> dict[str, list[Document]]:
         )
     dealt: dict[str, list[Document]] = {"train": [], "dev": [], "test": []}
     for name in enough:
-        own = [document for document in pretrain if document.author == name]
-        origins = sorted({find_origin(document) for document in own})
+        author_documents = [document for document in pretrain if document.author == name]
+        origins = sorted({find_origin(document) for document in author_documents})
         order = [origins[i] for i in keyed_rng("authors", name).permutation(len(origins))]
-        sizes = {"test": TEST_WINDOWS, "dev": DEV_WINDOWS, "train": len(own)}
+        sizes = {"test": TEST_WINDOWS, "dev": DEV_WINDOWS, "train": len(author_documents)}
         for origin in order:
             split = next(split for split in sizes if sizes[split] > 0)
-            windows = [document for document in own if find_origin(document) == origin][: sizes[split]]
+            windows = [document for document in author_documents if find_origin(document) == origin]
+            windows = windows[: sizes[split]]
             sizes[split] -= len(windows)
             dealt[split] += windows
     return dealt
 
 
-def refuse_linear(*sets: Sequence[Document], **given: list[dict]) -> Outcome:
+def refuse_linear(*sets: Sequence[Document], **problems: list[dict]) -> Outcome:
     """Raise StudyError: these tasks have no linear model."""
     raise StudyError("corpus.task=next_sentence and authors have no linear model: set task_model=finetuned")
 
@@ -129,11 +130,11 @@ def outcome_of_pairs(pairs: Sequence[Pair], answers: np.ndarray) -> Outcome:
     """Return the Outcome of an answer (0 or 1) for each pair; both pairs of a document are drawn together."""
     units = [
         {
-            "id": f"{i:04d}-{one.document.id}",
-            "cluster": find_origin(one.document),
-            "right": int(answer == one.follows),
+            "id": f"{i:04d}-{pair.document.id}",
+            "cluster": find_origin(pair.document),
+            "right": int(answer == pair.follows),
         }
-        for i, (one, answer) in enumerate(zip(pairs, answers, strict=True))
+        for i, (pair, answer) in enumerate(zip(pairs, answers, strict=True))
     ]
     skipped = "" if pairs else f"{NO_ROOM}: no document has {FEWEST_SENTENCES} sentences"
     return Outcome(units, COLUMNS, MEASURES, no_room=skipped)

@@ -65,8 +65,8 @@ def find_genres(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcom
         note = f"{UNTRAINED}: no label to train on, majority answers"
         return genres.make_outcome(genres.answer_constant(labels, len(test)), test, {}, (note,))
     examples = [Example(document.text, row) for document, row in zip(train, labels, strict=True)]
-    made = learner(Head(LABELS, len(names)), examples, [_ask(dev), _ask(test)], seed)
-    of_dev, of_test = (np.stack(rows) for rows in made)
+    probabilities = learner(Head(LABELS, len(names)), examples, [_ask(dev), _ask(test)], seed)
+    of_dev, of_test = (np.stack(rows) for rows in probabilities)
     answers = genres.decide(of_dev, of_test, genres.mark_labels(dev, names))
     absent = [name for name, column in zip(names, labels.T, strict=True) if not column.any()]
     return genres.make_outcome(answers, test, {}, tuple(f"no training document of {name}" for name in absent))
@@ -74,24 +74,27 @@ def find_genres(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcom
 
 def find_next_sentence(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
     """Return the accuracy of a head that is given two sentences; of each training document one pair of the two is learned."""
-    learned, asked = choices.pair_sentences(sets["train"], seed), choices.pair_sentences(sets["test"], "test")
+    learned = choices.pair_sentences(sets["train"], seed)
+    test_pairs = choices.pair_sentences(sets["test"], "test")
     examples = [
         _to_example(pair, n_words) for pair in (learned[i + i // 2 % 2] for i in range(0, len(learned), 2))
     ]
     if not examples:
         note = f"{UNTRAINED}: no training document has {choices.FEWEST_SENTENCES} sentences, majority answers"
-        made = choices.majority_pairs([], sets["test"])
-        return Outcome(made.units, made.columns, made.measures, {}, (note,), made.no_room)
-    (answers,) = learner(Head(CLASSES, 2), examples, [[_to_example(pair, n_words) for pair in asked]], seed)
-    return choices.outcome_of_pairs(asked, np.array([scores.argmax() for scores in answers], dtype=int))
+        outcome = choices.majority_pairs([], sets["test"])
+        return Outcome(outcome.units, outcome.columns, outcome.measures, {}, (note,), outcome.no_room)
+    (answers,) = learner(
+        Head(CLASSES, 2), examples, [[_to_example(pair, n_words) for pair in test_pairs]], seed
+    )
+    return choices.outcome_of_pairs(test_pairs, np.array([scores.argmax() for scores in answers], dtype=int))
 
 
 def find_authors(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
     """Return the accuracy of a head with an output per author."""
     train, test = (_cut_all(sets[name], n_words) for name in ("train", "test"))
     names = choices.list_authors(test)
-    known = [document for document in train if document.author in names]
-    examples = [Example(document.text, np.array([names.index(document.author)])) for document in known]
+    documents = [document for document in train if document.author in names]
+    examples = [Example(document.text, np.array([names.index(document.author)])) for document in documents]
     (answers,) = learner(Head(CLASSES, len(names)), examples, [_ask(test)], seed)
     return choices.outcome_of_authors(test, np.array([scores.argmax() for scores in answers], dtype=int))
 
@@ -99,18 +102,23 @@ def find_authors(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outco
 def verify_authors(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
     """Return PAN's measures of a head that is given the first known document of a problem and the unknown one."""
     train, test = (_cut_all(sets[name], n_words) for name in ("train", "test"))
-    asked, skipped = verification.choose_test_problems(test, None)
+    test_problems, skipped = verification.choose_test_problems(test, None)
     problems, left_out = draw_problems(train, np.random.default_rng(seed))
     skipped |= {f"training {reason}": count for reason, count in left_out.items()}
-    if not asked or not problems:
-        note = f"{UNTRAINED}: no training problem, no answer" if asked else "no test problem"
-        return verification.make_outcome(asked, test, verification.NO_ANSWER, skipped, (note,))
+    if not test_problems or not problems:
+        note = f"{UNTRAINED}: no training problem, no answer" if test_problems else "no test problem"
+        return verification.make_outcome(test_problems, test, verification.NO_ANSWER, skipped, (note,))
     sides = [
-        [Example(texts[p.known[0]].text, np.array([int(p.same)]), texts[p.unknown].text) for p in some]
-        for texts, some in ((train, problems), (test, asked))
+        [
+            Example(texts[p.known[0]].text, np.array([int(p.same)]), texts[p.unknown].text)
+            for p in set_problems
+        ]
+        for texts, set_problems in ((train, problems), (test, test_problems))
     ]
     (answers,) = learner(Head(CLASSES, 2), sides[0], sides[1:], seed)
-    return verification.make_outcome(asked, test, np.array([scores[1] for scores in answers]), skipped, ())
+    return verification.make_outcome(
+        test_problems, test, np.array([scores[1] for scores in answers]), skipped, ()
+    )
 
 
 def _cut_all(documents: Sequence[Document], n_words: int) -> list[Document]:

@@ -88,9 +88,9 @@ def estimate_probabilities(train: np.ndarray, labels: np.ndarray, sets: list[np.
 
 def decide(dev: np.ndarray, test: np.ndarray, labels: np.ndarray) -> Answers:
     """Return test answers under one threshold, and under one per genre; each has the best F1 on `dev`."""
-    one = choose_threshold(dev, labels)
-    each = [choose_threshold(dev[:, [genre]], labels[:, [genre]]) for genre in range(labels.shape[1])]
-    return (test >= one).astype(int), (test >= np.array(each)).astype(int)
+    threshold = choose_threshold(dev, labels)
+    thresholds = [choose_threshold(dev[:, [genre]], labels[:, [genre]]) for genre in range(labels.shape[1])]
+    return (test >= threshold).astype(int), (test >= np.array(thresholds)).astype(int)
 
 
 def choose_threshold(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -113,7 +113,7 @@ def answer_constant(labels: np.ndarray, n_test: int) -> Answers:
     once, best = np.ones((1, len(labels))), []
     for measure in MEASURES.values():
         answers = (np.tile(row, (len(labels), 1)) for row in sets)
-        scores = [measure(np.hstack([labels, same, same]), once)[0] for same in answers]
+        scores = [measure(np.hstack([labels, answer, answer]), once)[0] for answer in answers]
         row = sets[int(np.argmax(scores))] if labels.any() else np.zeros(labels.shape[1], dtype=int)
         best.append(np.tile(row, (n_test, 1)))
     return best[0], best[1]
@@ -135,8 +135,8 @@ def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: t
 
 def measure_micro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return micro-F1 (n resamples,) from (n documents, gold | one threshold | one per genre) and weights."""
-    gold, one, _ = np.split(table, 3, axis=1)
-    tp, total = weights @ (gold * one), weights @ (gold + one)
+    gold, answers, _ = np.split(table, 3, axis=1)
+    tp, total = weights @ (gold * answers), weights @ (gold + answers)
     return divide(2 * tp.sum(axis=1), total.sum(axis=1))
 
 
@@ -145,8 +145,8 @@ def measure_macro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     It is the mean over the genres that occur, as a label or as an answer.
     """
-    gold, _, each = np.split(table, 3, axis=1)
-    scores = divide(2 * (weights @ (gold * each)), weights @ (gold + each))
+    gold, _, answers = np.split(table, 3, axis=1)
+    scores = divide(2 * (weights @ (gold * answers)), weights @ (gold + answers))
     return divide(np.nansum(scores, axis=1), (~np.isnan(scores)).sum(axis=1))
 
 

@@ -73,15 +73,15 @@ def find_spans(document: Document) -> tuple[list[WordSpan], Counter]:
     """
     words, spans = find_words(document.text), []
     skipped: Counter[str] = Counter()
-    taken: set[int] = set()
+    covered: set[int] = set()
     for entity in sorted(document.entities, key=lambda entity: (entity.start - entity.end, entity.start)):
         touched = [i for i, (start, end) in enumerate(words) if start < entity.end and end > entity.start]
         if not touched or entity.start >= entity.end:
             skipped["entity without words"] += 1
-        elif taken.intersection(touched):
+        elif covered.intersection(touched):
             skipped["overlapping entity"] += 1
         else:
-            taken.update(touched)
+            covered.update(touched)
             spans.append((touched[0], touched[-1] + 1, entity.type))
     return sorted(spans), skipped
 
@@ -154,8 +154,8 @@ def make_outcome(answers: list[set[WordSpan]], test: list[Document], skipped: di
     gold = [list_spans(row) for row in tags]
     types = sorted({kind for spans in gold for _, _, kind in spans})
     units = [
-        {"id": document.id, "cluster": find_origin(document)} | count_spans(true, found, types)
-        for document, true, found in zip(test, gold, answers, strict=True)
+        {"id": document.id, "cluster": find_origin(document)} | count_spans(true, predicted, types)
+        for document, true, predicted in zip(test, gold, answers, strict=True)
     ]
     counted = {reason: count for reason, count in skipped.items() if count}
     counted |= {f"test {reason}": count for reason, count in left_out.items()}
@@ -170,11 +170,11 @@ def name_counts(types: list[str]) -> list[str]:
     return [f"{mode}{count}{kind}" for kind in kinds for mode in MODES for count in COUNTS]
 
 
-def count_spans(gold: set[WordSpan], found: set[WordSpan], types: list[str]) -> dict[str, int]:
+def count_spans(gold: set[WordSpan], predicted: set[WordSpan], types: list[str]) -> dict[str, int]:
     """Return the counts of one document, by the names of `name_counts`."""
-    parts = [(gold, found)]
-    parts += [({s for s in gold if s[2] == kind}, {s for s in found if s[2] == kind}) for kind in types]
-    counts = [number for part in parts for count in MODES.values() for number in count(*part)]
+    pairs = [(gold, predicted)]
+    pairs += [({s for s in gold if s[2] == kind}, {s for s in predicted if s[2] == kind}) for kind in types]
+    counts = [number for pair in pairs for count in MODES.values() for number in count(*pair)]
     return dict(zip(name_counts(types), counts, strict=True))
 
 

@@ -63,8 +63,8 @@ def draw_training_set(train: list[Document], seed: int) -> list[Document]:
     The draw is by position, so that all arms, which filled the same documents, lose the same ones.
     """
     n_kept = math.ceil(KEPT_SHARE * len(train))
-    kept = np.random.default_rng(seed).permutation(len(train))[:n_kept]
-    return [train[i] for i in sorted(kept)]
+    drawn = np.random.default_rng(seed).permutation(len(train))[:n_kept]
+    return [train[i] for i in sorted(drawn)]
 
 
 def find_origin(document: Document) -> str:

@@ -12,51 +12,53 @@ from .outcome import divide
 NO_ANSWER = 0.5
 
 
-def compute_auc(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def compute_auc(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
-    if not len(same):
+    if not len(labels):
         return np.full(len(weights), np.nan)
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.diff(scores[order], prepend=-np.inf))
-    ours, others = (np.add.reduceat((weights * side)[:, order], starts, axis=1) for side in (same, 1 - same))
-    below = np.cumsum(others, axis=1) - others / 2
-    return divide((ours * below).sum(axis=1), ours.sum(axis=1) * others.sum(axis=1))
+    ours, different = (
+        np.add.reduceat((weights * side)[:, order], starts, axis=1) for side in (labels, 1 - labels)
+    )
+    below = np.cumsum(different, axis=1) - different / 2
+    return divide((ours * below).sum(axis=1), ours.sum(axis=1) * different.sum(axis=1))
 
 
-def compute_c_at_1(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def compute_c_at_1(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return c@1 (Penas and Rodrigo 2011): (n_c + n_u * n_c / n) / n.
 
     n_c problems are answered correctly and n_u are left without answer, each of which counts as the accuracy n_c / n.
     """
     unanswered = scores == NO_ANSWER
     n = weights.sum(axis=1)
-    n_correct = weights @ (((scores > NO_ANSWER) == (same == 1)) & ~unanswered)
+    n_correct = weights @ (((scores > NO_ANSWER) == (labels == 1)) & ~unanswered)
     return divide(n_correct + (weights @ unanswered) * divide(n_correct, n), n)
 
 
-def count_answers(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+def count_answers(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return (tp, fp, fn) among the answered problems, each (n resamples,)."""
     yes, no = scores > NO_ANSWER, scores < NO_ANSWER
-    return weights @ (yes & (same == 1)), weights @ (yes & (same == 0)), weights @ (no & (same == 1))
+    return weights @ (yes & (labels == 1)), weights @ (yes & (labels == 0)), weights @ (no & (labels == 1))
 
 
-def compute_f05u(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def compute_f05u(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return F0.5u (Bevendorff et al. 2019): 1.25 tp / (1.25 tp + 0.25 (fn + n_u) + fp)."""
-    tp, fp, fn = count_answers(same, scores, weights)
+    tp, fp, fn = count_answers(labels, scores, weights)
     n_unanswered = weights @ (scores == NO_ANSWER)
     return divide(1.25 * tp, 1.25 * tp + 0.25 * (fn + n_unanswered) + fp)
 
 
-def compute_f1_answered(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def compute_f1_answered(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return F1 over the answered problems: 0 where no same-author problem is found, as in PAN's evaluator."""
-    tp, fp, fn = count_answers(same, scores, weights)
-    found = np.where(tp > 0, divide(2 * tp, 2 * tp + fp + fn), 0.0)
-    return np.where(weights @ (same == 1) > 0, found, np.nan)
+    tp, fp, fn = count_answers(labels, scores, weights)
+    f1 = np.where(tp > 0, divide(2 * tp, 2 * tp + fp + fn), 0.0)
+    return np.where(weights @ (labels == 1) > 0, f1, np.nan)
 
 
-def compute_brier(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the complement of the Brier score, 1 - mean((score - same)^2): higher is better."""
-    return 1 - divide(weights @ (scores - same) ** 2, weights.sum(axis=1))
+def compute_brier(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the complement of the Brier score, 1 - mean((score - label)^2): higher is better."""
+    return 1 - divide(weights @ (scores - labels) ** 2, weights.sum(axis=1))
 
 
 PAN = {
@@ -68,6 +70,6 @@ PAN = {
 }
 
 
-def compute_overall(same: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def compute_overall(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the mean of the five measures, PAN's ranking criterion; NaN where one of them is not defined."""
-    return np.mean([measure(same, scores, weights) for measure in PAN.values()], axis=0)
+    return np.mean([measure(labels, scores, weights) for measure in PAN.values()], axis=0)

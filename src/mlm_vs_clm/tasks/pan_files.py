@@ -37,33 +37,33 @@ def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
 
     Raises StudyError for a line that is not as PAN gives it, a repeated id, and an id of one file alone.
     """
-    same, given = read_values(truth, "same"), read_values(answers, "value")
-    refuse_absent(same, truth, given, answers, "has no answer")
-    refuse_absent(given, answers, same, truth, "is not a known problem")
-    labels = np.array([value for value, _ in same.values()], dtype=int)
-    scores = np.array([given[id][0] for id in same], dtype=float)
+    true_values, answer_values = read_values(truth, "same"), read_values(answers, "value")
+    refuse_absent(true_values, truth, answer_values, answers, "has no answer")
+    refuse_absent(answer_values, answers, true_values, truth, "is not a known problem")
+    labels = np.array([value for value, _ in true_values.values()], dtype=int)
+    scores = np.array([answer_values[id][0] for id in true_values], dtype=float)
     once = np.ones((1, len(labels)))
-    found = {NAMES[name]: float(measure(labels, scores, once)[0]) for name, measure in PAN.items()}
-    found["overall"] = float(compute_overall(labels, scores, once)[0])
-    return found | {"problems": len(labels), "unanswered": int((scores == NO_ANSWER).sum())}
+    measures = {NAMES[name]: float(measure(labels, scores, once)[0]) for name, measure in PAN.items()}
+    measures["overall"] = float(compute_overall(labels, scores, once)[0])
+    return measures | {"problems": len(labels), "unanswered": int((scores == NO_ANSWER).sum())}
 
 
 def read_values(path: Path, key: str) -> dict[str, tuple[float, int]]:
     """Return (value, line number) of each id; StudyError names file and line."""
     is_valid, meaning = VALID[key]
-    found: dict[str, tuple[float, int]] = {}
+    values: dict[str, tuple[float, int]] = {}
     for number, row in read_rows(path):
         if not isinstance(row, dict) or not isinstance(row.get("id"), str) or key not in row:
             raise StudyError(f'{path}:{number}: not of the shape {{"id": "...", "{key}": ...}}: correct it')
         id, value = row["id"], row[key]
-        if id in found:
-            raise StudyError(f"{path}:{number}: id {id} is also in line {found[id][1]}: remove one of them")
+        if id in values:
+            raise StudyError(f"{path}:{number}: id {id} is also in line {values[id][1]}: remove one of them")
         if not is_valid(value):
             raise StudyError(f"{path}:{number}: {key} of {id} is {value!r}, not {meaning}: correct it")
-        found[id] = value, number
-    if not found:
+        values[id] = value, number
+    if not values:
         raise StudyError(f"{path} is empty: give one {key} per line, as PAN does")
-    return found
+    return values
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, object]]:
@@ -81,9 +81,9 @@ def read_rows(path: Path) -> Iterator[tuple[int, object]]:
             raise StudyError(f"{path}:{number}: not JSON: correct the line") from error
 
 
-def refuse_absent(rows: dict, path: Path, others: dict, other_path: Path, problem: str) -> None:
+def refuse_absent(rows: dict, path: Path, other_rows: dict, other_path: Path, problem: str) -> None:
     """Raise StudyError for the first id that the other file lacks."""
-    absent = [(number, id) for id, (_, number) in rows.items() if id not in others]
+    absent = [(number, id) for id, (_, number) in rows.items() if id not in other_rows]
     if absent:
         number, id = absent[0]
         count = f"{len(absent)} such ids"
@@ -98,5 +98,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Print the scores as one JSON object, to three decimals."""
-    found = score_files(chosen.truth, chosen.answers)
-    print(json.dumps({name: None if np.isnan(value) else round(value, 3) for name, value in found.items()}))
+    scores = score_files(chosen.truth, chosen.answers)
+    print(json.dumps({name: None if np.isnan(value) else round(value, 3) for name, value in scores.items()}))

@@ -55,11 +55,11 @@ def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[
     return problems, +skipped
 
 
-def place_problems(given: list[dict], documents: list[Document]) -> list[Problem]:
+def place_problems(rows: list[dict], documents: list[Document]) -> list[Problem]:
     """Return given problems ("id", "known" and "unknown": document ids, "same") as row numbers of documents."""
     places = {document.id: row for row, document in enumerate(documents)}
     problems = []
-    for row in given:
+    for row in rows:
         if absent := [id for id in (*row["known"], row["unknown"]) if id not in places]:
             problem = f"problem {row['id']}: document {absent[0]} is not in its split"
             raise StudyError(f"{problem}: remove the stored corpus (make store) and run again")
@@ -74,8 +74,8 @@ def choose_known(
 ) -> tuple[int, ...]:
     """Return up to four other documents of the unknown one's author, in random order."""
     ours = [i for i in usable if documents[i].author == documents[unknown].author]
-    others = [i for i in ours if not share_origin(documents[i], documents[unknown])]
-    return tuple(others[i] for i in rng.permutation(len(others))[:N_KNOWN])
+    candidates = [i for i in ours if not share_origin(documents[i], documents[unknown])]
+    return tuple(candidates[i] for i in rng.permutation(len(candidates))[:N_KNOWN])
 
 
 def choose_twin(
@@ -88,19 +88,19 @@ def choose_twin(
 ) -> int | None:
     """Return a document by another author with the unknown one's labels, near in `places` (n, day and words)."""
     document = documents[unknown]
-    others = [i for i in usable if documents[i].author != document.author]
-    others = [i for i in others if not any(share_origin(documents[i], documents[j]) for j in known)]
-    others = [i for i in others if documents[i].labels == document.labels] or others
-    if not others:
+    candidates = [i for i in usable if documents[i].author != document.author]
+    candidates = [i for i in candidates if not any(share_origin(documents[i], documents[j]) for j in known)]
+    candidates = [i for i in candidates if documents[i].labels == document.labels] or candidates
+    if not candidates:
         return None
-    apart = np.nan_to_num(np.abs(places[others] - places[unknown]) / UNITS)
+    apart = np.nan_to_num(np.abs(places[candidates] - places[unknown]) / UNITS)
     nearest = np.argsort(apart.sum(axis=1), kind="stable")[:N_NEAREST]
-    return others[int(rng.choice(nearest))]
+    return candidates[int(rng.choice(nearest))]
 
 
-def share_origin(one: Document, other: Document) -> bool:
+def share_origin(first: Document, second: Document) -> bool:
     """Return whether two documents are windows of one text, or the same text twice."""
-    return find_origin(one) == find_origin(other) or one.text == other.text
+    return find_origin(first) == find_origin(second) or first.text == second.text
 
 
 def find_day(document: Document) -> float:

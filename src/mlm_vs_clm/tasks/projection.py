@@ -22,7 +22,7 @@ def project(
     In the new text an entity covers what its words became. It is lost if its words were all left out, if other words were
     inserted between them, or if all of them are among the words (numbers) that are to be `unlabelled`.
     """
-    kept: list[Entity] = []
+    new_entities: list[Entity] = []
     lost: Counter[str] = Counter()
     for entity in document.entities:
         inside = [i for i, (start, end) in enumerate(words) if start < entity.end and entity.start < end]
@@ -35,8 +35,8 @@ def project(
             lost["entity torn apart by other words"] += 1
         else:
             start, end = min(start for start, _ in spans), max(end for _, end in spans)
-            kept.append(Entity(start, end, entity.type))
-    return replace(document, text=filled.text, entities=tuple(kept)), lost
+            new_entities.append(Entity(start, end, entity.type))
+    return replace(document, text=filled.text, entities=tuple(new_entities)), lost
 
 
 def is_torn(text: str, spans: list[CharSpan]) -> bool:
@@ -51,6 +51,6 @@ def audit_copying(original: str, text: str) -> dict[str, float]:
 
     before, after = (split_words(fold_case(side)) for side in (original, text))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-    kept, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
-    share = kept / len(before) if before else float("nan")
+    n_copied, longest = sum(block.size for block in blocks), max(block.size for block in blocks)
+    share = n_copied / len(before) if before else float("nan")
     return {"share_kept": share, "longest_copied_run": float(longest)}

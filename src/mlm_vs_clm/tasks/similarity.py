@@ -112,10 +112,10 @@ def measure_in_view(view: Vectors, problems: list[Problem]) -> np.ndarray:
     The known documents are represented by the mean of their vectors, scaled to length 1.
     """
     means = average(len(view.to_groups), [problem.known for problem in problems])
-    known, unknown = means @ view.vectors, [problem.unknown for problem in problems]
-    lengths = linalg.norm(known, axis=1)
+    known_means, unknown = means @ view.vectors, [problem.unknown for problem in problems]
+    lengths = linalg.norm(known_means, axis=1)
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    similarity = np.asarray(known.multiply(view.vectors[unknown]).sum(axis=1)).ravel() * scales
+    similarity = np.asarray(known_means.multiply(view.vectors[unknown]).sum(axis=1)).ravel() * scales
     to_groups = measure_deviation(similarity, view.to_groups[unknown])
     to_impostors = measure_deviation(similarity, means @ view.to_impostors * scales[:, None])
     return np.column_stack([similarity, to_groups, to_impostors])

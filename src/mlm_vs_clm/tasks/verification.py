@@ -45,30 +45,30 @@ def evaluate(
     """
     from .similarity import learn_spaces, measure_similarities
 
-    asked, skipped = choose_test_problems(test, given)
-    if not asked:
-        return make_outcome(asked, test, NO_ANSWER, skipped, ("no test problem",))
+    test_problems, skipped = choose_test_problems(test, given)
+    if not test_problems:
+        return make_outcome(test_problems, test, NO_ANSWER, skipped, ("no test problem",))
     chosen = draw_training_set(train, seed)
     problems, left_out = draw_problems(chosen, np.random.default_rng(seed))
     skipped |= {f"training {reason}": count for reason, count in left_out.items()}
     if len({problem.author for problem in problems}) < N_FOLDS:
         note = f"{UNTRAINED}: too few training authors, no answer"
-        return make_outcome(asked, test, NO_ANSWER, skipped, (note,))
+        return make_outcome(test_problems, test, NO_ANSWER, skipped, (note,))
     spaces = learn_spaces(tuple(document.text for document in background))
     texts = tuple(document.text for document in train)
     similarities = measure_similarities(spaces, texts, move_problems(problems, chosen, train))
     model, is_informed = train_verifier(similarities, problems)
     if not is_informed:
         note = f"{UNTRAINED}: nothing learned from the training problems, no answer"
-        return make_outcome(asked, test, NO_ANSWER, skipped, (note,))
-    answers = model.predict_proba(measure_test(spaces, tuple(test), tuple(asked)))[:, 1]
-    return make_outcome(asked, test, answers, skipped, ())
+        return make_outcome(test_problems, test, NO_ANSWER, skipped, (note,))
+    answers = model.predict_proba(measure_test(spaces, tuple(test), tuple(test_problems)))[:, 1]
+    return make_outcome(test_problems, test, answers, skipped, ())
 
 
 def majority(train: list[Document], test: list[Document], given: list[dict] | None = None) -> Outcome:
     """Answer "the same author" to every problem: both answers are equally frequent in training, by design."""
-    asked, skipped = choose_test_problems(test, given)
-    return make_outcome(asked, test, 1.0, skipped, ())
+    test_problems, skipped = choose_test_problems(test, given)
+    return make_outcome(test_problems, test, 1.0, skipped, ())
 
 
 def shuffle_labels(train: list[Document], rng: np.random.Generator) -> list[Document]:
@@ -92,11 +92,11 @@ def draw_once(test: tuple[Document, ...]) -> tuple[list[Problem], dict[str, int]
 
 
 @lru_cache(maxsize=2)
-def measure_test(spaces: tuple["Space", ...], test: tuple[Document, ...], asked: tuple) -> np.ndarray:
+def measure_test(spaces: tuple["Space", ...], test: tuple[Document, ...], problems: tuple) -> np.ndarray:
     """Return the similarities of the test problems, computed once per process."""
     from .similarity import measure_similarities
 
-    return measure_similarities(spaces, tuple(document.text for document in test), list(asked))
+    return measure_similarities(spaces, tuple(document.text for document in test), list(problems))
 
 
 def move_problems(problems: list[Problem], chosen: list[Document], train: list[Document]) -> list[Problem]:
@@ -118,13 +118,15 @@ def train_verifier(similarities: np.ndarray, problems: list[Problem]) -> tuple["
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    same = np.array([problem.same for problem in problems], dtype=int)
+    labels = np.array([problem.same for problem in problems], dtype=int)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=500))
     authors = [problem.author for problem in problems]
     folds = GroupKFold(N_FOLDS)
-    held_out = cross_val_predict(model, similarities, same, groups=authors, cv=folds, method="predict_proba")
-    gains = np.log(2) + np.log(np.clip(held_out[np.arange(len(same)), same], 1e-9, 1))
-    return model.fit(similarities, same), bool(gains.mean() > MIN_GAIN)
+    held_out = cross_val_predict(
+        model, similarities, labels, groups=authors, cv=folds, method="predict_proba"
+    )
+    gains = np.log(2) + np.log(np.clip(held_out[np.arange(len(labels)), labels], 1e-9, 1))
+    return model.fit(similarities, labels), bool(gains.mean() > MIN_GAIN)
 
 
 def make_outcome(

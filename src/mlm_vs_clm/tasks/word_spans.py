@@ -52,15 +52,15 @@ def repeat_names(words: list[str], spans: set[WordSpan]) -> set[WordSpan]:
 
     "Renal failure (ARF)" makes every "ARF" of the document a name of that type. Longer names are searched first.
     """
-    lower, taken = [word.lower() for word in words], {i for span in spans for i in range(*span[:2])}
-    found, kinds = set(spans), vote_on_names(words, spans)
+    lower, covered = [word.lower() for word in words], {i for span in spans for i in range(*span[:2])}
+    all_spans, kinds = set(spans), vote_on_names(words, spans)
     for name in sorted(kinds, key=lambda name: (-len(name), name)):
         for first in range(len(lower) - len(name) + 1):
             place = range(first, first + len(name))
-            if tuple(lower[first : place.stop]) == name and taken.isdisjoint(place):
-                taken.update(place)
-                found.add((first, place.stop, kinds[name]))
-    return found
+            if tuple(lower[first : place.stop]) == name and covered.isdisjoint(place):
+                covered.update(place)
+                all_spans.add((first, place.stop, kinds[name]))
+    return all_spans
 
 
 def vote_on_names(words: list[str], spans: set[WordSpan]) -> dict[tuple[str, ...], str]:
@@ -81,20 +81,20 @@ def is_abbreviation(words: list[str], place: int) -> bool:
     return len(words[place + 1]) <= MAX_ABBREVIATION and sum(map(str.isupper, words[place + 1])) > 1
 
 
-def count_strict(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, int]:
+def count_strict(gold: set[WordSpan], predicted: set[WordSpan]) -> tuple[int, int, int]:
     """Return (tp, fp, fn): a span is correct if first word, last word and type are."""
-    tp = len(gold & found)
-    return tp, len(found) - tp, len(gold) - tp
+    tp = len(gold & predicted)
+    return tp, len(predicted) - tp, len(gold) - tp
 
 
-def count_lenient(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, int]:
+def count_lenient(gold: set[WordSpan], predicted: set[WordSpan]) -> tuple[int, int, int]:
     """Return (tp, fp, fn) as n2c2 2018 track 2 counts: correct is a span that shares a word with one of its type.
 
     A gold span is matched once: a later span that touches a matched one counts neither as tp nor as fp.
     """
     matched: set[WordSpan] = set()
     tp, fp = 0, 0
-    for span in sorted(found):
+    for span in sorted(predicted):
         touched = {true for true in gold if share_words(true, span) and true[2] == span[2]}
         fp += not touched
         tp += bool(touched) and matched.isdisjoint(touched)
@@ -102,6 +102,6 @@ def count_lenient(gold: set[WordSpan], found: set[WordSpan]) -> tuple[int, int, 
     return tp, fp, len(gold) - tp
 
 
-def share_words(one: WordSpan, other: WordSpan) -> bool:
+def share_words(first: WordSpan, second: WordSpan) -> bool:
     """Return whether two spans have a word in common."""
-    return one[0] < other[1] and other[0] < one[1]
+    return first[0] < second[1] and second[0] < first[1]

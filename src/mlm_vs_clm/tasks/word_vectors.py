@@ -32,8 +32,8 @@ class WordVectors:
         sums = np.zeros((len(texts), self.vectors.shape[1]))
         for row, text in enumerate(texts):
             sums[row] = self.vectors[place_words(text, self.places)].sum(axis=0)
-        known = sums.any(axis=1, keepdims=True)
-        return normalize((normalize(sums) - self.mean) * known)
+        has_words = sums.any(axis=1, keepdims=True)
+        return normalize((normalize(sums) - self.mean) * has_words)
 
 
 @lru_cache(maxsize=2)
@@ -71,8 +71,8 @@ def count_neighbours(placed: list[np.ndarray], n_words: int) -> sparse.coo_matri
     rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
     frequent = columns < N_CONTEXTS
     shape = (n_words, min(n_words, N_CONTEXTS))
-    ones = np.ones(int(frequent.sum()))
-    return sparse.csr_matrix((ones, (rows[frequent], columns[frequent])), shape=shape).tocoo()
+    counts = np.ones(int(frequent.sum()))
+    return sparse.csr_matrix((counts, (rows[frequent], columns[frequent])), shape=shape).tocoo()
 
 
 def weigh(counts: sparse.coo_matrix) -> sparse.csr_matrix:

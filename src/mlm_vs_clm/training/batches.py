@@ -1,6 +1,7 @@
 """The order of the data: which documents are in which batch, the same for every objective."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,16 +13,9 @@ from blankfill.networks.checkpoints import edge_tokens, sentinel_tokens
 
 from ..documents import find_sentence_starts
 from ..errors import StudyError
-from .objectives import (
-    IGNORE,
-    OBJECTIVES,
-    Noise,
-    Objective,
-    TargetTokens,
-    TokenizedDocument,
-    objective_of_batch,
-    pair_sentences,
-)
+from .masked_examples import pair_sentences
+from .noise import IGNORE, TargetTokens, TokenizedDocument, TrainedObjective
+from .objectives import OBJECTIVES, Objective, objective_of_batch
 
 Batch = dict[str, torch.Tensor]
 
@@ -123,13 +117,13 @@ class Batches(torch.utils.data.Dataset):
         self,
         documents: list[TokenizedDocument],
         batches: list[list[int]],
-        objective: str,
-        noise: Noise,
+        objective: TrainedObjective,
         tokens: TargetTokens,
         pad_id: int,
         seed: int,
     ):
-        self.documents, self.batches, self.objective, self.noise = documents, batches, objective, noise
+        self.documents, self.batches = documents, batches
+        self.objective, self.noise = objective.name, objective.noise
         self.tokens, self.pad_id, self.seed = tokens, pad_id, seed
 
     def __len__(self) -> int:
@@ -164,6 +158,19 @@ class Batches(torch.utils.data.Dataset):
         return sum(len(self.documents[document].ids) for document in self.batches[number])
 
 
+@dataclass(frozen=True)
+class TrainingBatches:
+    """What a training reads: the batches to learn from, with the corpus of each of their documents, and held-out ones.
+
+    `dev` has the batches of each corpus by their objective, `pairs` the documents of each whose segments are asked about.
+    """
+
+    learned: Batches
+    corpora: list[str]
+    dev: dict[str, dict[str, Batches]]
+    pairs: dict[str, list[TokenizedDocument]]
+
+
 # Everything else is padded with the padding token.
 PADDING = {"labels": IGNORE, "position_ids": 0, "token_type_ids": 0, "weights": 0.0}
 
@@ -189,11 +196,11 @@ def pad_examples(examples: list[dict[str, np.ndarray]], pad_id: int) -> Batch:
     return batch
 
 
-def check_room(part: Batch, limit: int | None, objective: str) -> None:
+def check_room(batch: Batch, limit: int | None, objective: str) -> None:
     """Raise StudyError for a batch with more positions than the model has (None: no limit)."""
-    positions = [part[name].shape[1] for name in ("input_ids", "decoder_input_ids") if name in part]
-    if "position_ids" in part:
-        positions[0] = int(part["position_ids"].max()) + 1
+    positions = [batch[name].shape[1] for name in ("input_ids", "decoder_input_ids") if name in batch]
+    if "position_ids" in batch:
+        positions[0] = int(batch["position_ids"].max()) + 1
     if limit and 0 < limit < max(positions):
         raise StudyError(
             f"objective {objective} reads a document of {max(positions)} positions, and the model has {limit}: lower "
@@ -201,7 +208,7 @@ def check_room(part: Batch, limit: int | None, objective: str) -> None:
         )
 
 
-def count_read(part: Batch) -> int:
+def count_read(batch: Batch) -> int:
     """Return how many tokens of a batch are no padding."""
-    mask = part["attention_mask"]
+    mask = batch["attention_mask"]
     return int((mask if mask.dim() == 2 else mask[:, 0, -1]).sum())

@@ -25,12 +25,25 @@ def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dic
     curve = about["budgets"]
     if about["stopped_early"] and budget > curve[-1]["budget"]:
         return folder / str(curve[-1]["budget"]), curve[-1]
-    point = next((one for one in curve if one["budget"] == budget), None)
+    point = next((row for row in curve if row["budget"] == budget), None)
     if budget and point is None:
-        known = ", ".join(str(one["budget"]) for one in curve)
+        budgets = ", ".join(str(row["budget"]) for row in curve)
         raise StudyError(
-            f"arm.budget={budget}: no model was kept there; choose one of {known}, or 0 for the best"
+            f"arm.budget={budget}: no model was kept there; choose one of {budgets}, or 0 for the best"
         )
     if point is None:
-        point = min(curve, key=lambda one: one["dev_loss"].get(corpus, -one["budget"]))
+        point = min(curve, key=lambda row: row["dev_loss"].get(corpus, -row["budget"]))
     return folder / str(point["budget"]), point
+
+
+def is_out_of_patience(curve: list[dict], patience: int) -> bool:
+    """Return whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
+    if not patience or len(curve) <= patience:
+        return False
+    best = min(curve, key=lambda point: point["budget"])["dev_loss"]
+    last = 0
+    for number, point in enumerate(curve):
+        if any(loss < best[name] for name, loss in point["dev_loss"].items()):
+            last = number
+        best = {name: min(best[name], loss) for name, loss in point["dev_loss"].items()}
+    return len(curve) - 1 - last >= patience

@@ -68,9 +68,9 @@ class Finetuner:
     def __init__(self, folder: Path, kind: str, how: Finetuning):
         if kind not in POOLING_OF:
             raise StudyError(f"task_model=finetuned takes a masked or a causal network, this one is {kind}")
-        for name, known in (("sides", SIDES), ("pooling", POOLINGS)):
-            if (value := getattr(how, name)) not in known:
-                raise StudyError(f"finetuning.{name}={value} is unknown: choose one of {', '.join(known)}")
+        for name, choices in (("sides", SIDES), ("pooling", POOLINGS)):
+            if (value := getattr(how, name)) not in choices:
+                raise StudyError(f"finetuning.{name}={value} is unknown: choose one of {', '.join(choices)}")
         if kind == "masked" and how.sides == BOTH:
             raise StudyError(
                 "finetuning.sides=both: a masked network sees both sides already, leave it at own"
@@ -82,14 +82,14 @@ class Finetuner:
         self.pooling = POOLING_OF[seen] if how.pooling == OWN else how.pooling
 
     def __call__(
-        self, head: Head, train: Sequence[Example], asked: Sequence[Sequence[Example]], seed: int
+        self, head: Head, train: Sequence[Example], sets: Sequence[Sequence[Example]], seed: int
     ) -> list[list[np.ndarray]]:
         """Return the probabilities of every example of each set, after training on `train`; see `Learner`."""
         torch.manual_seed(seed)
         model = HeadedNetwork(self.load_body(), head, self.pooling).to(self.how.device)
-        learned = [self.encode(one) for one in train]
-        self._train(model, learned, [torch.as_tensor(one.target) for one in train], seed)
-        return [self._answer(model, [self.encode(one) for one in some]) for some in asked]
+        learned = [self.encode(example) for example in train]
+        self._train(model, learned, [torch.as_tensor(example.target) for example in train], seed)
+        return [self._answer(model, [self.encode(example) for example in examples]) for examples in sets]
 
     def load_body(self) -> Any:
         """Return the network without its language-modelling head, with the parameters that are trained marked as such."""
@@ -111,16 +111,16 @@ class Finetuner:
         words = find_words(example.text)
         opening, closing = edge_tokens(tokenizer) if self.kind == "causal" else ([], [])
         if example.second and tokenizer.sep_token_id is not None:
-            made = tokenizer(example.text, example.second, truncation=True, max_length=limit)
+            encoding = tokenizer(example.text, example.second, truncation=True, max_length=limit)
         else:
             text = f"{example.text}\n{example.second}" if example.second else example.text
-            made = tokenizer(text, truncation=True, max_length=limit)
-        ids = list(made["input_ids"])
+            encoding = tokenizer(text, truncation=True, max_length=limit)
+        ids = list(encoding["input_ids"])
         before = [] if not opening or ids[:1] == opening else opening
         after = [] if not closing or ids[-1:] == closing else closing
         places = []
         for start, end in words:
-            place = made.char_to_token(0, end - 1 if self.reads_left else start)
+            place = encoding.char_to_token(0, end - 1 if self.reads_left else start)
             places.append(-1 if place is None else place + len(before))
         return Encoded(before + ids + after, places)
 
@@ -154,25 +154,27 @@ class Finetuner:
             optimizer.zero_grad()
 
     @torch.inference_mode()
-    def _answer(self, model: "HeadedNetwork", asked: list[Encoded]) -> list[np.ndarray]:
+    def _answer(self, model: "HeadedNetwork", encodings: list[Encoded]) -> list[np.ndarray]:
         model.eval()
-        order = sorted(range(len(asked)), key=lambda i: len(asked[i].ids))
+        order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids))
         answers: dict[int, np.ndarray] = {}
         for first in range(0, len(order), TEST_BATCH):
             chosen = order[first : first + TEST_BATCH]
-            made = model.answer(self._collate([asked[i] for i in chosen]), [asked[i].places for i in chosen])
-            answers |= dict(zip(chosen, made, strict=True))
-        return [answers[i] for i in range(len(asked))]
+            probabilities = model.answer(
+                self._collate([encodings[i] for i in chosen]), [encodings[i].places for i in chosen]
+            )
+            answers |= dict(zip(chosen, probabilities, strict=True))
+        return [answers[i] for i in range(len(encodings))]
 
-    def _collate(self, some: list[Encoded]) -> Batch:
+    def _collate(self, encodings: list[Encoded]) -> Batch:
         """Return input_ids and attention_mask (batch, length), and the tokens of words as `rows` and `places` (n words,)."""
-        length, padding = max(len(one.ids) for one in some), self.tokenizer.pad_token_id or 0
-        ids = torch.full((len(some), length), padding)
-        seen = torch.zeros((len(some), length), dtype=torch.long)
-        for row, one in enumerate(some):
-            ids[row, : len(one.ids)] = torch.tensor(one.ids)
-            seen[row, : len(one.ids)] = 1
-        pairs = [(row, place) for row, one in enumerate(some) for place in one.places]
+        length, padding = max(len(encoding.ids) for encoding in encodings), self.tokenizer.pad_token_id or 0
+        ids = torch.full((len(encodings), length), padding)
+        seen = torch.zeros((len(encodings), length), dtype=torch.long)
+        for row, encoding in enumerate(encodings):
+            ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
+            seen[row, : len(encoding.ids)] = 1
+        pairs = [(row, place) for row, encoding in enumerate(encodings) for place in encoding.places]
         rows, places = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
         batch = {"input_ids": ids, "attention_mask": seen, "rows": rows, "places": places}
         return {name: values.to(self.how.device) for name, values in batch.items()}
@@ -208,8 +210,8 @@ class HeadedNetwork(nn.Module):
         """Return the probabilities of each example; a word that was cut off has its first class."""
         logits = self(batch).float()
         if self.head.kind != WORDS:
-            made = logits.sigmoid() if self.head.kind == LABELS else logits.softmax(-1)
-            return list(made.cpu().numpy())
+            probabilities = logits.sigmoid() if self.head.kind == LABELS else logits.softmax(-1)
+            return list(probabilities.cpu().numpy())
         rows, answers = iter(logits.softmax(-1).cpu().numpy()), []
         cut_off = np.eye(self.head.n_outputs)[0]
         for of_example in places:

@@ -6,7 +6,7 @@ from transformers import PreTrainedModel
 
 from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
 
-from .objectives import IGNORE
+from .noise import IGNORE
 from .output_product import OutputProduct
 
 
@@ -31,9 +31,9 @@ class PredictedLoss(nn.Module):
         `n_pairs` is the number of pairs in the whole batch, of which these are a part; their loss is not in what is returned.
         """
         is_next = inputs.pop("is_next", None)
-        hidden, states, wanted, weights = self._select(labels, inputs)
+        hidden, states, targets, weights = self._select(labels, inputs)
         cut = states.detach().requires_grad_()
-        loss = self._learn_output(cut, wanted, weights * share)
+        loss = self._learn_output(cut, targets, weights * share)
         ends, gradients = [states], [cut.grad]
         if self.judge is not None and is_next is not None:
             verdicts = self.judge(hidden[:, 0]).float()
@@ -63,36 +63,40 @@ class PredictedLoss(nn.Module):
         rows = before(states)
         product = OutputProduct(weight, bias, _precision(rows))
         gradients, loss = torch.empty_like(rows), 0.0
-        parts = (
-            some.split(HEAD_ROWS)
-            for some in (rows.detach().to(product.table.dtype), gradients, labels, weights)
+        blocks = (
+            rows_or_labels.split(HEAD_ROWS)
+            for rows_or_labels in (rows.detach().to(product.table.dtype), gradients, labels, weights)
         )
-        for some, gradient, labels_of_some, weights_of_some in zip(*parts, strict=True):
-            losses, slopes = differentiate(product(some), labels_of_some)
-            slopes.mul_(weights_of_some.float()[:, None])
-            gradient.copy_(product.learn(some, slopes))
-            loss += (losses.double() * weights_of_some).sum().item()  # a product of vectors would be in bf16
+        for block_rows, gradient, block_labels, block_weights in zip(*blocks, strict=True):
+            losses, slopes = differentiate(product(block_rows), block_labels)
+            slopes.mul_(block_weights.float()[:, None])
+            gradient.copy_(product.learn(block_rows, slopes))
+            loss += (losses.double() * block_weights).sum().item()  # a product of vectors would be in bf16
         product.add_gradients()
         rows.backward(gradients)
         return loss
 
     def _learn_whole_output(self, states: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> float:
         loss = 0.0
-        parts = (some.split(HEAD_ROWS) for some in (states, labels, weights))
-        for some, labels_of_some, weights_of_some in zip(*parts, strict=True):
-            logits = output_layer(self.model)(some)
-            losses, slopes = differentiate(logits.detach(), labels_of_some)
-            logits.backward(slopes.mul_(weights_of_some.float()[:, None]).to(logits.dtype))
-            loss += (losses.double() * weights_of_some).sum().item()
+        blocks = (rows_or_labels.split(HEAD_ROWS) for rows_or_labels in (states, labels, weights))
+        for block_states, block_labels, block_weights in zip(*blocks, strict=True):
+            logits = output_layer(self.model)(block_states)
+            losses, slopes = differentiate(logits.detach(), block_labels)
+            logits.backward(slopes.mul_(block_weights.float()[:, None]).to(logits.dtype))
+            loss += (losses.double() * block_weights).sum().item()
         return loss
 
     def forward(self, labels: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         """Return the loss, without that of pairs."""
         inputs.pop("is_next", None)
-        _, states, wanted, weights = self._select(labels, inputs)
+        _, states, targets, weights = self._select(labels, inputs)
         losses = [
-            nn.functional.cross_entropy(output_layer(self.model)(part).float(), some, reduction="none")
-            for part, some in zip(states.split(HEAD_ROWS), wanted.split(HEAD_ROWS), strict=True)
+            nn.functional.cross_entropy(
+                output_layer(self.model)(block_states).float(), block_targets, reduction="none"
+            )
+            for block_states, block_targets in zip(
+                states.split(HEAD_ROWS), targets.split(HEAD_ROWS), strict=True
+            )
         ]
         return (torch.cat(losses).double() * weights).sum()
 
@@ -124,16 +128,16 @@ def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Ten
     return losses, probabilities
 
 
-def count_predicted(part: dict[str, torch.Tensor]) -> int:
+def count_predicted(batch: dict[str, torch.Tensor]) -> int:
     """Return how many positions of a batch, or of a part of one, have a label."""
-    return int((part["labels"] != IGNORE).sum())
+    return int((batch["labels"] != IGNORE).sum())
 
 
-def count_pairs(part: dict[str, torch.Tensor]) -> int:
+def count_pairs(batch: dict[str, torch.Tensor]) -> int:
     """Return how many examples of a batch are pairs of segments."""
-    return int((part["is_next"] != IGNORE).sum()) if "is_next" in part else 0
+    return int((batch["is_next"] != IGNORE).sum()) if "is_next" in batch else 0
 
 
-def weigh(part: dict[str, torch.Tensor]) -> float:
+def weigh(batch: dict[str, torch.Tensor]) -> float:
     """Return the sum of the weights of the predicted positions of a batch: their number where it has no weights."""
-    return part["weights"].sum().item() if "weights" in part else count_predicted(part)
+    return batch["weights"].sum().item() if "weights" in batch else count_predicted(batch)

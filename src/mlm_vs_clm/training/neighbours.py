@@ -28,9 +28,9 @@ class Neighbours:
         """Draw a token by how often it follows `before`; by how often it occurs where none of its kind follows."""
         key = 2 * before + goes_on
         start, end = self.starts[key : key + 2] if key + 1 < len(self.starts) else (0, 0)
-        found = self.after[start:end] if end > start else self.all[int(goes_on)]
-        found = found if len(found) else self.after
-        return int(found[rng.integers(len(found))])
+        followers = self.after[start:end] if end > start else self.all[int(goes_on)]
+        followers = followers if len(followers) else self.after
+        return int(followers[rng.integers(len(followers))])
 
 
 def go_on(word_of: np.ndarray) -> np.ndarray:

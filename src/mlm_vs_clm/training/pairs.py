@@ -11,7 +11,8 @@ from torch import nn
 from blankfill.draws import keyed_rng
 
 from .batches import Batch, Batches, pad_examples
-from .objectives import TokenizedDocument, join_segments, masked_pair
+from .masked_examples import join_segments, masked_pair
+from .noise import TokenizedDocument
 
 DOCUMENT, SENTENCE = (
     "another document",
@@ -32,7 +33,7 @@ def list_pairs(documents: Sequence[TokenizedDocument], seed: int) -> list[Pair]:
     What does not follow is a sentence of another document, or a later one of the same document; the last sentence of a
     document has none of the second kind.
     """
-    whole = [number for number, one in enumerate(documents) if one.sentences]
+    whole = [number for number, document in enumerate(documents) if document.sentences]
     return [
         (number, kind, pair)
         for number in whole
@@ -50,10 +51,10 @@ def _list_wrong(
     documents: Sequence[TokenizedDocument], whole: list[int], number: int, cut: int, seed: int
 ) -> Iterator[tuple[str, TokenizedDocument]]:
     rng, document = keyed_rng(seed, "pairs", number, cut), documents[number]
-    if others := [other for other in whole if other != number]:
-        other = documents[int(rng.choice(others))]
-        start = int(rng.choice(other.sentences))
-        yield DOCUMENT, join_segments(document, cut, other, start, is_next=False)
+    if candidates := [candidate for candidate in whole if candidate != number]:
+        unrelated = documents[int(rng.choice(candidates))]
+        start = int(rng.choice(unrelated.sentences))
+        yield DOCUMENT, join_segments(document, cut, unrelated, start, is_next=False)
     if later := [start for start in document.sentences if start > cut]:
         yield SENTENCE, join_segments(document, cut, document, int(rng.choice(later)), is_next=False)
 
@@ -68,8 +69,8 @@ def write_pairs(
     rows = [
         {"corpus": corpus, "document": number, "negatives": kind, "right": int(verdict == pair.is_next)}
         for corpus, of_corpus in documents.items()
-        for some in _in_batches(list_pairs(of_corpus, like.seed))
-        for verdict, (number, kind, pair) in zip(judge(_to_batch(some, like)), some, strict=True)
+        for batch in _in_batches(list_pairs(of_corpus, like.seed))
+        for verdict, (number, kind, pair) in zip(judge(_to_batch(batch, like)), batch, strict=True)
     ]
     groups = pd.DataFrame(rows, columns=COLUMNS[:-1]).groupby([*COLUMNS[:3]], as_index=False)["right"]
     groups.agg(right="sum", n="size").to_csv(folder / "pairs.csv", index=False)

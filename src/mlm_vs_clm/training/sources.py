@@ -179,16 +179,20 @@ def _turn_off_dropout(config: PreTrainedConfig) -> None:
 
 
 def _from_pretrained(source: Path | str, kind: str, seed: int, revision: str | None) -> Read:
-    known: dict[str, Any] = {"revision": revision} if revision else {}
-    config = read_config(source, kind, **known)
+    options: dict[str, Any] = {"revision": revision} if revision else {}
+    config = read_config(source, kind, **options)
     _check_type(config, kind, source)
     torch.manual_seed(seed)
     model, report = read_network(
-        AUTO_CLASSES[kind], source, kind, config=config, dtype=torch.float32, **known
+        AUTO_CLASSES[kind], source, kind, config=config, dtype=torch.float32, **options
     )
     check_kind(model, kind, str(source))
     check_fit(model, report, source)
-    return model, read_tokenizer(source, **known), _new_head(model, list_missing(model, report), kind, source)
+    return (
+        model,
+        read_tokenizer(source, **options),
+        _new_head(model, list_missing(model, report), kind, source),
+    )
 
 
 def _check_type(config, kind: str, source: Path | str) -> None:
@@ -224,11 +228,11 @@ def _read_gguf(path: Path, seed: int) -> Read:
     if not path.is_file():
         raise StudyError(f"{path} is not a file: give a GGUF file, or a folder with another ending")
     refuse_unfetched(path)
-    known: dict[str, Any] = {"gguf_file": path.name}
+    options: dict[str, Any] = {"gguf_file": path.name}
     try:
         load: Any = AutoModelForCausalLM.from_pretrained  # returns two values where it is asked to
-        read, report = load(path.parent, dtype=torch.float32, output_loading_info=True, **known)
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, **known)
+        read, report = load(path.parent, dtype=torch.float32, output_loading_info=True, **options)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **options)
     except Exception as error:  # of any class: it depends on where the file is damaged
         raise StudyError(f"{path}: cannot be read as a GGUF checkpoint: {find_reason(error)}") from error
     check_fit(read, report, path)

@@ -21,7 +21,7 @@ from transformers import (
 from blankfill.networks.checkpoints import set_attention
 
 from ..errors import StudyError
-from .objectives import TokenizedDocument
+from .noise import TokenizedDocument
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -205,15 +205,15 @@ def _as_encoder_decoder(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBa
 
 
 def _every_second_layer(weights: dict[str, torch.Tensor], n_layers: int) -> dict[str, torch.Tensor]:
-    kept = {}
+    chosen = {}
     for name, value in weights.items():
-        before, found, after = name.partition(".layer.")
-        number, _, rest = after.partition(".")
-        if not found:
-            kept[name] = value
+        before, separator, after = name.partition(".layer.")
+        number, _, tail = after.partition(".")
+        if not separator:
+            chosen[name] = value
         elif int(number) % 2 == 0 and int(number) // 2 < n_layers:
-            kept[f"{before}.layer.{int(number) // 2}.{rest}"] = value
-    return kept
+            chosen[f"{before}.layer.{int(number) // 2}.{tail}"] = value
+    return chosen
 
 
 _AS_KIND: dict[str, Callable[..., PreTrainedModel]] = {

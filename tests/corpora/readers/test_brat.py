@@ -7,7 +7,7 @@ import pytest
 from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import brat
 from mlm_vs_clm.documents import Entity
 
@@ -122,7 +122,7 @@ def test_official_splits_hold_and_a_text_in_both_stays_in_test(tmp_path):
         put_pair(root / "training_20180910", f"1{number}", text, line)
     for number in range(8, 14):
         put_pair(root / "gold-standard-test-data", f"2{number}", f"Note  {number}\r\ngave aspirin.", "")
-    corpus = build(CorpusSource("n2c2", "brat"), {"": root}, Sizes(4, 2, 6), max_words=9, min_words=2, seed=0)
+    corpus = build(CorpusSource("n2c2", "brat"), {"": root}, Sizes(4, 2, 6), Cutting(9, 2, seed=0))
     test = [d.origin_id[0] for d in corpus.splits["test"]]
     rest = [d.origin_id[0] for split in ("pretrain", "generate", "dev") for d in corpus.splits[split]]
     assert (test, rest) == (["2"] * 6, ["1"] * 8)
@@ -137,9 +137,9 @@ def test_entities_across_windows_stay_whole_or_are_counted(tmp_path):
         for name, first, after in (("whole", 8, 12), ("long", 12, 24)):
             start, span = len(" ".join(words[:first])) + 1, " ".join(words[first:after])
             put_pair(tmp_path / name, f"{n}", text, f"T1\tDrug {start} {start + len(span)}\t{span}\n")
-    source, settings = CorpusSource("own", "brat"), {"max_words": 10, "min_words": 2, "seed": 0}
+    source, cutting = CorpusSource("own", "brat"), Cutting(max_words=10, min_words=2, seed=0)
     for name in ("whole", "long"):
-        corpus = build(source, {"": tmp_path / name}, Sizes(1, 1, 1), **settings)
+        corpus = build(source, {"": tmp_path / name}, Sizes(1, 1, 1), cutting)
         kept = [entity for windows in corpus.splits.values() for d in windows for entity in d.entities]
         assert bool(kept) == (name == "whole")
         assert corpus.card["dropped"].get("entity longer than a window", 0) == (4 if name == "long" else 0)

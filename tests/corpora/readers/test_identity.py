@@ -9,14 +9,14 @@ import pytest
 from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import READERS, bioc, hub, jsonl, movies, speeches, tables
 from mlm_vs_clm.corpora.readers.base import ReaderResult
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.errors import StudyError
 
 ROWS = {"train": 12, "test": 6}
-WINDOWS = {"max_words": 20, "min_words": 2, "seed": 0}
+WINDOWS = Cutting(max_words=20, min_words=2, seed=0)
 
 
 def text_of(part, n):
@@ -122,7 +122,7 @@ def test_no_text_of_one_official_split_is_in_another_though_ids_repeat(tmp_path,
     assert Counter(result.parts.values()) == ROWS
     by_author = name.startswith("pan")
     source = CorpusSource("own", name, group_by="author" if by_author else "source")
-    corpus = build(source, {"": path}, Sizes(2, 2, 6, per_group=2 if by_author else 1), **WINDOWS)
+    corpus = build(source, {"": path}, Sizes(2, 2, 6, per_group=2 if by_author else 1), WINDOWS)
     words = {split: {d.text.split()[0] for d in documents} for split, documents in corpus.splits.items()}
     assert words == {"pretrain": {"TRAIN"}, "generate": {"TRAIN"}, "dev": {"TRAIN"}, "test": {"TEST"}}
     texts = Counter(document.text for documents in corpus.splits.values() for document in documents)

@@ -6,7 +6,7 @@ import pytest
 from corpus_files import put
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Sizes, build
+from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import dialogue, messages, reviews
 
 
@@ -85,7 +85,7 @@ def test_a_source_says_which_splits_the_parts_of_its_reader_feed(tmp_path):
         "own", "messages", feeds={"test": ("generate",), "train": ("dev", "test", "pretrain")}
     )
     path = write_messages(tmp_path, rows, texts)
-    corpus = build(source, {"": path}, Sizes(8, 2, 2), max_words=200, min_words=5, seed=0)
+    corpus = build(source, {"": path}, Sizes(8, 2, 2), Cutting(200, 5, seed=0))
     years = {name: {int(d.origin_id[:4]) for d in split} for name, split in corpus.splits.items()}
     assert min(years["generate"]) > 2021 and max(years["pretrain"] | years["dev"] | years["test"]) < 2022
     assert "official splits" not in corpus.card["rules"]

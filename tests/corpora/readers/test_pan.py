@@ -6,12 +6,12 @@ import pytest
 from corpus_files import collect
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Sizes, build, load_problems, save
+from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build, load_problems, save
 from mlm_vs_clm.corpora.readers import pan
 from mlm_vs_clm.corpora.readers.base import GivenProblem
 
 PAN = CorpusSource("pan", "pan", group_by="author")
-WINDOWS = {"max_words": 12, "min_words": 2, "seed": 0}
+WINDOWS = Cutting(max_words=12, min_words=2, seed=0)
 
 
 def put(folder, name, known, unknown):
@@ -102,7 +102,7 @@ def pan14(tmp_path):
 
 def test_texts_in_train_and_test_stay_in_test_with_all_of_their_author(pan14):
     sizes = Sizes(generate=4, dev=2, test=10, per_group=2)
-    corpus = build(PAN, {"": pan14}, sizes, **WINDOWS)
+    corpus = build(PAN, {"": pan14}, sizes, WINDOWS)
     dropped = corpus.card["dropped"]
     assert dropped["repeated document of another official split"] == 5
     assert dropped["author of test"] == 3  # of the five problems the three with the answer Y
@@ -113,7 +113,7 @@ def test_texts_in_train_and_test_stay_in_test_with_all_of_their_author(pan14):
 
 
 def test_test_holds_whole_problems_and_they_are_stored(pan14, tmp_path):
-    corpus = build(PAN, {"": pan14}, Sizes(generate=4, dev=2, test=10, per_group=2), **WINDOWS)
+    corpus = build(PAN, {"": pan14}, Sizes(generate=4, dev=2, test=10, per_group=2), WINDOWS)
     save(corpus, tmp_path / "out")
     problems = load_problems(tmp_path / "out", "test")
     ids = {document.id: document.author for document in corpus.splits["test"]}
@@ -127,6 +127,6 @@ def test_test_holds_whole_problems_and_they_are_stored(pan14, tmp_path):
 def test_corpora_without_problems_store_none(tmp_path):
     path = tmp_path / "own.jsonl"
     path.write_text("".join(json.dumps({"id": str(n), "text": f"Text {n}."}) + "\n" for n in range(9)))
-    save(build(CorpusSource("own", "jsonl"), {"": path}, Sizes(1, 1, 1), **WINDOWS), tmp_path / "out")
+    save(build(CorpusSource("own", "jsonl"), {"": path}, Sizes(1, 1, 1), WINDOWS), tmp_path / "out")
     assert not (tmp_path / "out" / "problems.jsonl").exists()
     assert load_problems(tmp_path / "out", "test") == []

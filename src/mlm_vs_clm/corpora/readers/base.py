@@ -54,28 +54,28 @@ class ReaderResult:
     problems: list[GivenProblem] = field(default_factory=list)
     counted: Counter = field(default_factory=Counter)
     ids: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
-    taken: set[str] = field(default_factory=set, repr=False)
+    used_ids: set[str] = field(default_factory=set, repr=False)
 
     def drop(self, id: str, reason: str) -> None:
         """Record that a document, or a part of it, was left out."""
         self.dropped.append({"id": id, "reason": reason})
 
-    def add(self, document: Document, part: str = "", where: str = "the corpus") -> str:
+    def add(self, document: Document, official: str = "", where: str = "the corpus") -> str:
         """Keep a document of an official split ("" where there is none), unless it holds no text; return its id here.
 
         An id that another split has too gets the split before it. Raises StudyError, which names the place `where`
         the document stands, for an id that is missing or used twice in a split, and for what cannot be stored.
         """
         check_document(document, where)
-        if (part, document.id) in self.ids:
+        if (official, document.id) in self.ids:
             raise StudyError(f"{where}: the id {document.id} is used twice: make ids unique")
-        id = self._name(document.id, part)
+        id = self._name(document.id, official)
         if not WORD.search(document.text):
             self.drop(id, "empty document")
             return id
         self.documents.append(replace(_tidy(document), id=id, entities=self._usable(document)))
-        if part:
-            self.parts[id] = part
+        if official:
+            self.parts[id] = official
         return id
 
     def _usable(self, document: Document) -> tuple[Entity, ...]:
@@ -90,13 +90,13 @@ class ReaderResult:
                 entities[entity] = None
         return tuple(entities)
 
-    def _name(self, given: str, part: str) -> str:
+    def _name(self, original: str, official: str) -> str:
         """Return an id that no document has yet."""
-        id = given
-        while id in self.taken:
-            id = f"{part or 'unsplit'}-{id}"
-        self.ids[part, given] = id
-        self.taken.add(id)
+        id = original
+        while id in self.used_ids:
+            id = f"{official or 'unsplit'}-{id}"
+        self.ids[official, original] = id
+        self.used_ids.add(id)
         return id
 
     def refuse_numbers(self, where: str) -> None:
@@ -192,8 +192,8 @@ def read_text(path: Path) -> str:
 
 def refuse_nul(text: str, where: str) -> str:
     """Return the text; StudyError for a NUL character, with its line, as it ends a text for some libraries."""
-    before, found, _ = text.partition("\0")
-    if found:
+    before, nul, _ = text.partition("\0")
+    if nul:
         raise StudyError(f"{where}, line {before.count(chr(10)) + 1}: a NUL character: remove it")
     return text
 

@@ -39,8 +39,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
             raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
         stems = _name_files(names)
         for name in names:
-            part = part_of_path(name) if len(names) > 1 else ""
-            result.attempt(_read_file, files, name, stems[name], part, column, result)
+            official = part_of_path(name) if len(names) > 1 else ""
+            result.attempt(_read_file, files, name, stems[name], official, column, result)
     return result
 
 
@@ -52,13 +52,13 @@ def _name_files(names: list[str]) -> dict[str, str]:
 
 
 def _read_file(
-    files: Files, name: str, stem: str, part: str, given: int | None, result: ReaderResult
+    files: Files, name: str, stem: str, official: str, column_of_settings: int | None, result: ReaderResult
 ) -> None:
     """Add the documents of a file, named after it and their number."""
     lines = [_split(line) for line in files.read_plain(name).split("\n")]
     groups = _group(lines)
     tagged = [[cells for _, cells in group if _has_tag(cells)] for group in groups]
-    column = find_column(tagged, files.where(name)) if given is None else given
+    column = find_column(tagged, files.where(name)) if column_of_settings is None else column_of_settings
     if holds_ranges(tagged, column):
         groups = _leave_out_ranges(groups, result)
     for number, document in enumerate(_join_groups(groups)):
@@ -68,18 +68,18 @@ def _read_file(
         sentences = ([token for token in row if token] for row in rows)
         text, entities = join([sentence for sentence in sentences if sentence])
         where = files.where(name, document[0][0][0])
-        result.attempt(result.add, Document(f"{stem}-{number}", text, entities=entities), part, where)
+        result.attempt(result.add, Document(f"{stem}-{number}", text, entities=entities), official, where)
 
 
 def _leave_out_ranges(groups: list[list[Line]], result: ReaderResult) -> list[list[Line]]:
     """Return the lines without words of several tokens and empty nodes of CoNLL-U, which are counted."""
-    kept = [
+    words_only = [
         group if group is MARK else [line for line in group if not RANGE.fullmatch(line[1][0])]
         for group in groups
     ]
-    n_left_out = sum(map(len, groups)) - sum(map(len, kept))
+    n_left_out = sum(map(len, groups)) - sum(map(len, words_only))
     result.counted["words of several tokens and empty nodes (not used)"] += n_left_out
-    return kept
+    return words_only
 
 
 def _split(line: str) -> Cells:

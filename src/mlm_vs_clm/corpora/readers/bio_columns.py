@@ -25,10 +25,10 @@ def given_column(columns: Columns) -> int | None:
     """Return the place (from 0) of the column that the settings name, None if they name none; StudyError for a bad one."""
     if columns.keys() - {"text"}:
         raise StudyError(f"corpus.columns: a file of tokens and tags has no names of columns but {SETTING}")
-    given = columns.get("text")
-    if given is not None and not re.fullmatch(r"[1-9]\d{0,2}", given):
-        raise StudyError(f"corpus.columns.text={given}: the tokens are in a column by its number: {SETTING}")
-    return None if given is None else int(given) - 1
+    number = columns.get("text")
+    if number is not None and not re.fullmatch(r"[1-9]\d{0,2}", number):
+        raise StudyError(f"corpus.columns.text={number}: the tokens are in a column by its number: {SETTING}")
+    return None if number is None else int(number) - 1
 
 
 def find_column(sentences: list[list[Cells]], where: str) -> int:
@@ -56,8 +56,8 @@ def holds_ranges(sentences: list[list[Cells]], column: int) -> bool:
 
 def _take(sentences: list[list[Cells]], place: int) -> Column:
     """Return a column as far as lines have it beside their tag."""
-    taken = ([cells[place] for cells in sentence if len(cells) > place + 1] for sentence in sentences)
-    return [cells for cells in taken if cells]
+    by_sentence = ([cells[place] for cells in sentence if len(cells) > place + 1] for sentence in sentences)
+    return [cells for cells in by_sentence if cells]
 
 
 def _flatten(column: Column) -> list[str]:

@@ -79,8 +79,8 @@ def _read_document(files: Files, name: str, id: str, result: ReaderResult) -> No
     placed = (result.attempt(place, annotation, text, id, result) for annotation in annotations)
     ordered = sorted(filter(None, placed), key=lambda entity: (entity.start, entity.end, entity.type))
     result.counted["overlapping entities (kept)"] += count_overlapping(list(dict.fromkeys(ordered)))
-    part = part_of_path(str(PurePosixPath(name).parent))
-    result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), part, files.where(name))
+    official = part_of_path(str(PurePosixPath(name).parent))
+    result.add(Document(id=id, text=plain(raw), entities=tuple(ordered)), official, files.where(name))
 
 
 def _read_line(line: str, where: str, counted: Counter) -> TextBoundAnnotation | None:
@@ -90,11 +90,11 @@ def _read_line(line: str, where: str, counted: Counter) -> TextBoundAnnotation |
         counted[f"{kind} lines (not used)"] += 1
         return None
     columns = line.split("\t", 2)
-    found = PLACE.fullmatch(columns[1]) if line[0] == "T" and len(columns) == 3 else None
-    if not found:
+    match = PLACE.fullmatch(columns[1]) if line[0] == "T" and len(columns) == 3 else None
+    if not match:
         raise StudyError(f"{where}: not an annotation of brat (T1<tab>Type start end<tab>text): correct it")
-    pieces = tuple((int(start), int(end)) for start, end in map(str.split, found[2].split(";")))
-    return TextBoundAnnotation(where, found[1], pieces, columns[2])
+    pieces = tuple((int(start), int(end)) for start, end in map(str.split, match[2].split(";")))
+    return TextBoundAnnotation(where, match[1], pieces, columns[2])
 
 
 def choose_view(raw: str, annotations: list[TextBoundAnnotation]) -> str:
@@ -139,5 +139,5 @@ def _are_inside(annotation: TextBoundAnnotation, view: str) -> bool:
 
 def _holds(annotation: TextBoundAnnotation, view: str) -> bool:
     """Return whether the text at the offsets is the annotation's own, white space aside."""
-    found = " ".join(view[start:end] for start, end in annotation.pieces)
-    return _are_inside(annotation, view) and compose(found).split() == compose(annotation.text).split()
+    covered = " ".join(view[start:end] for start, end in annotation.pieces)
+    return _are_inside(annotation, view) and compose(covered).split() == compose(annotation.text).split()

@@ -86,7 +86,7 @@ def plain(text: str) -> str:
 
 def is_hidden(name: str) -> bool:
     """Return whether a file is a system's own and not the corpus's (.DS_Store, __MACOSX)."""
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+    return any(step.startswith(".") or step == "__MACOSX" for step in PurePosixPath(name).parts)
 
 
 def fingerprint(path: Path) -> str:

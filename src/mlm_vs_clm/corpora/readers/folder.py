@@ -64,7 +64,11 @@ def _read_labels(files: Files, table: str, ids: set[str], result: ReaderResult, 
 def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: Rows) -> None:
     id = re.sub(r"\.txt$", "", row["id"].strip(), flags=re.IGNORECASE).removeprefix("./")
     id = id if id in ids else id.replace("/", "_")  # of a path, where names repeat over the folders
-    id = next((known for known in ids if compose(known) == compose(id)), id) if id not in ids else id
+    id = (
+        next((candidate for candidate in ids if compose(candidate) == compose(id)), id)
+        if id not in ids
+        else id
+    )
     if id not in ids:
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
     if id in rows:
@@ -77,6 +81,6 @@ def _read_document(files: Files, name: str, id: str, rows: Rows | None, result: 
     row = Row() if rows is None else rows.get(id)
     if row is None:
         raise StudyError(f"{files.where(name)}: no row for it in the table of labels: add one")
-    part = row.part or part_of_path(str(PurePosixPath(name).parent))
+    official = row.part or part_of_path(str(PurePosixPath(name).parent))
     document = Document(id, files.read_plain(name), labels=row.labels, author=row.author)
-    result.add(document, part, files.where(name))
+    result.add(document, official, files.where(name))

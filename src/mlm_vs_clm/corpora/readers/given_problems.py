@@ -20,17 +20,17 @@ class Texts:
     result: ReaderResult
     ids: dict[str, str] = field(default_factory=dict)
 
-    def add(self, document: Document, part: str, where: str) -> str:
+    def add(self, document: Document, official: str, where: str) -> str:
         """Keep a document if its text is new; return the id of the document with its text."""
         fingerprint = hash_text(document.text)
-        kept = self.ids.get(fingerprint)
-        if kept is None:
-            self.ids[fingerprint] = self.result.add(document, part, where)
+        stored_id = self.ids.get(fingerprint)
+        if stored_id is None:
+            self.ids[fingerprint] = self.result.add(document, official, where)
             return self.ids[fingerprint]
-        is_other = self.result.parts.get(kept, "") != part
+        is_other = self.result.parts.get(stored_id, "") != official
         reason = "repeated document of another official split" if is_other else "repeated document"
         self.result.drop(document.id, reason)
-        return kept
+        return stored_id
 
 
 def name_authors(result: ReaderResult) -> None:
@@ -70,8 +70,8 @@ def list_complete(problems: Sequence[GivenProblem], splits: dict[str, list[Docum
     for split, windows in splits.items():
         ids = {window.id for window in windows}
         for problem in problems:
-            known, unknown = [f"{id}-0" for id in problem.known], f"{problem.unknown}-0"
-            if ids.issuperset([*known, unknown]):
-                row = {"split": split, "id": problem.id, "known": known, "unknown": unknown}
+            known_ids, unknown = [f"{id}-0" for id in problem.known], f"{problem.unknown}-0"
+            if ids.issuperset([*known_ids, unknown]):
+                row = {"split": split, "id": problem.id, "known": known_ids, "unknown": unknown}
                 rows.append(row | {"same": problem.same})
     return rows

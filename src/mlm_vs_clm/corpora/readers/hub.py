@@ -38,8 +38,8 @@ def read(
     """
     result = ReaderResult(on_mistake=on_mistake)
     loaded = load(path)
-    parts = loaded if isinstance(loaded, dict) else {"": loaded}
-    for key, rows in parts.items():
+    splits = loaded if isinstance(loaded, dict) else {"": loaded}
+    for key, rows in splits.items():
         where = f"{path}, split {key}" if key else str(path)
         result.attempt(_read_rows, rows, key, where, columns or {}, result)
     result.refuse_numbers(str(path))
@@ -95,18 +95,18 @@ def _read_row(row: dict, kind: Any, key: str, where: str, result: ReaderResult) 
         raise StudyError(
             f"{where}: its text is not a string: correct it or name another column (corpus.columns.text=...)"
         )
-    given = row.get("entities") or []
+    entries = row.get("entities") or []
     place = f"{where}, document {id}"
-    entities = tuple(_entity(one, place) for one in (given if isinstance(given, list) else [given]))
+    entities = tuple(_entity(entry, place) for entry in (entries if isinstance(entries, list) else [entries]))
     labels = _read_labels(row.get("labels"), kind, where)
     author = text_of(row.get("author"), "author", where)
-    part = _part_of(row.get("split"), key, where)
-    result.add(Document(id, text, labels, entities, author=author), part, where)
+    official = _part_of(row.get("split"), key, where)
+    result.add(Document(id, text, labels, entities, author=author), official, where)
 
 
-def _read_labels(given: Any, kind: Any, where: str) -> tuple[str, ...]:
+def _read_labels(cell: Any, kind: Any, where: str) -> tuple[str, ...]:
     """Return the labels of a row, those that are none left out; `kind` is the type of one label."""
-    values = given if isinstance(given, list) else [given]
+    values = cell if isinstance(cell, list) else [cell]
     values = [value for value in values if value not in (None, NO_CLASS, "")]
     if hasattr(kind, "int2str"):
         try:
@@ -118,26 +118,26 @@ def _read_labels(given: Any, kind: Any, where: str) -> tuple[str, ...]:
             f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
         )
     texts = [text_of(value, "labels", where) for value in values]
-    written = read_list(given, where) if isinstance(given, str) else None
+    written = read_list(cell, where) if isinstance(cell, str) else None
     return expand(texts, where) if written is None else tuple(written)
 
 
 def _part_of(split: Any, key: str, where: str) -> str:
     """Return the official split of a row, by its own column or the key of its data set, which may not differ."""
-    parts = {part_of_value(value, where) for value in (split, key or None)} - {""}
-    if len(parts) > 1:
+    officials = {part_of_value(value, where) for value in (split, key or None)} - {""}
+    if len(officials) > 1:
         raise StudyError(f"{where}: its column split names another split than {key}: correct or rename it")
-    return next(iter(parts), "")
+    return next(iter(officials), "")
 
 
 def _entity(value: Any, where: str) -> Entity:
     """Return an entity that is a list or has names; StudyError for any other shape."""
     is_named = isinstance(value, dict) and value.keys() == set(ENTITY_KEYS)
-    parts = [value[key] for key in ENTITY_KEYS] if is_named else value
-    if isinstance(parts, list) and len(parts) == len(ENTITY_KEYS) and isinstance(parts[2], str | int):
-        start, end = map(_offset, parts[:2])
+    triple = [value[key] for key in ENTITY_KEYS] if is_named else value
+    if isinstance(triple, list) and len(triple) == len(ENTITY_KEYS) and isinstance(triple[2], str | int):
+        start, end = map(_offset, triple[:2])
         if start is not None and end is not None:
-            return Entity(start, end, str(parts[2]))
+            return Entity(start, end, str(triple[2]))
     raise StudyError(
         f"{where}: an entity is not of the shape [start, end, type], or these by name: correct it"
     )

@@ -90,4 +90,4 @@ def _fits(row: object) -> bool:
 
 
 def _is_entity(value: object) -> bool:
-    return isinstance(value, list) and [type(part) for part in value] == [int, int, str]
+    return isinstance(value, list) and [type(element) for element in value] == [int, int, str]

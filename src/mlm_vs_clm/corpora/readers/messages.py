@@ -49,9 +49,9 @@ def _read_row(row: dict[str, str], files: Files, where: str, result: ReaderResul
         return result.drop(id, "not an annual message")
     if name not in files.names:
         raise StudyError(f"{where}: no file {name}: fetch it again")
-    part = "test" if _day(row["date"], where) > LAST_DAY else "train"
+    official = "test" if _day(row["date"], where) > LAST_DAY else "train"
     for number, text in enumerate(cut_passages(files.read_plain(name))):
-        result.add(Document(f"{id}-{number}", text, date=row["date"]), part, where)
+        result.add(Document(f"{id}-{number}", text, date=row["date"]), official, where)
 
 
 def _day(value: str, where: str) -> date:

@@ -32,7 +32,10 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
         folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
         if not folders:
             raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")
-        named = {each: [name for name in files.names if _file(name) == each] for each in (TRUTH, CONTENTS)}
+        named = {
+            file_name: [name for name in files.names if _file(name) == file_name]
+            for file_name in (TRUTH, CONTENTS)
+        }
         answers = {_folder(name): _read_truth(files, name, result) for name in named[TRUTH]}
         labels = {_folder(name): result.attempt(_read_labels, files, name) or () for name in named[CONTENTS]}
         ids, texts = name_documents(folders), Texts(result)
@@ -41,7 +44,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
             problem = (files, folder, ids[folder], answers.get(above, {}), labels.get(above, ()))
             result.attempt(_read_problem, *problem, texts)
         present = {_file(folder) for folder in folders}
-        absent = sum(id not in present for given in answers.values() for id in given)
+        absent = sum(id not in present for of_folder in answers.values() for id in of_folder)
         result.counted["answers to absent problems (not used)"] += absent
         name_authors(result)
     return result
@@ -57,13 +60,15 @@ def _read_problem(
         raise StudyError(f"{files.where(folder)}: truth.txt does not answer this problem: add a line, Y or N")
     if not names:
         raise StudyError(f"{files.where(folder)}: no known01.txt: add the known documents")
-    part = part_of_path(folder)
+    official = part_of_path(folder)
     documents = []
     for name in [*names, inside + UNKNOWN]:
         stem = f"{id}-{_file(name).removesuffix('.txt')}"
         documents.append(Document(stem, files.read_plain(name), labels=labels))
-    known = [texts.add(document, part, files.where(folder)) for document in documents]
-    texts.result.problems.append(GivenProblem(id, tuple(known[:-1]), known[-1], answers[_file(folder)]))
+    document_ids = [texts.add(document, official, files.where(folder)) for document in documents]
+    texts.result.problems.append(
+        GivenProblem(id, tuple(document_ids[:-1]), document_ids[-1], answers[_file(folder)])
+    )
 
 
 def _read_truth(files: Files, name: str, result: ReaderResult) -> Answers:
@@ -75,11 +80,11 @@ def _read_truth(files: Files, name: str, result: ReaderResult) -> Answers:
 
 
 def _keep_answer(line: str, where: str, answers: Answers) -> None:
-    found = ANSWER.fullmatch(line.strip())
-    if not found:
+    match = ANSWER.fullmatch(line.strip())
+    if not match:
         raise StudyError(f"{where}: not a problem's name and Y or N: correct the line")
-    if answers.setdefault(found[1], found[2] == "Y") != (found[2] == "Y"):
-        raise StudyError(f"{where}: a second answer to the problem {found[1]}: remove one")
+    if answers.setdefault(match[1], match[2] == "Y") != (match[2] == "Y"):
+        raise StudyError(f"{where}: a second answer to the problem {match[1]}: remove one")
 
 
 def _read_labels(files: Files, name: str) -> tuple[str, ...]:

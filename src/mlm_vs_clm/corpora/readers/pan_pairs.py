@@ -48,10 +48,10 @@ def _read_pairs(files: Files, name: str, truth: str | None, met: set[PairKey], t
     answers: dict[str, dict] = {}
     for number, line in files.lines(truth):
         result.attempt(_keep_answer, line, files.where(truth, number), answers)
-    part = part_of_path(name)
+    official = part_of_path(name)
     for number, line in files.lines(name):
-        result.attempt(_read_pair, line, files.where(name, number), answers, met, part, texts)
-    absent = answers.keys() - {id for of, id in met if of == part}
+        result.attempt(_read_pair, line, files.where(name, number), answers, met, official, texts)
+    absent = answers.keys() - {id for of, id in met if of == official}
     result.counted["answers to absent problems (not used)"] += len(absent)
 
 
@@ -70,28 +70,28 @@ def _keep_answer(line: str, where: str, answers: dict[str, dict]) -> None:
 
 
 def _read_pair(
-    line: str, where: str, answers: dict[str, dict], met: set[PairKey], part: str, texts: Texts
+    line: str, where: str, answers: dict[str, dict], met: set[PairKey], official: str, texts: Texts
 ) -> None:
     row = parse(line, where)
     id, pair = row.get("id"), row.get("pair")
     if not isinstance(id, str) or not isinstance(pair, list) or [type(text) for text in pair] != [str, str]:
         raise StudyError(f'{where}: not of the shape {{"id", "pair": [2 texts]}}: correct the line')
     check_id(id, where)
-    if (part, id) in met:
+    if (official, id) in met:
         raise StudyError(f"{where}: the id {id} is used twice: make ids unique")
-    met.add((part, id))
+    met.add((official, id))
     if id not in answers:
         raise StudyError(f"{where}: the truth has no line for this pair: add it or remove the pair")
     kinds: Any = next((row[kind] for kind in KINDS if row.get(kind) is not None), [])
     if not isinstance(kinds, list) or len(kinds) not in (0, 2):
         raise StudyError(f"{where}: its fandoms or discourse types are not a list of two: correct the line")
-    kept = []
+    document_ids = []
     for place, text in enumerate(pair):
         stem = f"{id}-{'ab'[place]}"
         labels = tuple(filter(None, (text_of(kind, "labels", where) for kind in kinds[place : place + 1])))
         document = Document(stem, text, labels=labels, author=answers[id]["authors"][place])
-        kept.append(texts.add(document, part, where))
-    texts.result.problems.append(GivenProblem(id, (kept[0],), kept[1], answers[id]["same"]))
+        document_ids.append(texts.add(document, official, where))
+    texts.result.problems.append(GivenProblem(id, (document_ids[0],), document_ids[1], answers[id]["same"]))
 
 
 def _is_truth(name: str) -> bool:

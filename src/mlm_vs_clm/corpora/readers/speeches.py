@@ -38,8 +38,8 @@ def _read_row(row: object, where: str, first: dict[str, Document], result: Reade
         raise StudyError(f"{where}: one of {', '.join(FIELDS)} is missing: fetch it again")
     id, author = row["id"], row["bioguide_id"]
     document = Document(id, clean(row["speech"]), author=author, date=_day(row, where))
-    known = first.setdefault(id, document)
-    if known is not document and known == document and document.text:
+    earlier = first.setdefault(id, document)
+    if earlier is not document and earlier == document and document.text:
         result.documents.append(document)
     else:
         result.add(document, where=where)

@@ -61,9 +61,9 @@ def _read_table(files: Files, name: str, result: ReaderResult, columns: Columns)
 
 def _read_row(number: int, row: dict[str, str], where: str, result: ReaderResult) -> None:
     id = row.get("id", f"line-{number}").strip()
-    part = part_of_value(row.get("split"), where)
+    official = part_of_value(row.get("split"), where)
     author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""), where)
-    result.add(Document(id, row["text"], labels=labels, author=author), part, where)
+    result.add(Document(id, row["text"], labels=labels, author=author), official, where)
 
 
 def read_rows(

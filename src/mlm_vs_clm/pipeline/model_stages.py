@@ -1,0 +1,187 @@
+"""The stages that make models: a start, a token budget, a trained model. What a stage needs is imported when it runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..corpora import load_split
+from ..corpora.packages import locate
+from ..errors import StudyError
+from ..files import hash_of, write_atomically
+from ..hardware import advise_smaller_steps, choose_device, explain_out_of_memory, training_threads
+from .artifacts import Runtime, read_record
+from .recipes import UNIT_TOKENS
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from ..training.loop import Trainer
+
+
+TIMED_TOKENS = 6_000  # of each training that is timed
+FEWEST_TOKENS = 1_000
+
+
+def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Store the tokenizer and the initial parameters that all objectives share."""
+    from ..training.sources import start_from_encoder
+    from ..training.starts import start_from_scratch, train_tokenizer
+
+    silence_libraries()
+    if settings["start"] == "checkpoint":
+        return _copy_checkpoint(settings, folder, Path(runtime.data_dir))
+    if settings["encoder"]:
+        encoder = locate(settings["encoder"], Path(runtime.data_dir))
+        is_new, layers = settings["start"] == "scratch", settings.get("layers", 0)
+        model, tokenizer = start_from_encoder(encoder, settings["seed"], is_new, layers)
+    else:
+        texts = [d.text for name in sorted(inputs) for d in load_split(inputs[name], "pretrain")]
+        tokenizer = train_tokenizer(texts, settings["vocabulary"])
+        model = start_from_scratch(settings["shape"], tokenizer, settings["seed"])
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
+    from ..training.sources import save_start, start_from_checkpoint
+
+    source = locate(settings["source"], data_dir)
+    if "sha256" in settings and hash_of(Path(source)) != settings["sha256"]:
+        raise StudyError(f"{source} changed while it was read: run the same command again")
+    named = {
+        key: value for key, value in settings.items() if key not in ("source", "sha256", "name", "start")
+    }
+    save_start(*start_from_checkpoint(source, **named), folder)
+
+
+def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
+    """Train with one objective from the common start."""
+    advice = advise_smaller_steps(runtime.micro_batch_documents or settings["training"]["batch_documents"])
+    threads = training_threads(choose_device(runtime.device), runtime.threads)
+    with threads, explain_out_of_memory("training", advice):
+        return _prepare_training(settings, inputs, folder, runtime).train(runtime.show_progress, runtime.line)
+
+
+def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> "Trainer":
+    """Return a training with the settings, before its first step."""
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.batches import choose_unique, tokenize
+    from ..training.noise import Noise, TokenizedDocument, TrainedObjective
+    from ..training.objectives import OBJECTIVES
+    from ..training.preparation import prepare
+    from ..training.settings import Training, TrainingTexts
+    from ..training.sources import load_start, read_start_info
+    from ..training.starts import set_output_bias
+
+    silence_libraries()
+    objective = dict(settings["objective"])
+    objective_name = objective.pop("name")
+    kind = OBJECTIVES[objective_name].kind
+    corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
+    tokenizer = load_tokenizer(inputs["start"])
+    model = load_start(inputs["start"], kind, tokenizer)
+    training = Training(
+        **settings["training"],
+        micro_batch_documents=runtime.micro_batch_documents,
+        checkpoint_seconds=runtime.checkpoint_seconds,
+        seed=settings["seed"],
+        device=choose_device(runtime.device),
+    )
+    documents_per_corpus = training.dev_documents // len(corpora)
+
+    def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
+        texts = [document.text for document in load_split(path, split)[:most]]
+        refuse_unknown_corpus(inputs["start"], tokenizer, path, texts)
+        return tokenize(
+            texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
+        )
+
+    tokenized = {name: read(path, "pretrain") for name, path in corpora.items()}
+    lengths = {name: [len(document.ids) for document in documents] for name, documents in tokenized.items()}
+    most = max(map(sum, lengths.values()))
+    if training.unique_tokens > most:
+        raise StudyError(
+            f"scale.training.unique_tokens={training.unique_tokens}: no corpus has more than {most} tokens to train on: "
+            "give fewer, or 0 for all"
+        )
+    learned = {
+        name: [
+            documents[i] for i in choose_unique(lengths[name], training.unique_tokens, training.seed, name)
+        ]
+        for name, documents in tokenized.items()
+    }
+    texts = TrainingTexts(
+        learned, {name: read(path, "dev", documents_per_corpus) for name, path in corpora.items()}
+    )
+    if OBJECTIVES[objective_name].reads_pairs:
+        texts.pairs.update({name: read(path, "dev") for name, path in corpora.items()})
+    info = read_start_info(inputs["start"])
+    if info is None or info.has_new_head:
+        set_output_bias(model, [document for documents in texts.learned.values() for document in documents])
+    return prepare(
+        model, tokenizer, texts, TrainedObjective(objective_name, Noise(**objective)), training, folder
+    )
+
+
+def refuse_unknown_corpus(
+    start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]
+) -> None:
+    """Raise StudyError where a corpus is mostly unknown to the tokenizer of a model, by its first texts."""
+    from blankfill.networks.folders import SAMPLED, refuse_unknown, share_unknown
+
+    about = read_record(start)["settings"]
+    source = about.get("source") or about.get("encoder")
+    name = f"{about['name']} ({source})" if source else about["name"]
+    unknown = share_unknown(tokenizer, texts[:SAMPLED])
+    refuse_unknown(unknown, name, read_record(corpus)["settings"]["name"])
+
+
+def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Time some steps of every training, one after the other; write the tokens that fit into the minutes.
+
+    The trainings are shared out among the workers, the longest first. What a budget before the last trains anew, on a
+    copy, is counted; the measurements of the dev loss are not. Two digits, as a measurement is no more exact.
+    """
+    from ..training.budgets import list_budgets
+
+    busy, speeds = [0.0] * max(1, runtime.workers), []
+    for number, training in enumerate(settings["trainings"]):
+        start = f"{number}/"
+        own_inputs = {
+            name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
+        }
+        speeds.append(_time_training(training, own_inputs, folder, runtime))
+    costs = []
+    for training, speed in zip(settings["trainings"], speeds, strict=True):
+        about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
+        copied = about["decay_share"] * sum(list_budgets(1_000, about["budgets"])[:-1]) / 1_000
+        costs.append(share * (1 + copied) / speed)
+    for cost in sorted(costs, reverse=True):
+        busy[busy.index(min(busy))] += cost
+    tokens = max(FEWEST_TOKENS, int(float(f"{60 * settings['minutes'] / max(busy):.2g}")))
+    names = [training["objective"]["name"] for training in settings["trainings"]]
+    result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
+    result["tokens_per_second"] = [[name, round(speed, 1)] for name, speed in zip(names, speeds, strict=True)]
+    write_atomically(folder / "budget.json", json.dumps(result, indent=1))
+
+
+def _time_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> float:
+    """Return the tokens per second of a training on one thread, as in the processes of a study; the first steps warm up."""
+    short = settings | {"training": settings["training"] | {"token_budget": TIMED_TOKENS}}
+    trainer = _prepare_training(short, inputs, folder, runtime)
+    with training_threads(str(trainer.device), 1):
+        trainer.advance(min(2, len(trainer.batches) - 1))
+        seconds, tokens = trainer.state["seconds"], trainer.state["tokens_seen"]
+        trainer.advance(len(trainer.batches))
+    return (trainer.state["tokens_seen"] - tokens) / (trainer.state["seconds"] - seconds)
+
+
+def silence_libraries() -> None:
+    """Keep messages of transformers and the hub out of the study's own progress."""
+    from huggingface_hub.utils import logging as hub_logging
+    from transformers.utils import logging
+
+    hub_logging.set_verbosity_error()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()

@@ -1,0 +1,30 @@
+"""The versions of the stages, which are in the id of every result."""
+
+from ..artifacts import Recipe
+
+# Raised when the meaning of a stage's code changes: its stored results are then made again.
+VERSIONS = {
+    "corpus": 1,
+    "start": 1,
+    "budget": 1,
+    "pretrain": 4,
+    "corrupt": 1,
+    "generate": 7,
+    "score": 5,
+    "downstream": 9,
+    "disclosure": 1,
+    "correlate": 9,
+    "report": 47,
+}
+# Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
+LAYOUTS = {"infill": 2}
+
+
+def make_recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None) -> Recipe:
+    """Return the recipe of a stage at its present version."""
+    return Recipe(stage, VERSIONS[stage], settings, inputs or {})
+
+
+def layout_of(name: str) -> dict:
+    """Return the layout of an objective, or of the writer of that name, as a setting; nothing where it never changed."""
+    return {"layout": LAYOUTS[name]} if name in LAYOUTS else {}

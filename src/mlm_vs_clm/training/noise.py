@@ -1,0 +1,106 @@
+"""Documents as tokens, the noise of a training, and which tokens it masks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .neighbours import Neighbours
+from .spans import draw_spans
+
+IGNORE = -100
+
+
+@dataclass(frozen=True)
+class TokenizedDocument:
+    """A document `[CLS] ... [SEP]`: token ids, and the word that each token belongs to (-1: none).
+
+    `sentences` are the places at which sentences after the first begin, `n_characters` how much text the tokens hold. Of a
+    pair (`pair_sentences`), `second` is where the second segment begins, and `is_next` whether it follows the first.
+    """
+
+    ids: np.ndarray
+    word_of: np.ndarray
+    sentences: tuple[int, ...] = ()
+    n_characters: int = 0
+    second: int = 0
+    is_next: bool = True
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How inputs are corrupted in training: masked share, by token, whole word or span, and BERT's 80/10/10 split.
+
+    The masked share of each document is drawn from ratio - spread to ratio + spread. `left_share` of the documents are
+    cut off as an arm that sees the left side alone reads them. Spans have `mean_span` tokens on average;
+    `permute_sentences` is for `denoise` (Objective.settings), `masked_share` the share of the batches of `hybrid` that
+    are masked, and `schedule` their order (a key of SCHEDULES). `prefix_share` of a document is the prefix of `prefix_lm`,
+    drawn from prefix_share - spread to prefix_share + spread. `noise_ratio` of the words that `clm_noised` reads are drawn.
+    """
+
+    ratio: float
+    unit: str
+    mask_share: float
+    random_share: float
+    spread: float = 0.0
+    left_share: float = 0.0
+    mean_span: float = 3.0
+    permute_sentences: bool = False
+    masked_share: float = 0.5
+    schedule: str = "batches"
+    prefix_share: float = 0.5
+    noise_ratio: float = 0.5
+
+
+@dataclass(frozen=True)
+class TrainedObjective:
+    """The objective of a training: its name, a key of OBJECTIVES, and the noise of its examples."""
+
+    name: str
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class TargetTokens:
+    """The ids that stand for masked text: the mask, what a decoder starts from, the sentinels of a T5-style tokenizer.
+
+    `start` is None for a model without a decoder of its own, `sentinels` are empty for any other tokenizer, `mask` is
+    -1 where there is none. `neighbours` are counted on the text that the training reads, where an objective needs them.
+    """
+
+    mask: int
+    n_vocabulary: int
+    start: int | None = None
+    sentinels: tuple[int, ...] = ()
+    neighbours: Neighbours | None = None
+
+
+Example = dict[str, np.ndarray]
+Rng = np.random.Generator
+
+
+def find_text(document: TokenizedDocument) -> tuple[int, int]:
+    """Return where the text begins and ends between the special tokens."""
+    places = np.flatnonzero(document.word_of >= 0)
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+
+
+def draw_share(share: float, spread: float, rng: Rng) -> float:
+    """Return a share drawn from share - spread to share + spread."""
+    return rng.uniform(share - spread, share + spread) if spread else share
+
+
+def choose_masked(document: TokenizedDocument, noise: Noise, rng: Rng) -> np.ndarray:
+    """Return which tokens are masked (bool); the special tokens around the text never are."""
+    candidates = np.flatnonzero(document.word_of >= 0)
+    ratio = draw_share(noise.ratio, noise.spread, rng)
+    if noise.unit == "word":
+        words = np.unique(document.word_of[candidates])
+        chosen = rng.choice(words, size=round(ratio * len(words)), replace=False)
+        return np.isin(document.word_of, chosen) & (document.word_of >= 0)
+    is_masked = np.zeros(len(document.ids), dtype=bool)
+    if noise.unit == "span":
+        for start, length in draw_spans(len(candidates), ratio, noise.mean_span, None, rng):
+            is_masked[candidates[start : start + length]] = True
+        return is_masked
+    is_masked[rng.choice(candidates, size=round(ratio * len(candidates)), replace=False)] = True
+    return is_masked
