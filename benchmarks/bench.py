@@ -59,13 +59,13 @@ T = TypeVar("T")
 def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
     """Return `n` documents of `words` words of one token each, a `share` of them blank."""
     tokens = sorted(t for t in tokenizer.get_vocab() if t.isascii() and t.isalpha() and len(t) > 2)
-    made = []
+    documents = []
     for number in range(n):
         rng = np.random.default_rng(number)
         text = " ".join(rng.choice(tokens, size=words))
         blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
-        made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
-    return made
+        documents.append(BlankedText(f"d{number}", text, find_words(text), blanks))
+    return documents
 
 
 def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
@@ -79,10 +79,10 @@ def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
 def matrix_peaks(dtype: torch.dtype) -> tuple[float, float]:
     """Return the FLOP/s of a product of the size of the model's: with prepacked weights, and with torch's own."""
     rows, layer = torch.randn(4096, 1536, dtype=dtype), torch.nn.Linear(1536, 1536, bias=False, dtype=dtype)
-    flops, other = 2 * 4096 * 1536 * 1536, layer.weight.clone()
+    flops, copied = 2 * 4096 * 1536 * 1536, layer.weight.clone()
     with prepacked_products(layer):
         ours = max(flops / timed(layer, rows)[0] for _ in range(15))
-    return ours, max(flops / timed(torch.matmul, rows, other)[0] for _ in range(15))
+    return ours, max(flops / timed(torch.matmul, rows, copied)[0] for _ in range(15))
 
 
 def model_flops(model, ledger, tokens: int) -> float:
@@ -106,17 +106,21 @@ def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, r
     """Compare with the pipeline loop in fp32, one token per pass and in 16 passes, and with the machine's peak."""
     pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
     dtype = torch_dtype(precision)
-    taken = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
+    speeds = pd.DataFrame(
+        [_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)]
+    )
     n = sum(len(text.blanks) for text in texts) * rounds
-    print(f"{precision}: {taken['same'].mean():.4f} of the fills equal those of the fp32 loop")
-    peak = taken[["prepacked", "plain"]].max(axis=1)
-    shares = {name: taken[name] / peak for name in ("reached", "computed")}
+    print(f"{precision}: {speeds['same'].mean():.4f} of the fills equal those of the fp32 loop")
+    peak = speeds[["prepacked", "plain"]].max(axis=1)
+    shares = {name: speeds[name] / peak for name in ("reached", "computed")}
     return [
-        result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
-        result(f"fill_16_passes_{precision}", taken["sixteen"], taken["loop"], "blanks/s", n),
+        result(f"fill_{precision}", speeds["one"], speeds["loop"], "blanks/s", n),
+        result(f"fill_16_passes_{precision}", speeds["sixteen"], speeds["loop"], "blanks/s", n),
         share(f"peak_share_{precision}", shares["reached"], "model FLOPs, of the best matrix product's", n),
         share(f"computed_share_{precision}", shares["computed"], "FLOPs computed, of the best product's", n),
-        result(f"product_{precision}", taken["prepacked"], taken["plain"], "GFLOP/s, theirs torch's own", 15),
+        result(
+            f"product_{precision}", speeds["prepacked"], speeds["plain"], "GFLOP/s, theirs torch's own", 15
+        ),
     ]
 
 
@@ -135,7 +139,7 @@ def _take_round(
     seconds_of_16, (_, ledger_of_16) = timed(fill_passes, model, tokenizer, texts, per_pass)
     reached, computed = (f(model, ledger, WORDS + 2) / seconds for f in (model_flops, computed_flops))
     model.float()
-    chosen = [tokenizer.convert_tokens_to_ids(fill) for made in filled[few] for fill in made.fills]
+    chosen = [tokenizer.convert_tokens_to_ids(fill) for document in filled[few] for fill in document.fills]
     return {
         **{"loop": sum(map(len, looped)) / loop_seconds, "one": ledger.tokens_filled / seconds},
         **{
@@ -164,8 +168,8 @@ def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> l
     ):
         ours, theirs = [], []
         for number in range(rounds):
-            seconds, made = timed(loop, model, tokenizer, texts[number : number + 1])
-            theirs.append(sum(map(len, made)) / seconds)
+            seconds, fills = timed(loop, model, tokenizer, texts[number : number + 1])
+            theirs.append(sum(map(len, fills)) / seconds)
             seconds, (_, ledger) = timed(fill, model, tokenizer, texts)
             ours.append(ledger.tokens_filled / seconds)
         rows.append(result(name, ours, theirs, "blanks/s", n))
@@ -191,10 +195,10 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> dict:
     texts = TrainingTexts({"some": documents}, {"some": documents[:1]})
     ours, theirs, apart = [], [], 0.0
     for number in range(rounds):
-        one, other = deepcopy(start).train(), deepcopy(start).train()
+        network, twin = deepcopy(start).train(), deepcopy(start).train()
         of_round = replace(training, seed=number)
-        trainer = prepare(one, tokenizer, texts, "mlm", NOISE, of_round, Path(tempfile.gettempdir()))
-        seconds, losses = timed(learn_by_loop, other, trainer.batches, training)
+        trainer = prepare(network, tokenizer, texts, "mlm", NOISE, of_round, Path(tempfile.gettempdir()))
+        seconds, losses = timed(learn_by_loop, twin, trainer.batches, training)
         trainer.advance(len(trainer.batches))
         theirs.append(trainer.state["tokens_seen"] / seconds)
         ours.append(trainer.measured()["tokens_per_second"])

@@ -48,8 +48,8 @@ def fill_causal(
     """
     check_values("causal", {"context": context})
     check_causal(context, length)
-    rest, is_hidden = (length, max_length, sampling, batch_tokens), context != "true_left"
-    return fill_by_walking(model, tokenizer, blanked, CONTEXTS[context], *rest, is_hidden=is_hidden)
+    settings, is_hidden = (length, max_length, sampling, batch_tokens), context != "true_left"
+    return fill_by_walking(model, tokenizer, blanked, CONTEXTS[context], *settings, is_hidden=is_hidden)
 
 
 def read_kept(row: TokenRow) -> Walk:
@@ -107,7 +107,7 @@ def fill_by_walking(
     write = _write_slots(bias, sampling, mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
-        walks = {i: leave_open(one, max_length, spare[i]) for i, one in walks.items()}
+        walks = {i: leave_open(document, max_length, spare[i]) for i, document in walks.items()}
         write = write_freely(tokenizer, bias, sampling)
     walk(model, [*walks.values()], write, tokenizer.pad_token_id, batch_tokens)
     spell = Speller(tokenizer)
@@ -151,11 +151,11 @@ def check_opening(row: TokenRow) -> None:
 def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Write:
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         logits = mix(here, logits) if mix else logits
-        logits += bias[[one.row.kinds[one.n_written] for one in here]]
-        check_finite(logits, [one.row.id for one in here])
-        keys = [(one.row.id, one.n_written) for one in here]
-        for one, token in zip(here, sampling(logits, keys), strict=True):
-            one.write(token)
+        logits += bias[[document.row.kinds[document.n_written] for document in here]]
+        check_finite(logits, [document.row.id for document in here])
+        keys = [(document.row.id, document.n_written) for document in here]
+        for document, token in zip(here, sampling(logits, keys), strict=True):
+            document.write(token)
 
     return write
 
@@ -169,8 +169,8 @@ def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) ->
 def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
     """Return the cost of what was read of each document: its tokens, and the output layer where something is decided."""
     ledger = Ledger.of(blanked)
-    ledger.tokens_filled = sum(one.n_filled for one in walks)
-    ledger.passes = sum(one.n_passes for one in walks)
-    ledger.token_forwards = sum(one.n_read for one in walks)
-    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(one.n_scored for one in walks))
+    ledger.tokens_filled = sum(document.n_filled for document in walks)
+    ledger.passes = sum(document.n_passes for document in walks)
+    ledger.token_forwards = sum(document.n_read for document in walks)
+    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(document.n_scored for document in walks))
     return ledger

@@ -56,7 +56,7 @@ class Product:
     """The masked model of a product with a causal one; `ledger` counts its passes."""
 
     def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
-        sizes = [(vocabulary_size(one), position_limit(one)) for one in (masked, causal)]
+        sizes = [(vocabulary_size(network), position_limit(network)) for network in (masked, causal)]
         if sizes[0] != sizes[1]:
             raise BlankfillError(
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
@@ -71,10 +71,10 @@ class Product:
 
     def logits(self, here: list[Walk]) -> torch.Tensor:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
-        rows = [one.row for one in here]
-        found = torch.empty(len(rows), vocabulary_size(self.passes.model), device=self.passes.model.device)
+        rows = [document.row for document in here]
+        answers = torch.empty(len(rows), vocabulary_size(self.passes.model), device=self.passes.model.device)
         for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.passes.batch_tokens):
             slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
             members = [rows[i] for i in batch]
-            found[batch] = self.passes.logits(members, [row.ids for row in members], slots)
-        return found
+            answers[batch] = self.passes.logits(members, [row.ids for row in members], slots)
+        return answers

@@ -63,9 +63,9 @@ def fill_seq2seq(
     for batch in _cut(distinct, lengths, batch_documents, batch_tokens):
         generated |= zip(batch, _generate(model, tokenizer, batch, max_new_tokens), strict=True)
     sizes = count_parameters(model)
-    for given in inputs:
-        _count(ledger, sizes, lengths[given], len(generated[given]))
-    return [settle(text, generated[given]) for text, given in zip(blanked, inputs, strict=True)], ledger
+    for prompt in inputs:
+        _count(ledger, sizes, lengths[prompt], len(generated[prompt]))
+    return [settle(text, generated[prompt]) for text, prompt in zip(blanked, inputs, strict=True)], ledger
 
 
 def _cut(
@@ -252,18 +252,18 @@ def _probe_batch(pad_id: int, model: Any) -> torch.Tensor:
     """Return the logits after each token written for two short texts, padded and with a cache."""
     _, ids, seen, written = _probe_inputs(pad_id, model)
     first = model(input_ids=ids, attention_mask=seen, decoder_input_ids=written[:, :1], use_cache=True)
-    encoded, cache, found = (first.encoder_last_hidden_state,), first.past_key_values, [first.logits]
+    encoded, cache, outputs = (first.encoder_last_hidden_state,), first.past_key_values, [first.logits]
     for step in range(1, written.shape[1]):
-        more = model(
+        output = model(
             encoder_outputs=encoded,
             attention_mask=seen,
             decoder_input_ids=written[:, step : step + 1],
             past_key_values=cache,
             use_cache=True,
         )
-        cache = more.past_key_values
-        found.append(more.logits)
-    return torch.cat(found, 1).float()
+        cache = output.past_key_values
+        outputs.append(output.logits)
+    return torch.cat(outputs, 1).float()
 
 
 def _probe_alone(pad_id: int, model: Any) -> torch.Tensor:
@@ -272,7 +272,7 @@ def _probe_alone(pad_id: int, model: Any) -> torch.Tensor:
     read = [torch.tensor([text], device=model.device) for text in texts]
     pairs = zip(read, written, strict=True)
     return torch.cat(
-        [model(input_ids=ids, decoder_input_ids=some[None]).logits for ids, some in pairs]
+        [model(input_ids=ids, decoder_input_ids=answer[None]).logits for ids, answer in pairs]
     ).float()
 
 
@@ -307,12 +307,14 @@ def _plain_generation(model: PreTrainedModel) -> Iterator[None]:
 
     A fresh configuration passed to `generate` would take those up again, so the model's own is replaced.
     """
-    own = model.generation_config
-    model.generation_config = GenerationConfig(**{name: getattr(own, name) for name in GENERATION_TOKENS})
+    configuration = model.generation_config
+    model.generation_config = GenerationConfig(
+        **{name: getattr(configuration, name) for name in GENERATION_TOKENS}
+    )
     try:
         yield
     finally:
-        model.generation_config = own
+        model.generation_config = configuration
 
 
 def _generate_step_by_step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
@@ -323,8 +325,8 @@ def _generate_step_by_step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_
 
 def _step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
     read = model.encoder(input_ids=ids, attention_mask=seen).last_hidden_state
-    kept = kept_in(model.decoder)
-    cache = EncoderDecoderCache(make_cache(n_most, kept), make_cache(ids.shape[1], kept))
+    dtype = kept_in(model.decoder)
+    cache = EncoderDecoderCache(make_cache(n_most, dtype), make_cache(ids.shape[1], dtype))
     generated: list[list[int]] = [[] for _ in ids]
     rows, head, tokens = list(range(len(ids))), output_layer(model), model.generation_config
     last = torch.full((len(ids), 1), _start_token(model), device=ids.device)
@@ -345,8 +347,8 @@ def _step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> lis
         if not going:
             break
         if len(going) <= 0.75 * len(rows):
-            for part in (cache.self_attention_cache, cache.cross_attention_cache):
-                part.batch_select_indices(torch.tensor(going, device=ids.device))
+            for layer_cache in (cache.self_attention_cache, cache.cross_attention_cache):
+                layer_cache.batch_select_indices(torch.tensor(going, device=ids.device))
             rows, last, read, seen = [rows[i] for i in going], last[going], read[going], seen[going]
     return generated
 

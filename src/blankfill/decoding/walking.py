@@ -74,9 +74,11 @@ class Walk:
 
     def take(self, n: int) -> Part:
         """Return the next n tokens and their positions; those up to the next slot count as read."""
-        part = slice(self.n_read, self.n_read + n)
+        stretch = slice(self.n_read, self.n_read + n)
         self.n_read += min(n, self.n_ahead())
-        return self.ids[part], self.positions[part] if self.positions else list(range(part.start, part.stop))
+        return self.ids[stretch], self.positions[stretch] if self.positions else list(
+            range(stretch.start, stretch.stop)
+        )
 
     def write(self, token: int) -> None:
         """Put a token into the next slot, and where it is read."""
@@ -96,8 +98,8 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
         return
     kind = (
         choose_prefix_reader(model)
-        if any(one.prefix for one in walks)
-        else choose_reader(model, pad_id, any(one.positions for one in walks))
+        if any(document.prefix for document in walks)
+        else choose_reader(model, pad_id, any(document.positions for document in walks))
     )
     with as_filling(model) if kind.is_fast else nullcontext():
         for batch in batch_by_size(walks, kind.size, batch_tokens, Walk.most):
@@ -105,8 +107,10 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
 
 
 def _walk_batch(reader: "Reader", batch: list[Walk], write: Write) -> None:
-    while ahead := _trim([one.n_ahead() for one in batch]):
-        states = reader.read([one.take(n) for one, n in zip(batch, reader.share(ahead), strict=False)])
+    while ahead := _trim([document.n_ahead() for document in batch]):
+        states = reader.read(
+            [document.take(n) for document, n in zip(batch, reader.share(ahead), strict=False)]
+        )
         here = [i for i, n in enumerate(ahead) if n and not batch[i].n_ahead()]
         if here:
             write([batch[i] for i in here], reader.head(states[here]).float())
@@ -116,9 +120,9 @@ def _walk_batch(reader: "Reader", batch: list[Walk], write: Write) -> None:
 def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type["Reader"]:
     """Return the fastest reader that is right for a model, with positions of its own (`is_placed`) or consecutive ones."""
     kinds: list[type[Reader]] = [PackedReader, LockstepReader, PlainReader]
-    known = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
-    ways = {name: partial(read_probe, kind, pad_id, is_placed) for name, kind in known.items()}
-    kind = known[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
+    readers = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
+    ways = {name: partial(read_probe, kind, pad_id, is_placed) for name, kind in readers.items()}
+    kind = readers[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
     if kind is PlainReader and choose_way(model, SIDES) == "prefixes":
         raise BlankfillError(
             f"{type(model).__name__} reads what follows a token too, so it cannot continue a text: "
@@ -139,18 +143,18 @@ def choose_prefix_reader(model: PreTrainedModel) -> type["Reader"]:
 
 def read_probe(kind: type["Reader"], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits at the slots of two short texts, by one reader."""
-    found: dict[tuple[str, int], torch.Tensor] = {}
+    logits_of: dict[tuple[str, int], torch.Tensor] = {}
     batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
-    originals = {one.row.id: [*one.row.ids] for one in batch}
+    originals = {document.row.id: [*document.row.ids] for document in batch}
 
     def write(here: list[Walk], logits: torch.Tensor) -> None:
-        for one, row in zip(here, logits, strict=True):
-            found[one.row.id, one.n_written] = row
-            one.write(originals[one.row.id][one.row.slots[one.n_written]])
+        for document, row in zip(here, logits, strict=True):
+            logits_of[document.row.id, document.n_written] = row
+            document.write(originals[document.row.id][document.row.slots[document.n_written]])
 
     with as_filling(model) if kind.is_fast else nullcontext():
         _walk_batch(kind(model, batch, pad_id), batch, write)
-    return torch.stack([found[key] for key in sorted(found)])
+    return torch.stack([logits_of[key] for key in sorted(logits_of)])
 
 
 def probe_walk(ids: list[int], is_placed: bool) -> Walk:
@@ -199,15 +203,15 @@ class Reader:
         self.head: Callable[[torch.Tensor], torch.Tensor] = output_layer(model)
 
     @staticmethod
-    def size(one: Walk) -> int:
+    def size(document: Walk) -> int:
         """Return how long a document stays in the batch: documents of similar size go together."""
-        return one.most()
+        return document.most()
 
     def share(self, ahead: list[int]) -> list[int]:
         """Return how many tokens of each document are read in the next step."""
         return ahead
 
-    def read(self, parts: list[Part]) -> torch.Tensor:
+    def read(self, stretches: list[Part]) -> torch.Tensor:
         """Read some tokens of each document; return the states (documents, width) of the last of each for `head`."""
         raise NotImplementedError
 
@@ -220,58 +224,63 @@ class PackedReader(Reader):
         base: Any = model.base_model
         self.embeddings, self.layers, config = base.embeddings, base.encoder.layer, model.config
         self.heads, self.device = config.num_attention_heads, model.device
-        shape = (len(batch), self.heads, max(one.most() for one in batch), config.hidden_size // self.heads)
+        shape = (
+            len(batch),
+            self.heads,
+            max(document.most() for document in batch),
+            config.hidden_size // self.heads,
+        )
 
         def buffer() -> torch.Tensor:
             return torch.zeros(shape, dtype=kept_in(model), device=model.device)
 
         self.kept = [(buffer(), buffer()) for _ in self.layers]
-        self.prefixes = torch.tensor([one.prefix for one in batch], device=model.device)
+        self.prefixes = torch.tensor([document.prefix for document in batch], device=model.device)
         self.walks = batch
         self.done = torch.zeros(len(batch), dtype=torch.long, device=model.device)
 
     @staticmethod
-    def size(one: Walk) -> int:
+    def size(document: Walk) -> int:
         """Return how often a document is written: how long it stays in the batch."""
-        return len(one.writes)
+        return len(document.writes)
 
     def share(self, ahead: list[int]) -> list[int]:
         """Return how many tokens of each document are read in the next step."""
         most = max(LONGEST, min(n for n in ahead if n))
         pairs = zip(ahead, self.walks, strict=False)
-        return [n if one.n_read < one.prefix else min(n, most) for n, one in pairs]
+        return [n if document.n_read < document.prefix else min(n, most) for n, document in pairs]
 
-    def read(self, parts: list[Part]) -> torch.Tensor:
+    def read(self, stretches: list[Part]) -> torch.Tensor:
         """Read some tokens of each document; return the hidden states (documents, width) of the last of each."""
-        n_read = torch.tensor([len(ids) for ids, _ in parts], device=self.device)
-        rows = torch.arange(len(parts), device=self.device).repeat_interleave(n_read)
+        n_read = torch.tensor([len(ids) for ids, _ in stretches], device=self.device)
+        rows = torch.arange(len(stretches), device=self.device).repeat_interleave(n_read)
         columns = torch.arange(len(rows), device=self.device) - (n_read.cumsum(0) - n_read)[rows]
-        done = self.done[: len(parts)]
+        done = self.done[: len(stretches)]
         places = done[rows] + columns
         until = done[:, None] + torch.arange(int(n_read.max()), device=self.device)
-        until = until.maximum(self.prefixes[: len(parts), None] - 1)
+        until = until.maximum(self.prefixes[: len(stretches), None] - 1)
         seen = torch.arange(int(places.max()) + 1, device=self.device) <= until[:, None, :, None]
-        ids, positions = ([n for part in parts for n in part[which]] for which in (0, 1))
+        ids, positions = ([n for stretch in stretches for n in stretch[which]] for which in (0, 1))
         at = [torch.tensor([numbers], device=self.device) for numbers in (ids, positions)]
         hidden = self.embeddings(input_ids=at[0], position_ids=at[1])[0]
-        for layer, kept in zip(self.layers, self.kept, strict=True):
-            read = self._attend(layer.attention.self, hidden, kept, (rows, columns, places), seen)
+        for layer, buffers in zip(self.layers, self.kept, strict=True):
+            read = self._attend(layer.attention.self, hidden, buffers, (rows, columns, places), seen)
             hidden = finish_layer(layer, read, hidden)
-        self.done[: len(parts)] += n_read
+        self.done[: len(stretches)] += n_read
         return hidden[n_read.cumsum(0) - 1]
 
-    def _attend(self, attention, hidden, kept, where, seen: torch.Tensor) -> torch.Tensor:
+    def _attend(self, attention, hidden, buffers, where, seen: torch.Tensor) -> torch.Tensor:
         """Return what each token (n, width) reads from its document; `where` has its row, column and place."""
         rows, columns, places = where
         query, key, value = (
             project(hidden).unflatten(-1, (self.heads, -1))
             for project in (attention.query, attention.key, attention.value)
         )
-        for buffer, states in zip(kept, (key, value), strict=True):
+        for buffer, states in zip(buffers, (key, value), strict=True):
             buffer[rows, :, places] = states.to(buffer.dtype)
-        asking = kept[0].new_zeros(seen.shape[0], seen.shape[2], *query.shape[1:])
+        asking = buffers[0].new_zeros(seen.shape[0], seen.shape[2], *query.shape[1:])
         asking[rows, columns] = query.to(asking.dtype)
-        keys, values = (buffer[: seen.shape[0], :, : seen.shape[3]] for buffer in kept)
+        keys, values = (buffer[: seen.shape[0], :, : seen.shape[3]] for buffer in buffers)
         read = read_by_products(asking.transpose(1, 2), keys, values, seen, attention.scaling)
         return read.transpose(1, 2)[rows, columns].flatten(1).to(hidden.dtype)
 
@@ -281,18 +290,19 @@ class LockstepReader(Reader):
 
     def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
         super().__init__(model, batch, pad_id)
-        self.is_placed = any(one.positions for one in batch)
-        self.cache = make_cache(max(one.most() for one in batch), kept_in(model))
+        self.is_placed = any(document.positions for document in batch)
+        self.cache = make_cache(max(document.most() for document in batch), kept_in(model))
 
     def share(self, ahead: list[int]) -> list[int]:
         """Return how many tokens of each document are read in the next step."""
         return [min(n for n in ahead if n)] * len(ahead)
 
-    def read(self, parts: list[Part]) -> torch.Tensor:
+    def read(self, stretches: list[Part]) -> torch.Tensor:
         """Read as many tokens of each document; return the hidden states (documents, width) of the last of each."""
-        n = max(len(ids) for ids, _ in parts)
+        n = max(len(ids) for ids, _ in stretches)
         ids, positions = (
-            [part[k] + [pad] * (n - len(part[k])) for part in parts] for k, pad in ((0, self.pad_id), (1, 0))
+            [stretch[k] + [pad] * (n - len(stretch[k])) for stretch in stretches]
+            for k, pad in ((0, self.pad_id), (1, 0))
         )
         inputs = {"input_ids": torch.tensor(ids, device=self.model.device)}
         if self.is_placed:
@@ -308,20 +318,20 @@ class PlainReader(Reader):
     def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
         super().__init__(model, batch, pad_id)
         self.head = torch.nn.Identity()
-        self.is_placed = any(one.positions for one in batch)
+        self.is_placed = any(document.positions for document in batch)
         self.seen: list[Part] = [([], []) for _ in batch]
 
-    def read(self, parts: list[Part]) -> torch.Tensor:
+    def read(self, stretches: list[Part]) -> torch.Tensor:
         """Read some tokens of each document; return the logits (documents, vocabulary) after the last of each."""
-        found = [self._read(*pair) for pair in zip(self.seen, parts, strict=False)]
-        blank = next(torch.zeros_like(logits) for logits in found if logits is not None)
-        return torch.stack([blank if logits is None else logits for logits in found])
+        answers = [self._read(*pair) for pair in zip(self.seen, stretches, strict=False)]
+        blank = next(torch.zeros_like(logits) for logits in answers if logits is not None)
+        return torch.stack([blank if logits is None else logits for logits in answers])
 
-    def _read(self, seen: Part, more: Part) -> torch.Tensor | None:
-        if not more[0]:
+    def _read(self, seen: Part, stretch: Part) -> torch.Tensor | None:
+        if not stretch[0]:
             return None
-        for numbers, some in zip(seen, more, strict=True):
-            numbers += some
+        for numbers, new_numbers in zip(seen, stretch, strict=True):
+            numbers += new_numbers
         inputs = {"input_ids": torch.tensor(seen[:1], device=self.model.device)}
         if self.is_placed:  # the mask says that these are not several texts, packed
             positions = torch.tensor(seen[1:], device=self.model.device) + first_position(self.model)
@@ -396,11 +406,11 @@ def batch_by_size(
     """
     most = most or size
     batch: list[T] = []
-    for one in sorted(documents, key=lambda one: (-size(one), -most(one))):
-        longest = max(map(most, (one, *batch)))
+    for document in sorted(documents, key=lambda document: (-size(document), -most(document))):
+        longest = max(map(most, (document, *batch)))
         if batch and (len(batch) + 1) * longest > batch_tokens:
             yield batch
             batch = []
-        batch.append(one)
+        batch.append(document)
     if batch:
         yield batch
