@@ -9,13 +9,10 @@ import json
 import math
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -44,6 +41,7 @@ from mlm_vs_clm.training.sources import start_from_encoder
 from mlm_vs_clm.training.starts import as_kind
 
 from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop
+from .ratios import result, share, timed
 
 OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3
@@ -53,7 +51,6 @@ STEPS, LEARNED_WORDS = 6, 118  # of a round of training, of each of its document
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 # Nats per predicted token, at most, between the two ways of training.
 LOSSES_APART = {"fp32": 1e-4, "bf16": 1e-2}
-T = TypeVar("T")
 
 
 def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
@@ -66,13 +63,6 @@ def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE)
         blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
         documents.append(BlankedText(f"d{number}", text, find_words(text), blanks))
     return documents
-
-
-def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
-    """Return the seconds that a call took, and what it returned."""
-    started = time.perf_counter()
-    result = run(*arguments, **settings)
-    return time.perf_counter() - started, result
 
 
 @torch.inference_mode()
@@ -246,19 +236,6 @@ def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[
         read | where,
         share("gpu_peak_share_bf16", shares, "model FLOPs, of the GPU's product's", n) | where,
     ]
-
-
-def result(name: str, ours, theirs, unit: str, n: int) -> dict:
-    """Return one line of the benchmark: the median of the ratios round by round."""
-    ratio = round(statistics.median(np.divide(ours, theirs)), 2)
-    medians = {"ours": round(statistics.median(ours), 2), "theirs": round(statistics.median(theirs), 2)}
-    return {"name": name, "ratio": ratio} | medians | {"unit": unit, "n": n}
-
-
-def share(name: str, shares, unit: str, n: int) -> dict:
-    """Return one line of the benchmark without a comparison: the median of the shares."""
-    ratio = round(statistics.median(shares), 3)
-    return {"name": name, "ratio": ratio, "ours": None, "theirs": None, "unit": unit, "n": n}
 
 
 def save_rows(rows: list[dict], path: Path) -> None:

@@ -9,12 +9,14 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked
+from .decoding.batches import batch_by_size
 from .decoding.causal import CONTEXTS, Plan, to_open_rows
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, Work, plan_work
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
-from .decoding.walking import Walk, batch_by_size, walk
+from .decoding.walking import walk
+from .decoding.walks import Walk
 from .errors import BlankfillError
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size

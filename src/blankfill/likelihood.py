@@ -16,7 +16,8 @@ from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, plan_work, show_right_words
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
-from .decoding.walking import Walk, walk
+from .decoding.walking import walk
+from .decoding.walks import Walk
 from .errors import BlankfillError
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit
@@ -61,34 +62,25 @@ def measure_likelihood(
     check_values(writer, axes)
     second = axes.get("second")
     with evaluating(*([model] if second is None else [model, second])):
-        return _measure(writer, model, tokenizer, axes, seed, blanked, batch_tokens)
+        if writer == "product":
+            return _follow_product(model, second, tokenizer, blanked, [axes.get("weight", 0.5)])[0]
+        rows = to_rows(blanked, tokenizer, position_limit(model))
+        truth, n = Truth(rows), batch_tokens or BATCH_TOKENS[writer]
+        if writer == "masked":
+            follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), n)
+            _fill_masked(follower, rows, axes, seed, blanked)
+        else:
+            is_own = writer in PLANS
+            plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
+            walks = [plan(row) for row in rows if row.slots]
+            read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
+    return truth.likelihoods(blanked)
 
 
 def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
     """Raise BlankfillError for a way of filling whose fills have no probability that can be computed."""
     if reason := why_no_likelihood({"writer": writer, **axes}):
         raise BlankfillError(f"no likelihood: {reason}")
-
-
-def _measure(
-    writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked, batch_tokens: int | None
-) -> list[Likelihood]:
-    if writer == "product":
-        return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
-    rows = to_rows(blanked, tokenizer, position_limit(model))
-    truth = Truth(rows)
-    if writer == "masked":
-        follower = _Follower(
-            model, tokenizer, truth, Ledger.of(blanked), batch_tokens or BATCH_TOKENS[writer]
-        )
-        _fill_masked(follower, rows, axes, seed, blanked)
-    else:
-        is_own = writer in PLANS
-        plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
-        walks = [plan(row) for row in rows if row.slots]
-        n = batch_tokens or BATCH_TOKENS[writer]
-        read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
-    return truth.likelihoods(blanked)
 
 
 def measure_weights(

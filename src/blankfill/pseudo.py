@@ -3,8 +3,8 @@
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from .decoding.batches import batch_by_size
 from .decoding.masked import MaskedPasses
-from .decoding.walking import batch_by_size
 from .likelihood import Likelihood, Truth
 from .memory import MEMORY
 from .networks.evaluation import in_evaluation_mode

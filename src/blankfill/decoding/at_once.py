@@ -12,7 +12,10 @@ from ..networks.probe import choose_way, probe_texts
 from ..networks.reading import stack
 from ..networks.sizes import HEAD_ROWS, hidden_states, output_layer
 from ..slots.rows import TokenRow
-from .walking import STEP, PlainReader, Walk, batch_by_size, choose_reader, probe_walk, read_probe, walk
+from .batches import batch_by_size
+from .readers import PlainReader
+from .walking import STEP, choose_reader, probe_walk, read_probe, walk
+from .walks import Walk
 
 Look = Callable[
     [list[TokenRow], list[int], torch.Tensor], None

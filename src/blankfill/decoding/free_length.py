@@ -10,7 +10,7 @@ from ..slots.sampling import Key, Sampling
 from ..slots.utf8 import spell_bytes
 from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
 from ..text import SPELT, Written
-from .walking import Walk, Write
+from .walks import Walk, Write
 
 
 @dataclass

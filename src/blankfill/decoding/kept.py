@@ -17,7 +17,8 @@ from ..slots.vocabulary import check_finite
 from ..text import BlankedText, DocumentError, FilledText
 from .causal import count_walks
 from .seq2seq import settle_whole
-from .walking import Walk, walk
+from .walking import walk
+from .walks import Walk
 
 
 @dataclass

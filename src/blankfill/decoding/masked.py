@@ -23,8 +23,8 @@ from ..slots.rows import Lengths, TokenRow, to_rows
 from ..slots.sampling import GREEDY, Key, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, FilledText, assemble_text
+from .batches import batch_by_size
 from .right_side import RightSides, list_right_sides, see_no_right_side
-from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
 

@@ -11,9 +11,10 @@ from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
 from ..text import BlankedText, FilledText
-from .causal import fill_by_walking, read_kept
+from .batches import batch_by_size
+from .causal import Procedure, fill_by_walking, read_kept
 from .masked import MaskedPasses
-from .walking import Walk, batch_by_size
+from .walks import Walk
 
 
 @in_evaluation_mode
@@ -38,10 +39,7 @@ def fill_product(
     check_values("product", {"length": length, "weight": weight})
     product = Product(model, second, tokenizer)
     with product.passes.reading.prepared():
-        filled, ledger = fill_by_walking(
-            second,
-            tokenizer,
-            blanked,
+        procedure = Procedure(
             product.plan,
             length,
             1,
@@ -49,6 +47,7 @@ def fill_product(
             batch_tokens,
             lambda here, logits: product.logits(here).lerp(logits, weight),
         )
+        filled, ledger = fill_by_walking(second, tokenizer, blanked, procedure)
     return filled, ledger + product.ledger
 
 
