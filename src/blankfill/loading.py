@@ -32,15 +32,13 @@ def open_model(
     if isinstance(model, str | os.PathLike):
         source = str(Path(model).expanduser()) if str(model).startswith("~") else str(model)
         loaded = load_named(source, place, kind)
-        tokenizer_source = source if tokenizer is None else tokenizer
+        origin = source if tokenizer is None else tokenizer
     else:
-        loaded, tokenizer_source = model, tokenizer
+        loaded, origin = model, tokenizer
         _check_object(model, tokenizer, kind)
         if device != "auto":
             model.to(place)
-    return loaded, load_tokenizer(str(tokenizer_source)) if isinstance(
-        tokenizer_source, str | os.PathLike
-    ) else tokenizer_source
+    return loaded, load_tokenizer(str(origin)) if isinstance(origin, str | os.PathLike) else origin
 
 
 def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:

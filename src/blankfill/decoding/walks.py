@@ -56,11 +56,9 @@ class Walk:
 
     def take(self, n: int) -> Part:
         """Return the next n tokens and their positions; those up to the next slot count as read."""
-        stretch = slice(self.n_read, self.n_read + n)
+        span = slice(self.n_read, self.n_read + n)
         self.n_read += min(n, self.n_ahead())
-        return self.ids[stretch], self.positions[stretch] if self.positions else list(
-            range(stretch.start, stretch.stop)
-        )
+        return self.ids[span], self.positions[span] if self.positions else list(range(span.start, span.stop))
 
     def write(self, token: int) -> None:
         """Put a token into the next slot, and where it is read."""
