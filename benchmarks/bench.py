@@ -9,13 +9,10 @@ import json
 import math
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -45,6 +42,7 @@ from mlm_vs_clm.training.sources import start_from_encoder
 from mlm_vs_clm.training.starts import as_kind
 
 from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop, learn_by_trainer
+from .ratios import result, share, timed
 
 OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3
@@ -54,36 +52,28 @@ STEPS, LEARNED_WORDS = 6, 118  # of a round of training, of each of its document
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 # Nats per predicted token, at most, between the two ways of training.
 LOSSES_APART = {"fp32": 1e-4, "bf16": 1e-2}
-T = TypeVar("T")
 
 
 def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE) -> list[BlankedText]:
     """Return `n` documents of `words` words of one token each, a `share` of them blank."""
     tokens = sorted(t for t in tokenizer.get_vocab() if t.isascii() and t.isalpha() and len(t) > 2)
-    made = []
+    documents = []
     for number in range(n):
         rng = np.random.default_rng(number)
         text = " ".join(rng.choice(tokens, size=words))
         blanks = sorted(int(i) for i in rng.choice(words, size=round(share * words), replace=False))
-        made.append(BlankedText(f"d{number}", text, find_words(text), blanks))
-    return made
-
-
-def timed(run: Callable[..., T], *arguments, **settings) -> tuple[float, T]:
-    """Return the seconds that a call took, and what it returned."""
-    started = time.perf_counter()
-    result = run(*arguments, **settings)
-    return time.perf_counter() - started, result
+        documents.append(BlankedText(f"d{number}", text, find_words(text), blanks))
+    return documents
 
 
 @torch.inference_mode()
 def matrix_peaks(dtype: torch.dtype) -> tuple[float, float]:
     """Return the FLOP/s of a product of the size of the model's: with prepacked weights, and with torch's own."""
     rows, layer = torch.randn(4096, 1536, dtype=dtype), torch.nn.Linear(1536, 1536, bias=False, dtype=dtype)
-    flops, other = 2 * 4096 * 1536 * 1536, layer.weight.clone()
+    flops, copied = 2 * 4096 * 1536 * 1536, layer.weight.clone()
     with prepacked_products(layer):
         ours = max(flops / timed(layer, rows)[0] for _ in range(15))
-    return ours, max(flops / timed(torch.matmul, rows, other)[0] for _ in range(15))
+    return ours, max(flops / timed(torch.matmul, rows, copied)[0] for _ in range(15))
 
 
 def model_flops(model, ledger, tokens: int) -> float:
@@ -107,17 +97,21 @@ def compare_masked(model, tokenizer, texts: list[BlankedText], precision: str, r
     """Compare with the pipeline loop in fp32, one token per pass and in 16 passes, and with the machine's peak."""
     pipe = pipeline("fill-mask", model=model.float(), tokenizer=tokenizer, device="cpu")
     dtype = torch_dtype(precision)
-    taken = pd.DataFrame([_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)])
+    speeds = pd.DataFrame(
+        [_take_round(pipe, tokenizer, texts, 2 * number, dtype) for number in range(rounds)]
+    )
     n = sum(len(text.blanks) for text in texts) * rounds
-    print(f"{precision}: {taken['same'].mean():.4f} of the fills equal those of the fp32 loop")
-    peak = taken[["prepacked", "plain"]].max(axis=1)
-    shares = {name: taken[name] / peak for name in ("reached", "computed")}
+    print(f"{precision}: {speeds['same'].mean():.4f} of the fills equal those of the fp32 loop")
+    peak = speeds[["prepacked", "plain"]].max(axis=1)
+    shares = {name: speeds[name] / peak for name in ("reached", "computed")}
     return [
-        result(f"fill_{precision}", taken["one"], taken["loop"], "blanks/s", n),
-        result(f"fill_16_passes_{precision}", taken["sixteen"], taken["loop"], "blanks/s", n),
+        result(f"fill_{precision}", speeds["one"], speeds["loop"], "blanks/s", n),
+        result(f"fill_16_passes_{precision}", speeds["sixteen"], speeds["loop"], "blanks/s", n),
         share(f"peak_share_{precision}", shares["reached"], "model FLOPs, of the best matrix product's", n),
         share(f"computed_share_{precision}", shares["computed"], "FLOPs computed, of the best product's", n),
-        result(f"product_{precision}", taken["prepacked"], taken["plain"], "GFLOP/s, theirs torch's own", 15),
+        result(
+            f"product_{precision}", speeds["prepacked"], speeds["plain"], "GFLOP/s, theirs torch's own", 15
+        ),
     ]
 
 
@@ -136,7 +130,7 @@ def _take_round(
     seconds_of_16, (_, ledger_of_16) = timed(fill_passes, model, tokenizer, texts, per_pass)
     reached, computed = (f(model, ledger, WORDS + 2) / seconds for f in (model_flops, computed_flops))
     model.float()
-    chosen = [tokenizer.convert_tokens_to_ids(fill) for made in filled[few] for fill in made.fills]
+    chosen = [tokenizer.convert_tokens_to_ids(fill) for document in filled[few] for fill in document.fills]
     return {
         **{"loop": sum(map(len, looped)) / loop_seconds, "one": ledger.tokens_filled / seconds},
         **{
@@ -165,8 +159,8 @@ def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> l
     ):
         ours, theirs = [], []
         for number in range(rounds):
-            seconds, made = timed(loop, model, tokenizer, texts[number : number + 1])
-            theirs.append(sum(map(len, made)) / seconds)
+            seconds, fills = timed(loop, model, tokenizer, texts[number : number + 1])
+            theirs.append(sum(map(len, fills)) / seconds)
             seconds, (_, ledger) = timed(fill, model, tokenizer, texts)
             ours.append(ledger.tokens_filled / seconds)
         rows.append(result(name, ours, theirs, "blanks/s", n))
@@ -248,19 +242,6 @@ def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[
         read | where,
         share("gpu_peak_share_bf16", shares, "model FLOPs, of the GPU's product's", n) | where,
     ]
-
-
-def result(name: str, ours, theirs, unit: str, n: int) -> dict:
-    """Return one line of the benchmark: the median of the ratios round by round."""
-    ratio = round(statistics.median(np.divide(ours, theirs)), 2)
-    medians = {"ours": round(statistics.median(ours), 2), "theirs": round(statistics.median(theirs), 2)}
-    return {"name": name, "ratio": ratio} | medians | {"unit": unit, "n": n}
-
-
-def share(name: str, shares, unit: str, n: int) -> dict:
-    """Return one line of the benchmark without a comparison: the median of the shares."""
-    ratio = round(statistics.median(shares), 3)
-    return {"name": name, "ratio": ratio, "ours": None, "theirs": None, "unit": unit, "n": n}
 
 
 def save_rows(rows: list[dict], path: Path) -> None:

@@ -131,25 +131,25 @@ def fit_exponents(rows: pd.DataFrame) -> pd.DataFrame:
 
     The points are medians over rounds; an interval is that of the t distribution, and has no width where they lie on a line.
     """
-    found = []
-    for (name, axis), part in rows.groupby(["way", "axis"], sort=False):
-        points = part.groupby(AXES[axis][0])[[*COSTS]].median()
+    fits = []
+    for (name, axis), measurements in rows.groupby(["way", "axis"], sort=False):
+        points = measurements.groupby(AXES[axis][0])[[*COSTS]].median()
         x = points.index.to_numpy(float)
         for cost in COSTS:
             slope = fit_slope(x, points[cost].to_numpy(float))
-            found.append({"way": name, "axis": axis, "cost": cost} | slope)
-    return pd.DataFrame(found)
+            fits.append({"way": name, "axis": axis, "cost": cost} | slope)
+    return pd.DataFrame(fits)
 
 
 def fit_slope(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """Return exponent, low, high and n of y (n,) over x (n,) on logarithmic axes; points that are not above 0 are left out."""
     from scipy.stats import linregress, t
 
-    known = (x > 0) & (y > 0)
-    n = int(known.sum())
-    if n < 3 or len({*x[known]}) < 2:
+    is_positive = (x > 0) & (y > 0)
+    n = int(is_positive.sum())
+    if n < 3 or len({*x[is_positive]}) < 2:
         return {"exponent": np.nan, "low": np.nan, "high": np.nan, "n": n}
-    line = linregress(np.log(x[known]), np.log(y[known]))
+    line = linregress(np.log(x[is_positive]), np.log(y[is_positive]))
     reach = t.ppf((1 + LEVEL) / 2, n - 2) * line.stderr
     return {"exponent": line.slope, "low": line.slope - reach, "high": line.slope + reach, "n": n}
 
@@ -157,8 +157,8 @@ def fit_slope(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
 def exponent_table(exponents: pd.DataFrame, device: str) -> Table:
     """Return the table of exponents: a row per way and axis, costs across."""
     rows = []
-    for (name, axis), part in exponents.groupby(["way", "axis"], sort=False):
-        by_cost = {row["cost"]: row for row in part.to_dict("records")}
+    for (name, axis), fits in exponents.groupby(["way", "axis"], sort=False):
+        by_cost = {row["cost"]: row for row in fits.to_dict("records")}
         rows.append((Entry(name), Entry(AXES[axis][1]), *(_enter(by_cost[cost]) for cost in COSTS)))
     caption = (
         "Exponent [95 % interval] of the cost per document over the axis: 0 does not grow, 1 is proportional, 2 quadratic. "
@@ -196,9 +196,9 @@ def draw_growth(rows: pd.DataFrame, exponents: pd.DataFrame) -> Drawing:
         side.minorticks_off()
     axes[0, 0].set_ylabel("processor time per document (s)")
     add_legend(figure, {name: LOOKS[name] for name in LOOKS if name in {*rows["way"]}})
-    told = exponents[exponents["cost"] == "seconds"]
+    of_seconds = exponents[exponents["cost"] == "seconds"]
     alt = "; ".join(
-        f"{one.way}, {AXES[one.axis][1]}: exponent {one.exponent:.2f}" for one in told.itertuples()
+        f"{fit.way}, {AXES[fit.axis][1]}: exponent {fit.exponent:.2f}" for fit in of_seconds.itertuples()
     )
     caption = "Medians over rounds, on one thread; both axes are logarithmic."
     return Drawing("growth", "Processor time of filling", caption, f"Lines over four axes. {alt}.", figure)

@@ -36,10 +36,10 @@ def fill_by_generate(model, tokenizer, texts: list[BlankedText]) -> list[list[in
         ids = list(row.ids)
         for place in row.slots:
             seen = torch.tensor([ids[:place]])
-            made = model.generate(
+            written = model.generate(
                 seen, attention_mask=torch.ones_like(seen), max_new_tokens=1, do_sample=False
             )
-            ids[place] = int(made[0, place])
+            ids[place] = int(written[0, place])
         filled.append([ids[place] for place in row.slots])
     return filled
 

@@ -14,15 +14,15 @@ OUT = ROOT / "results" / "bench" / "peers.jsonl"
 ROUNDS = 3
 
 
-def measure(chosen: argparse.Namespace, folders: dict[str, str], known: list[str]) -> Iterator[dict]:
+def measure(chosen: argparse.Namespace, folders: dict[str, str], vocabulary: list[str]) -> Iterator[dict]:
     """Yield the rows of the comparisons, then those of growth."""
     for comparison in COMPARISONS:
         if not chosen.only or comparison.peer in chosen.only:
             sizes = [Size(documents=chosen.documents)] if chosen.documents else SIZES
             chosen_sizes = [size for size in sizes if comparison.fills or size.share == Size.share]
-            yield from compare(comparison, folders, known, chosen_sizes, chosen.rounds)
+            yield from compare(comparison, folders, vocabulary, chosen_sizes, chosen.rounds)
     if not chosen.documents and not chosen.only:
-        yield from measure_growth(folders, known, min(2, chosen.rounds))
+        yield from measure_growth(folders, vocabulary, min(2, chosen.rounds))
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
 
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    known = list_words(transformers.AutoTokenizer.from_pretrained(ENCODER))
+    vocabulary = list_words(transformers.AutoTokenizer.from_pretrained(ENCODER))
     about = {
         "processor": name_processor(),
         "load_before": round(os.getloadavg()[0], 2),  # processes that wanted a core before the run
@@ -50,7 +50,7 @@ def main() -> None:
         "transformers": transformers.__version__,
     }
     with tempfile.TemporaryDirectory() as folder:
-        write_rows(measure(chosen, save_models(Path(folder)), known), chosen.out, about)
+        write_rows(measure(chosen, save_models(Path(folder)), vocabulary), chosen.out, about)
     print(chosen.out)
 
 

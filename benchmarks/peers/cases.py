@@ -40,12 +40,12 @@ def list_words(tokenizer) -> list[str]:
     )
 
 
-def make_case(known: list[str], size: Size) -> dict[str, Any]:
+def make_case(vocabulary: list[str], size: Size) -> dict[str, Any]:
     """Return texts of one-token words as JSON: `texts`, the word numbers (`places`) and characters (`blanks`) of their blanks."""
     case: dict[str, Any] = {"texts": [], "places": [], "blanks": []}
     for number in range(size.documents):
         rng = np.random.default_rng(number)
-        words = [str(word) for word in rng.choice(known, size=size.words)]
+        words = [str(word) for word in rng.choice(vocabulary, size=size.words)]
         n_blanks = max(1, round(size.share * size.words))
         places = sorted(int(i) for i in rng.choice(size.words, size=n_blanks, replace=False))
         ends = np.cumsum([len(word) + 1 for word in words])

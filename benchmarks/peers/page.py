@@ -48,10 +48,10 @@ def main(rows: Path = ROWS, page: Path = PAGE, figures: Path = PAGE.parent) -> N
     compared = measured.drop(grown.index)
     with style_context():
         save(draw(compared[compared["status"] == "made"]), figures)
-    parts = [describe(measured), to_markdown(compare_table(compared))]
-    parts += [to_markdown(growth_table(grown))] if len(grown) else []
-    parts.insert(1, "![Ratios by the number of texts](peers.svg)")
-    text = write_between_markers(page.read_text(encoding="utf-8"), "peers", "\n\n".join(parts))
+    blocks = [describe(measured), to_markdown(compare_table(compared))]
+    blocks += [to_markdown(growth_table(grown))] if len(grown) else []
+    blocks.insert(1, "![Ratios by the number of texts](peers.svg)")
+    text = write_between_markers(page.read_text(encoding="utf-8"), "peers", "\n\n".join(blocks))
     write_atomically(page, text)
 
 
@@ -109,11 +109,11 @@ def enter(row: dict[str, Any], name: str) -> Entry:
     return enter_number(float("nan") if value is None else value, "{:,.4g}", DASH)
 
 
-def draw(made: pd.DataFrame) -> Drawing:
+def draw(measured: pd.DataFrame) -> Drawing:
     """Return the ratios by the number of texts, a line per peer and way of ours."""
     figure, axes = panels(1, 1, height=3.4)
     axis, looks = axes.flat[0], {}
-    plain = made[(made["words"] == 60) & (made["share"] == 0.3)]
+    plain = measured[(measured["words"] == 60) & (measured["share"] == 0.3)]
     for number, (names, rows) in enumerate(plain.groupby(["peer", "ours"], sort=False)):
         style, colour = LOOKS[number % len(LOOKS)], COLOURS[number % len(COLOURS)]
         look = {"marker": style[0], "linestyle": style[1:], "color": colour}
@@ -126,14 +126,14 @@ def draw(made: pd.DataFrame) -> Drawing:
     axis.set_xlabel("texts")
     axis.set_ylabel("times as fast as the peer")
     add_legend(figure, looks)
-    told = "; ".join(
+    ratios = "; ".join(
         f"{row.peer}, {row.ours}: {row.ratio:.3g} at {row.documents} texts" for row in plain.itertuples()
     )
     return Drawing(
         name="peers",
         title="Beside other libraries",
         caption="Texts of 60 words, 30 % blank. Above the line this library is faster.",
-        alt=f"Lines of the ratio of texts per second by the number of texts. {told}.",
+        alt=f"Lines of the ratio of texts per second by the number of texts. {ratios}.",
         figure=figure,
     )
 

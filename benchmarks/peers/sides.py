@@ -30,7 +30,7 @@ def start_score(kind: str, **settings: Any) -> Start:
         from blankfill import Filler
 
         filler = Filler(folders[kind], device="cpu")
-        return lambda case: [one.nats for one in filler.score(case["texts"], **settings)]
+        return lambda case: [likelihood.nats for likelihood in filler.score(case["texts"], **settings)]
 
     return start
 

@@ -118,7 +118,7 @@ LONG = 4.0  # a run that takes a peer longer is made once
 
 
 def compare(
-    comparison: Comparison, folders: dict[str, str], known: list[str], sizes: Iterable[Size], rounds: int
+    comparison: Comparison, folders: dict[str, str], vocabulary: list[str], sizes: Iterable[Size], rounds: int
 ) -> Iterator[dict]:
     """Yield a row per size and way of ours; where a peer does not start, breaks or takes too long, a row with the reason."""
     about: dict[str, Any] = {name: getattr(comparison, name) for name in ("peer", "package", "problem")}
@@ -133,17 +133,17 @@ def compare(
             about["their_transformers"] = theirs.about["transformers"]
             speed = 0.0  # seconds for one unit of work
             for side in (theirs, *ours.values()):
-                side.run(make_case(known, Size(documents=1)))
+                side.run(make_case(vocabulary, Size(documents=1)))
             for size in sizes:
                 if speed * size.work > LIMIT:
                     reason = f"about {speed * size.work:.0f} s a run, by the size before"
                     yield {**about, **asdict(size), "status": "not run", "reason": reason}
                     continue
-                row = take_turns(theirs, ours, make_case(known, size), rounds)
+                row = take_turns(theirs, ours, make_case(vocabulary, size), rounds)
                 speed = row["their_seconds"] / size.work
                 for way, of_way in row["ways"].items():
-                    shown = {name: value for name, value in row.items() if name != "ways"}
-                    yield {**about, **asdict(size), "status": "made", "ours": way, **shown, **of_way}
+                    shared = {name: value for name, value in row.items() if name != "ways"}
+                    yield {**about, **asdict(size), "status": "made", "ours": way, **shared, **of_way}
     except PeerError as error:
         yield {**about, "status": "not run", "reason": str(error)}
 
@@ -154,17 +154,17 @@ def take_turns(theirs: Any, ours: dict[str, Any], case: dict, rounds: int) -> di
     A ratio is the median over rounds, by the clock and by processor time.
     """
     sides = {"theirs": theirs, **ours}
-    taken: dict[str, list[dict]] = {name: [] for name in sides}
+    runs_of: dict[str, list[dict]] = {name: [] for name in sides}
     for number in range(rounds):
-        if number and taken["theirs"][0]["processor"] > LONG:
+        if number and runs_of["theirs"][0]["processor"] > LONG:
             break
         for name, side in sides.items():
-            taken[name].append(side.run(case))
-    described = {name: describe(runs, len(case["texts"])) for name, runs in taken.items()}
+            runs_of[name].append(side.run(case))
+    described = {name: describe(runs, len(case["texts"])) for name, runs in runs_of.items()}
     row: dict[str, Any] = {f"their_{name}": value for name, value in described["theirs"].items()}
-    row |= {"rounds": len(taken["theirs"]), "ways": {}}
+    row |= {"rounds": len(runs_of["theirs"]), "ways": {}}
     for way in ours:
-        pairs = [*zip(taken["theirs"], taken[way], strict=True)]
+        pairs = [*zip(runs_of["theirs"], runs_of[way], strict=True)]
         row["ways"][way] = {
             **{f"our_{name}": value for name, value in described[way].items()},
             "ratio": round(statistics.median(a["wall"] / b["wall"] for a, b in pairs), 3),
@@ -192,17 +192,17 @@ GROWTH: dict[str, tuple[str, tuple[Size, ...]]] = {
 }
 
 
-def measure_growth(folders: dict[str, str], known: list[str], rounds: int) -> Iterator[dict]:
+def measure_growth(folders: dict[str, str], vocabulary: list[str], rounds: int) -> Iterator[dict]:
     """Yield processor time and memory of this library by documents (16 tokens a pass), and by blanks (one a pass)."""
     for varied, (way, sizes) in GROWTH.items():
-        cases = [make_case(known, size) for size in sizes]
+        cases = [make_case(vocabulary, size) for size in sizes]
         work = [sum(map(len, case["blanks"])) for case in cases]
         with Side(way, "ours", folders) as ours:
             ours.run(cases[0])
-            taken = [[ours.run(case) for case in cases] for _ in range(rounds)]
+            measured = [[ours.run(case) for case in cases] for _ in range(rounds)]
         for i, size in enumerate(sizes):
-            runs = [of_round[i] for of_round in taken]
-            ratios = [a[i]["processor"] / a[0]["processor"] * work[0] / work[i] for a in taken]
+            runs = [of_round[i] for of_round in measured]
+            ratios = [a[i]["processor"] / a[0]["processor"] * work[0] / work[i] for a in measured]
             yield {
                 "growth": varied,
                 "ours": way,

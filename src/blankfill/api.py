@@ -62,8 +62,8 @@ def fill(
     filler = Filler(
         model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, config=config, second=second
     )
-    given: dict[str, Any] = {"ids": ids, "counts": counts, "on_error": on_error, "progress": progress}
-    return filler(texts, blanks, **given, **settings)
+    arguments: dict[str, Any] = {"ids": ids, "counts": counts, "on_error": on_error, "progress": progress}
+    return filler(texts, blanks, **arguments, **settings)
 
 
 def score(

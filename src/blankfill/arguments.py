@@ -91,7 +91,7 @@ def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks") -> Sp
     """Return the blanks of each text; those of a single text may be given alone."""
     if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
         blanks = [blanks]
-    return [_spans_of(f"{name} of text {i}", some) for i, some in enumerate(blanks)]
+    return [_spans_of(f"{name} of text {i}", spans) for i, spans in enumerate(blanks)]
 
 
 def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
@@ -105,7 +105,7 @@ def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
     """Return the token counts of each text; those of a single text may be given alone."""
     if n_texts == 1 and (counts or is_one) and all(map(_is_number, counts)):
         counts = [counts]
-    return [_counts_of(i, some) for i, some in enumerate(counts)]
+    return [_counts_of(i, numbers) for i, numbers in enumerate(counts)]
 
 
 def _counts_of(i: int, counts: Any) -> list[int]:
@@ -126,17 +126,17 @@ class Request(NamedTuple):
 
 def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> list[Request]:
     """Return what is to be filled, text by text; raises BlankfillError as `read_arguments`, and for ids that are not different."""
-    given = read_arguments(texts, blanks, ids, counts)
-    n = len(given.texts)
-    names = [str(i) for i in range(n)] if given.ids is None else given.ids
+    arguments = read_arguments(texts, blanks, ids, counts)
+    n = len(arguments.texts)
+    names = [str(i) for i in range(n)] if arguments.ids is None else arguments.ids
     if len({*names}) != len(names) or len(names) != n:
         raise BlankfillError(f"ids: {n} texts need as many different ids, these are {len({*names})}")
-    for name, values in (("blanks", given.blanks), ("counts", given.counts)):
+    for name, values in (("blanks", arguments.blanks), ("counts", arguments.counts)):
         if isinstance(values, list) and len(values) != n:
             raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
-    spans = [given.blanks] * n if isinstance(given.blanks, str) else given.blanks
-    numbers: Sequence[list[int] | None] = given.counts or [None] * n
-    return [*map(Request, names, given.texts, spans, numbers)]
+    spans = [arguments.blanks] * n if isinstance(arguments.blanks, str) else arguments.blanks
+    numbers: Sequence[list[int] | None] = arguments.counts or [None] * n
+    return [*map(Request, names, arguments.texts, spans, numbers)]
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:

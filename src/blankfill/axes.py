@@ -88,8 +88,8 @@ SAMPLING = tuple(name for name, axis in AXIS.items() if axis.role == "sampling")
 def arguments_of(*writers: str) -> list[str]:
     """Return the axes that a function which fills takes as arguments: those with more than one value."""
     values = {name: [axis.values[w] for w in writers if w in axis.values] for name, axis in AXIS.items()}
-    taken = [name for name, axis in AXIS.items() if axis.role in ("text", "pace") and values[name]]
-    return [name for name in taken if len(set().union(*values[name])) != 1]
+    names = [name for name, axis in AXIS.items() if axis.role in ("text", "pace") and values[name]]
+    return [name for name in names if len(set().union(*values[name])) != 1]
 
 
 def why_no_likelihood(arm: Mapping[str, Any]) -> str:

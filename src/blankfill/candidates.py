@@ -9,12 +9,14 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .axes import PACE, check_masked
+from .decoding.batches import batch_by_size
 from .decoding.causal import CONTEXTS, Plan, to_open_rows
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, Work, plan_work
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
-from .decoding.walking import Walk, batch_by_size, walk
+from .decoding.walking import walk
+from .decoding.walks import Walk
 from .errors import BlankfillError
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
@@ -103,13 +105,13 @@ class MaskedSteps(Steps):
 
     def _read(self, works: list[Work]) -> list[tuple[list[int], torch.Tensor]]:
         open_slots = [[*work.order.candidates()] for work in works]
-        slots = [(i, slot) for i, some in enumerate(open_slots) for slot in some]
+        slots = [(i, slot) for i, numbers in enumerate(open_slots) for slot in numbers]
         views = [work.view(self.passes.mask_id, self.passes.max_positions) for work in works]
         logits = self.passes.logits([work.row for work in works], views, slots)
         answers = []
-        for work, some, part in zip(works, open_slots, logits.split([*map(len, open_slots)]), strict=True):
-            accepted = work.order.accept(self._scores(work.order, some, part))
-            answers.append((accepted, part[[some.index(slot) for slot in accepted]].log_softmax(-1)))
+        for work, numbers, rows in zip(works, open_slots, logits.split([*map(len, open_slots)]), strict=True):
+            accepted = work.order.accept(self._scores(work.order, numbers, rows))
+            answers.append((accepted, rows[[numbers.index(slot) for slot in accepted]].log_softmax(-1)))
         return answers
 
     def _scores(self, order: Order, slots: list[int], logits: torch.Tensor) -> list[float]:
@@ -118,7 +120,7 @@ class MaskedSteps(Steps):
             return []
         bias = self.passes.bias[[self.row.kinds[slot] for slot in slots]]
         pairs = zip(logits.split(HEAD_ROWS), bias.split(HEAD_ROWS), strict=True)
-        return torch.cat([order.score_slots(part + barred) for part, barred in pairs]).tolist()
+        return torch.cat([order.score_slots(rows + barred) for rows, barred in pairs]).tolist()
 
 
 class WalkingSteps(Steps):
@@ -139,13 +141,13 @@ class WalkingSteps(Steps):
 
         def write(here: list[Walk], logits: torch.Tensor) -> None:
             logits = self.mix(here, logits) if self.mix else logits
-            for one, row in zip(here, logits, strict=True):
-                if one.n_written == n:
-                    answers[one.row.id] = row.log_softmax(-1)
-                one.write(branches[int(one.row.id)].chosen.get(one.n_written, 0))
+            for document, row in zip(here, logits, strict=True):
+                if document.n_written == n:
+                    answers[document.row.id] = row.log_softmax(-1)
+                document.write(branches[int(document.row.id)].chosen.get(document.n_written, 0))
 
-        for one in walks:
-            one.writes = one.writes[: n + 1]
+        for document in walks:
+            document.writes = document.writes[: n + 1]
         walk(self.model, walks, write, self.pad_id, self.batch_tokens)
         return [([n], answers[str(i)][None]) for i in range(len(branches))]
 
@@ -183,8 +185,8 @@ def _grow(branch: Branch, slots: list[int], legal: torch.Tensor, width: int) -> 
         pairs = [(v, t) for v, t in zip(values.tolist(), tokens.tolist(), strict=True) if v > -torch.inf]
         grown = _keep(
             [
-                Branch({**one.chosen, slot: t}, one.log_probability + v, parent)
-                for one in grown
+                Branch({**way.chosen, slot: t}, way.log_probability + v, parent)
+                for way in grown
                 for v, t in pairs
             ],
             width,
@@ -194,7 +196,7 @@ def _grow(branch: Branch, slots: list[int], legal: torch.Tensor, width: int) -> 
 
 def _keep(branches: list[Branch], width: int) -> list[Branch]:
     """Return the likeliest, of equally likely ones those with the first tokens."""
-    ranked = sorted(branches, key=lambda one: (-one.log_probability, sorted(one.chosen.items())))
+    ranked = sorted(branches, key=lambda branch: (-branch.log_probability, sorted(branch.chosen.items())))
     return ranked[:width]
 
 

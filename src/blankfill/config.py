@@ -12,8 +12,8 @@ from .slots.ranges import RANGES
 from .slots.sampling import Sampling
 
 CHOICES = {
-    name: (*dict.fromkeys(value for values in AXIS[name].values.values() for value in values), *more)
-    for name, more in {"context": ("masked_left",), "length": (), "order": (), "source": ()}.items()
+    name: (*dict.fromkeys(value for values in AXIS[name].values.values() for value in values), *extra)
+    for name, extra in {"context": ("masked_left",), "length": (), "order": (), "source": ()}.items()
 }
 SAMPLED = ("temperature", "top_k", "top_p", "seed")
 
@@ -54,18 +54,18 @@ class FillConfig:
     right_words: int | None = None
 
     def __post_init__(self):
-        given = self.of_model()
-        for name in sorted(given.keys() & RANGES.keys()):
-            check_number(name, given[name], RANGES[name])
+        settings = self.of_model()
+        for name in sorted(settings.keys() & RANGES.keys()):
+            check_number(name, settings[name], RANGES[name])
         for name, values in CHOICES.items():
-            if name in given and given[name] not in values:
-                raise BlankfillError(f"{name}={given[name]} is unknown: choose one of {', '.join(values)}")
+            if name in settings and settings[name] not in values:
+                raise BlankfillError(f"{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
         self.sampling()
-        Pace(**{each.name: given[each.name] for each in fields(Pace) if each.name in given})
+        Pace(**{setting.name: settings[setting.name] for setting in fields(Pace) if setting.name in settings})
 
     def of_model(self) -> dict[str, Any]:
         """Return the settings that were given, by name, without those of sampling."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {setting.name: getattr(self, setting.name) for setting in fields(self)}
         return {name: value for name, value in values.items() if value is not None and name not in SAMPLED}
 
     def sampling(self) -> Sampling:
@@ -74,19 +74,19 @@ class FillConfig:
 
     def with_settings(self, **settings: Any) -> "FillConfig":
         """Return a copy with these settings; BlankfillError for a name that is no setting."""
-        known = [each.name for each in fields(self)]
+        names = [setting.name for setting in fields(self)]
         for name in settings:
-            if name not in known:
-                raise BlankfillError(f"{name} is no setting: choose from {', '.join(known)}")
-        return FillConfig(**{name: getattr(self, name) for name in known} | settings)
+            if name not in names:
+                raise BlankfillError(f"{name} is no setting: choose from {', '.join(names)}")
+        return FillConfig(**{name: getattr(self, name) for name in names} | settings)
 
 
 def types_of_settings() -> dict[str, type]:
     """Return the type of each setting by name: str, int or float."""
     hints = get_type_hints(FillConfig)
     return {
-        each.name: next(
-            (kind for kind in get_args(hints[each.name]) if kind is not NoneType), hints[each.name]
+        setting.name: next(
+            (kind for kind in get_args(hints[setting.name]) if kind is not NoneType), hints[setting.name]
         )
-        for each in fields(FillConfig)
+        for setting in fields(FillConfig)
     }

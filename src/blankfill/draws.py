@@ -31,7 +31,7 @@ def pick_runs(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[
     n_runs = min(len(lengths), n_kept + 1)
     merged = [sum(lengths[first::n_runs]) for first in range(n_runs)]
     kept_before = sorted(rng.choice(n_kept + 1, size=n_runs, replace=False).tolist())
-    starts = [kept + sum(merged[:i]) for i, kept in enumerate(kept_before)]
+    starts = [n_before + sum(merged[:i]) for i, n_before in enumerate(kept_before)]
     return [start + step for start, length in zip(starts, merged, strict=True) for step in range(length)]
 
 

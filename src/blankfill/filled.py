@@ -84,28 +84,28 @@ class Filled:
         if isinstance(number, slice):
             return [self[i] for i in range(len(self))[number]]
         id = self.ids[number]
-        made = (self.texts[number], self.fills[number], self.spans[number])
-        return Infill(id, *made, self.skipped.get(id), self.history[number])
+        answer = (self.texts[number], self.fills[number], self.spans[number])
+        return Infill(id, *answer, self.skipped.get(id), self.history[number])
 
     def __repr__(self) -> str:
-        shown = [text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…" for text in self.texts[:3]]
-        rest = [f"... {len(self) - 3} more"] if len(self) > 3 else []
+        samples = [text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…" for text in self.texts[:3]]
+        remainder = [f"... {len(self) - 3} more"] if len(self) > 3 else []
         n_blanks = sum(map(len, self.fills))
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
-        return f"Filled({', '.join([*map(repr, shown), *rest])}; {n_blanks} blanks{skipped})"
+        return f"Filled({', '.join([*map(repr, samples), *remainder])}; {n_blanks} blanks{skipped})"
 
 
-def collect(made: list[Infill], ledger: Ledger) -> Filled:
+def collect(infills: list[Infill], ledger: Ledger) -> Filled:
     """Return single filled texts as one object."""
-    filled = [one for one in made if one.reason is None]
-    n_unanswered = sum(not fill or HALF in fill for one in filled for fill in one.fills)
+    filled = [infill for infill in infills if infill.reason is None]
+    n_unanswered = sum(not fill or HALF in fill for infill in filled for fill in infill.fills)
     return Filled(
-        [one.text for one in made],
-        [one.fills for one in made],
-        [one.spans for one in made],
+        [infill.text for infill in infills],
+        [infill.fills for infill in infills],
+        [infill.spans for infill in infills],
         ledger,
-        {one.id: one.reason for one in made if one.reason is not None},
+        {infill.id: infill.reason for infill in infills if infill.reason is not None},
         n_unanswered,
-        [one.id for one in made],
-        [one.history for one in made],
+        [infill.id for infill in infills],
+        [infill.history for infill in infills],
     )

@@ -82,8 +82,8 @@ class Filler:
 
     def __repr__(self) -> str:
         name = type(self.model).__name__
-        given = ", ".join(f"{name}={value!r}" for name, value in self.config.of_model().items())
-        return f"Filler({name}{f', {given}' if given else ''})"
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.config.of_model().items())
+        return f"Filler({name}{f', {settings}' if settings else ''})"
 
     def __call__(
         self,
@@ -106,17 +106,17 @@ class Filler:
         """
         requests = list_requests(texts, blanks, ids, counts)
         way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
-        made: list[Infill] = []
+        infills: list[Infill] = []
         ledger = Ledger()
         items = self._read(requests, way, on_error)
         chunks = cut_stream(items, CHARACTERS * self.batch_tokens) if progress else [[*items]]
         with show_progress(progress, len(requests)) as advance:
             for chunk in chunks:
                 done, cost = self._fill(way, chunk, on_error, settings)
-                made += done
+                infills += done
                 ledger = ledger + cost
                 advance(len(done))
-        filled = collect(made, ledger)
+        filled = collect(infills, ledger)
         self.history = [event for events in filled.history for event in events]
         return filled
 
@@ -145,14 +145,14 @@ class Filler:
             for chunk in cut_stream(items, CHARACTERS * self.batch_tokens):
                 failure: DocumentError | None = None
                 try:
-                    made = self._fill(way, chunk, on_error, settings)[0]
+                    infills = self._fill(way, chunk, on_error, settings)[0]
                 except DocumentError as error:
                     ids = [text.id for text, _ in chunk]
                     failure, before = error, chunk[: ids.index(error.id)]
-                    made = self._fill(way, before, on_error, settings)[0]
-                self.history = [event for one in made for event in one.history]
-                yield from made
-                advance(len(made))
+                    infills = self._fill(way, before, on_error, settings)[0]
+                self.history = [event for infill in infills for event in infill.history]
+                yield from infills
+                advance(len(infills))
                 if failure:
                     raise failure
 
@@ -188,26 +188,28 @@ class Filler:
             filled, ledger, failed = fill_skipping_failures(run, whole) if whole else ([], Ledger(), {})
             skipped |= failed
         ledger.documents += sum(not text.blanks and text.id not in skipped for text in blanked)
-        made = {one.id: one for one in filled}
-        return [self._result(text, made.get(text.id), skipped.get(text.id)) for text in blanked], ledger
+        by_id = {answer.id: answer for answer in filled}
+        return [self._result(text, by_id.get(text.id), skipped.get(text.id)) for text in blanked], ledger
 
     def _run(
         self, way: Way, settings: dict
     ) -> Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]:
         sampling = self.config.with_settings(**settings).sampling()
-        given = way.settings | {"batch_tokens": way.batch_tokens}
-        fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, given)
+        arguments = way.settings | {"batch_tokens": way.batch_tokens}
+        fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, arguments)
         if way.writer in ("seq2seq", "kept", "middle"):
             return fill_texts
         return partial(fill_in_windows, fill_texts, Windows(self.model, self.tokenizer, way.tokens))
 
-    def _result(self, text: BlankedText, made: FilledText | None, reason: str | None) -> Infill:
-        if made is None:
+    def _result(self, text: BlankedText, filled: FilledText | None, reason: str | None) -> Infill:
+        if filled is None:
             fills = [""] * len(text.blanks)
             return Infill(text.id, leave_unfilled(text).text, fills, [None] * len(fills), reason)
         names = self.tokenizer.convert_ids_to_tokens
-        history = [Event(text.id, *one[:3], str(names(one.token))) for one in made.history]
-        return Infill(text.id, made.text, made.fills, [made.spans[i] for i in text.blanks], reason, history)
+        history = [Event(text.id, *event[:3], str(names(event.token))) for event in filled.history]
+        return Infill(
+            text.id, filled.text, filled.fills, [filled.spans[i] for i in text.blanks], reason, history
+        )
 
     def candidates(
         self,
@@ -232,19 +234,21 @@ class Filler:
         width = choose_width(k, beam)
         config = self.config.with_settings(**settings)
         way = self._choose(config, isinstance(blanks, str), counts is not None, is_exact=True)
-        found = [
+        answers = [
             self._find_candidates(way, text, k, width)
             for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")
         ]
-        return found[0] if isinstance(texts, str) else found
+        return answers[0] if isinstance(texts, str) else answers
 
     def _find_candidates(self, way: Way, text: BlankedText, k: int, width: int) -> list[Candidate]:
         if not text.blanks:
             return [Candidate(text.text, [], [], 0.0)]
         windows = Windows(self.model, self.tokenizer, way.tokens)
-        shown = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
-        found = find_candidates(way, self.model, self.tokenizer, shown, k, width)
-        return [replace(one, text=assemble_text(text, one.words).text) for one in found]
+        window = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
+        candidates = find_candidates(way, self.model, self.tokenizer, window, k, width)
+        return [
+            replace(candidate, text=assemble_text(text, candidate.words).text) for candidate in candidates
+        ]
 
     def score(
         self,
@@ -264,15 +268,15 @@ class Filler:
         nothing to score, and for a way of filling without probabilities.
         """
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
-        given = self.config.with_settings(**{"length": None} | settings)
+        chosen = self.config.with_settings(**{"length": None} | settings)
         if method == "pseudo":
             refuse_settings("method pseudo", settings, PACE + ("context", "right_words", "seed"))
-            given = FillConfig()
-        way = self._choose(given, is_exact=True)
+            chosen = FillConfig()
+        way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for
         blanked = blank_originals(texts, spans, ids, MARKER)
-        made = measure(way, method, self.model, self.tokenizer, blanked)
-        return made[0] if isinstance(texts, str) else made
+        likelihoods = measure(way, method, self.model, self.tokenizer, blanked)
+        return likelihoods[0] if isinstance(texts, str) else likelihoods
 
     def _choose(
         self, config: FillConfig, has_marker: bool = False, has_counts: bool = False, is_exact: bool = False

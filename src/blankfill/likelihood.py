@@ -16,7 +16,8 @@ from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, plan_work, show_right_words
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
-from .decoding.walking import Walk, walk
+from .decoding.walking import walk
+from .decoding.walks import Walk
 from .errors import BlankfillError
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit
@@ -61,34 +62,25 @@ def measure_likelihood(
     check_values(writer, axes)
     second = axes.get("second")
     with evaluating(*([model] if second is None else [model, second])):
-        return _measure(writer, model, tokenizer, axes, seed, blanked, batch_tokens)
+        if writer == "product":
+            return _follow_product(model, second, tokenizer, blanked, [axes.get("weight", 0.5)])[0]
+        rows = to_rows(blanked, tokenizer, position_limit(model))
+        truth, n = Truth(rows), batch_tokens or BATCH_TOKENS[writer]
+        if writer == "masked":
+            follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), n)
+            _fill_masked(follower, rows, axes, seed, blanked)
+        else:
+            is_own = writer in PLANS
+            plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
+            walks = [plan(row) for row in rows if row.slots]
+            read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
+    return truth.likelihoods(blanked)
 
 
 def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
     """Raise BlankfillError for a way of filling whose fills have no probability that can be computed."""
     if reason := why_no_likelihood({"writer": writer, **axes}):
         raise BlankfillError(f"no likelihood: {reason}")
-
-
-def _measure(
-    writer, model, tokenizer, axes: Mapping[str, Any], seed: int, blanked, batch_tokens: int | None
-) -> list[Likelihood]:
-    if writer == "product":
-        return _follow_product(model, axes["second"], tokenizer, blanked, [axes.get("weight", 0.5)])[0]
-    rows = to_rows(blanked, tokenizer, position_limit(model))
-    truth = Truth(rows)
-    if writer == "masked":
-        follower = _Follower(
-            model, tokenizer, truth, Ledger.of(blanked), batch_tokens or BATCH_TOKENS[writer]
-        )
-        _fill_masked(follower, rows, axes, seed, blanked)
-    else:
-        is_own = writer in PLANS
-        plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
-        walks = [plan(row) for row in rows if row.slots]
-        n = batch_tokens or BATCH_TOKENS[writer]
-        read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
-    return truth.likelihoods(blanked)
 
 
 def measure_weights(
@@ -102,13 +94,13 @@ def measure_weights(
     Both models read the texts once. Raises BlankfillError where the texts have no blanks.
     """
     with evaluating(model, second):
-        found = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
-    characters = sum(one.characters for one in found[0])
+        by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    characters = sum(likelihood.characters for likelihood in by_weight[0])
     if not characters:
         raise BlankfillError("no document has a blank, so no weight can be chosen: give a number from 0 to 1")
     return {
-        weight: sum(one.nats for one in each) / characters
-        for weight, each in zip(WEIGHTS, found, strict=True)
+        weight: sum(likelihood.nats for likelihood in likelihoods) / characters
+        for weight, likelihoods in zip(WEIGHTS, by_weight, strict=True)
     }
 
 
@@ -142,8 +134,8 @@ class Truth:
         check_finite(logits, [row.id for row in rows])
         tokens = [self.tokens[row.id][slot] for row, slot in zip(rows, slots, strict=True)]
         ids = torch.tensor(tokens, device=logits.device)
-        parts = zip(logits.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
-        values = [-cross_entropy(part, of, reduction="none") for part, of in parts]
+        chunks = zip(logits.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
+        values = [-cross_entropy(chunk, of, reduction="none") for chunk, of in chunks]
         for row, slot, value in zip(rows, slots, torch.cat(values).tolist(), strict=True):
             self.found[row.id][slot] = value
 
@@ -153,16 +145,16 @@ class Truth:
 
     def look_at(self, here: list[Walk], logits: torch.Tensor) -> None:
         """Note how likely the original token of each walk's next slot is by its logits (n, vocabulary)."""
-        self.look([one.row for one in here], [one.n_written for one in here], logits)
+        self.look([document.row for document in here], [document.n_written for document in here], logits)
 
     def follow(self, here: list[Walk]) -> None:
         """Write the original where a causal model would choose."""
-        for one in here:
-            one.write(self.tokens[one.row.id][one.n_written])
+        for document in here:
+            document.write(self.tokens[document.row.id][document.n_written])
 
     def likelihoods(self, blanked: list[BlankedText]) -> list[Likelihood]:
         """Return the likelihood of the originals of each text, from what was noted."""
-        nats = {id: -sum(found) for id, found in self.found.items()}
+        nats = {id: -sum(values) for id, values in self.found.items()}
         for id, value in nats.items():
             if not math.isfinite(value):
                 raise DocumentError(

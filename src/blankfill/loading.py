@@ -32,13 +32,13 @@ def open_model(
     if isinstance(model, str | os.PathLike):
         source = str(Path(model).expanduser()) if str(model).startswith("~") else str(model)
         loaded = load_named(source, place, kind)
-        own = source if tokenizer is None else tokenizer
+        origin = source if tokenizer is None else tokenizer
     else:
-        loaded, own = model, tokenizer
+        loaded, origin = model, tokenizer
         _check_object(model, tokenizer, kind)
         if device != "auto":
             model.to(place)
-    return loaded, load_tokenizer(str(own)) if isinstance(own, str | os.PathLike) else own
+    return loaded, load_tokenizer(str(origin)) if isinstance(origin, str | os.PathLike) else origin
 
 
 def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:
@@ -67,8 +67,12 @@ def find_kind(source: str) -> str:
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
     for kind, classes in CLASSES.items():
-        known = {one for names in classes.values() for one in ([names] if isinstance(names, str) else names)}
-        if name in known:
+        class_names = {
+            class_name
+            for names in classes.values()
+            for class_name in ([names] if isinstance(names, str) else names)
+        }
+        if name in class_names:
             return kind if getattr(config, "is_causal", True) else "masked"
     about = f"holds a {name}, which" if name else "says no class of model, so it"
     raise BlankfillError(
@@ -79,8 +83,8 @@ def find_kind(source: str) -> str:
 def choose_device(device: str | torch.device) -> torch.device:
     """Return the device of that name; `auto` is a GPU where there is one. Raises BlankfillError for an unknown name."""
     if device == "auto":
-        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        return found or torch.device("cpu")
+        default = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return default or torch.device("cpu")
     try:
         place = torch.device(device)
         torch.empty(0, device=place)
@@ -93,7 +97,7 @@ def choose_dtype(dtype: str | torch.dtype) -> torch.dtype | None:
     """Return the type of that name; None for `auto`. Raises BlankfillError for an unknown name."""
     if dtype == "auto":
         return None
-    found = DTYPES.get(str(dtype).removeprefix("torch."))
-    if found is None:
+    kind = DTYPES.get(str(dtype).removeprefix("torch."))
+    if kind is None:
         raise BlankfillError(f"dtype={dtype} is unknown: choose auto, {', '.join(DTYPES)}")
-    return found
+    return kind

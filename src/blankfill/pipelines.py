@@ -33,11 +33,11 @@ class InfillPipeline(Pipeline):
     _load_tokenizer = True  # type: ignore[assignment]
 
     def _sanitize_parameters(self, top_k: int = 5, marker: str | None = None, **settings: Any):
-        known = {
+        fill_settings = {
             name: settings.pop(name) for name in types_of_settings() if name in settings and name != "top_k"
         }
-        FillConfig(**known).with_settings(**settings)  # raises for what is no setting
-        return {}, {"top_k": top_k, "marker": marker, "settings": known}, {}
+        FillConfig(**fill_settings).with_settings(**settings)  # raises for what is no setting
+        return {}, {"top_k": top_k, "marker": marker, "settings": fill_settings}, {}
 
     def preprocess(self, input_: str, **_: Any) -> dict[str, Any]:
         """Return the text as the model is to see it."""
@@ -47,20 +47,20 @@ class InfillPipeline(Pipeline):
         self, input_tensors: dict, top_k: int = 5, marker: str | None = None, settings: Any = None
     ) -> dict:
         texts = input_tensors["text"]
-        found = [self._answer(text, top_k, marker, settings or {}) for text in _listed(texts)]
-        return {"answers": found[0] if isinstance(texts, str) else found}
+        answers = [self._answer(text, top_k, marker, settings or {}) for text in _listed(texts)]
+        return {"answers": answers[0] if isinstance(texts, str) else answers}
 
     def _answer(self, text: str, top_k: int, marker: str | None, settings: dict[str, Any]) -> list[dict]:
         filler = Filler(self.model, self.tokenizer)
         mask = filler.tokenizer.mask_token
         marker = marker or (mask if mask and mask in text else MARKER)
         if model_kind(self.model) == "seq2seq":
-            made = filler(text, marker, **settings)
-            return [{"score": None, "sequence": made.text, "fills": made.fills[0]}]
+            filled = filler(text, marker, **settings)
+            return [{"score": None, "sequence": filled.text, "fills": filled.fills[0]}]
         candidates = cast(list[Candidate], filler.candidates(text, top_k, marker, **settings))
         return [
-            {"score": exp(one.log_probability), "sequence": one.text, "fills": one.words}
-            for one in candidates
+            {"score": exp(candidate.log_probability), "sequence": candidate.text, "fills": candidate.words}
+            for candidate in candidates
         ]
 
     def postprocess(self, model_outputs: dict, **_: Any) -> list[dict]:

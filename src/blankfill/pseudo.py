@@ -3,8 +3,8 @@
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from .decoding.batches import batch_by_size
 from .decoding.masked import MaskedPasses
-from .decoding.walking import batch_by_size
 from .likelihood import Likelihood, Truth
 from .memory import MEMORY
 from .networks.evaluation import in_evaluation_mode
@@ -29,9 +29,9 @@ def measure_pseudo_likelihood(
     passes = MaskedPasses(model, tokenizer, GREEDY, Ledger.of(blanked), batch_tokens)
     rows = to_rows(blanked, tokenizer, position_limit(model))
     truth = Truth(rows)
-    asked = [(i, slot) for i, row in enumerate(rows) for slot in range(len(row.slots))]
+    pairs = [(i, slot) for i, row in enumerate(rows) for slot in range(len(row.slots))]
     with passes.reading.prepared():
-        for batch in batch_by_size(asked, lambda pair: len(rows[pair[0]].ids), batch_tokens):
+        for batch in batch_by_size(pairs, lambda pair: len(rows[pair[0]].ids), batch_tokens):
             members, slots = [rows[i] for i, _ in batch], [slot for _, slot in batch]
             views = [[*row.ids] for row in members]
             for view, row, slot in zip(views, members, slots, strict=True):

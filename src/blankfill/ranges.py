@@ -33,8 +33,8 @@ class Range:
             return value in self.also
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
             return False
-        given: Any = value  # mypy knows no order of Real
-        is_inside = -math.inf < given < math.inf and self.low <= given <= self.high
+        real: Any = value  # mypy knows no order of Real
+        is_inside = -math.inf < real < math.inf and self.low <= real <= self.high
         return is_inside and not (self.above and value == self.low or self.below and value == self.high)
 
     @property
@@ -46,17 +46,17 @@ class Range:
         """Return what to give, such as `0 to below 1` or `1 or more`."""
         low, high = (f"{end:,}" if isinstance(end, int) else f"{end:g}" for end in (self.low, self.high))
         if self.high == math.inf:
-            told = f"above {low}" if self.above else f"{low} or more"
+            words = f"above {low}" if self.above else f"{low} or more"
         else:
-            told = f"{f'above {low}' if self.above else low} to {f'below {high}' if self.below else high}"
-        told = told if self.low > -math.inf else f"a {'whole ' if self.whole else ''}number"
-        return ", or ".join([f"{self.what}, {told}" if self.what else told, *self.also])
+            words = f"{f'above {low}' if self.above else low} to {f'below {high}' if self.below else high}"
+        words = words if self.low > -math.inf else f"a {'whole ' if self.whole else ''}number"
+        return ", or ".join([f"{self.what}, {words}" if self.what else words, *self.also])
 
 
-def number(default: Any, low: float, high: float = math.inf, **rest: Any) -> Any:
+def number(default: Any, low: float, high: float = math.inf, **limits: Any) -> Any:
     """Return a field of a dataclass with its default and its range; a mutable default is given by what makes it."""
-    made: dict = {"default_factory": default} if callable(default) else {"default": default}
-    return field(**made, metadata={RANGE: Range(low, high, **rest)})
+    options: dict = {"default_factory": default} if callable(default) else {"default": default}
+    return field(**options, metadata={RANGE: Range(low, high, **limits)})
 
 
 def count(default: Any, low: int, high: float = MANY) -> Any:
@@ -66,7 +66,7 @@ def count(default: Any, low: int, high: float = MANY) -> Any:
 
 def range_of(owner: type, name: str) -> Range:
     """Return the range of a field of a dataclass."""
-    return next(each.metadata[RANGE] for each in fields(owner) if each.name == name)
+    return next(setting.metadata[RANGE] for setting in fields(owner) if setting.name == name)
 
 
 def check_number(name: str, value: Any, allowed: Range) -> None:
@@ -82,6 +82,6 @@ def check_number(name: str, value: Any, allowed: Range) -> None:
 
 def check_fields(settings: Any, prefix: str = "") -> None:
     """Raise BlankfillError for a field of a dataclass that is outside its range."""
-    for each in fields(settings):
-        if RANGE in each.metadata:
-            check_number(f"{prefix}{each.name}", getattr(settings, each.name), each.metadata[RANGE])
+    for setting in fields(settings):
+        if RANGE in setting.metadata:
+            check_number(f"{prefix}{setting.name}", getattr(settings, setting.name), setting.metadata[RANGE])

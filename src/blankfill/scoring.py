@@ -17,11 +17,11 @@ from .writers import Way
 METHODS = ("exact", "pseudo")
 
 
-def refuse_settings(what: str, settings: dict[str, Any], names: Iterable[str]) -> None:
+def refuse_settings(subject: str, settings: dict[str, Any], names: Iterable[str]) -> None:
     """Raise BlankfillError for a setting of a call that would change nothing."""
     for name in names:
         if name in settings:
-            raise BlankfillError(f"{name} changes nothing about {what}: leave it out")
+            raise BlankfillError(f"{name} changes nothing about {subject}: leave it out")
 
 
 def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[BlankedText]:
@@ -31,11 +31,11 @@ def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[Blank
     """
     if isinstance(spans, str):
         raise BlankfillError("blanks: a marker has no original to score; give the characters of each blank")
-    given = [_whole(text) for text in _listed(texts)] if spans is None else spans
+    blanks = [_whole(text) for text in _listed(texts)] if spans is None else spans
     if spans is None:
         texts = texts if isinstance(texts, str) else _listed(texts)
     blanked = []
-    for id, text, places, _ in list_requests(texts, given, ids):
+    for id, text, places, _ in list_requests(texts, blanks, ids):
         assert not isinstance(places, str)
         if marker in (text if spans is None else [text[slice(*place)] for place in places]):
             raise DocumentError(id, f"it has a marker {marker}, where nothing stands to score")
@@ -82,12 +82,14 @@ def measure(
             batch_tokens=way.batch_tokens,
         )
     windows = Windows(model, tokenizer, None, sees_right=method == "pseudo")
-    parts = [cut_originals(windows, text) for text in blanked]
+    windows_of = [cut_originals(windows, text) for text in blanked]
     sums = [Likelihood(text.id, 0.0, sum(map(len, text.originals())), 0) for text in blanked]
-    for number in range(max(map(len, parts), default=0)):  # ids of windows differ within a round
-        here = [i for i, some in enumerate(parts) if number < len(some)]
-        made = rename_errors(run, [parts[i][number] for i in here], [blanked[i].id for i in here])
-        for i, one in zip(here, made, strict=True):
+    for number in range(max(map(len, windows_of), default=0)):  # ids of windows differ within a round
+        here = [i for i, cut in enumerate(windows_of) if number < len(cut)]
+        likelihoods = rename_errors(run, [windows_of[i][number] for i in here], [blanked[i].id for i in here])
+        for i, likelihood in zip(here, likelihoods, strict=True):
             was = sums[i]
-            sums[i] = Likelihood(was.id, was.nats + one.nats, was.characters, was.tokens + one.tokens)
+            sums[i] = Likelihood(
+                was.id, was.nats + likelihood.nats, was.characters, was.tokens + likelihood.tokens
+            )
     return sums

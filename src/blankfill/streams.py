@@ -16,23 +16,23 @@ def cut_stream(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
 
     An error while they are read is raised after the part before it was yielded.
     """
-    part: list[Item] = []
+    chunk: list[Item] = []
     n_characters, n_texts, reading = 0, FIRST, iter(items)
     while True:
         try:
             item = next(reading, None)
         except BlankfillError:
-            yield part
+            yield chunk
             raise
         if item is None:
             break
-        part.append(item)
+        chunk.append(item)
         n_characters += len(item[0].text)
-        if n_characters > most or len(part) == n_texts:
-            yield part
-            part, n_characters, n_texts = [], 0, min(MOST, 2 * n_texts)
-    if part:
-        yield part
+        if n_characters > most or len(chunk) == n_texts:
+            yield chunk
+            chunk, n_characters, n_texts = [], 0, min(MOST, 2 * n_texts)
+    if chunk:
+        yield chunk
 
 
 @contextmanager

@@ -129,8 +129,8 @@ def _spread(near: range, costs: dict[int, int], first: int, room: int) -> tuple[
     start = reach_left(room // CARRIED)
     used = sum(costs[i] for i in range(start, first))
     end = first + sum(used + total <= room for total in accumulate(costs[i] for i in range(first, near.stop)))
-    rest = sum(costs[i] for i in range(first, end))
-    return (min(start, reach_left(room - rest)) if end > first else start), end
+    ahead = sum(costs[i] for i in range(first, end))
+    return (min(start, reach_left(room - ahead)) if end > first else start), end
 
 
 def _leave_ahead(costs: dict[int, int], first: int, end: int, most: int) -> int:
@@ -152,11 +152,11 @@ def _find_border(blanks: list[int], first: int, end: int) -> int:
 def settle(text: BlankedText, fills: list[str]) -> BlankedText:
     """Return a text with its first blanks filled, and the others left."""
     n = len(fills)
-    made = assemble_text(BlankedText(text.id, text.text, text.words, text.blanks[:n]), fills)
-    gone = [i for i, span in enumerate(made.spans) if span is None]
+    filled = assemble_text(BlankedText(text.id, text.text, text.words, text.blanks[:n]), fills)
+    gone = [i for i, span in enumerate(filled.spans) if span is None]
     blanks = [blank - sum(i < blank for i in gone) for blank in text.blanks[n:]]
     counts = text.counts and text.counts[n:]
-    return BlankedText(text.id, made.text, [span for span in made.spans if span], blanks, counts)
+    return BlankedText(text.id, filled.text, [span for span in filled.spans if span], blanks, counts)
 
 
 @dataclass
@@ -169,15 +169,16 @@ class _Progress:
     history: list[Written] = field(default_factory=list)
     n_windows: int = 0
 
-    def take(self, made: FilledText, n_blanks: int) -> None:
+    def take(self, filled: FilledText, n_blanks: int) -> None:
         """Take the fills of a window."""
-        done = 1 + max((one.pass_number for one in self.history), default=-1)
+        done = 1 + max((event.pass_number for event in self.history), default=-1)
         shift = len(self.fills)
         self.history += [
-            one._replace(pass_number=one.pass_number + done, blank=one.blank + shift) for one in made.history
+            event._replace(pass_number=event.pass_number + done, blank=event.blank + shift)
+            for event in filled.history
         ]
-        self.fills += made.fills[:n_blanks]
-        self.left = settle(self.left, made.fills[:n_blanks])
+        self.fills += filled.fills[:n_blanks]
+        self.left = settle(self.left, filled.fills[:n_blanks])
 
 
 def fill_in_windows(
@@ -187,33 +188,33 @@ def fill_in_windows(
 
     A later window reads the fills of those before it. Raises DocumentError, by the id of the text.
     """
-    made: dict[int, FilledText] = {}
+    finished: dict[int, FilledText] = {}
     long = {i: _Progress(text, text) for i, text in enumerate(blanked) if not windows.fits(text)}
     short = [i for i in range(len(blanked)) if i not in long]
     total = Ledger()
     left = dict(long)
     while short or left:
-        cut = {i: windows.cut(one.left, one.n_windows + 1) for i, one in left.items()}
-        parts = [blanked[i] for i in short] + [window.text for window in cut.values()]
-        filled, ledger = rename_errors(fill_texts, parts, [blanked[i].id for i in [*short, *cut]])
+        cut = {i: windows.cut(progress.left, progress.n_windows + 1) for i, progress in left.items()}
+        texts = [blanked[i] for i in short] + [window.text for window in cut.values()]
+        filled, ledger = rename_errors(fill_texts, texts, [blanked[i].id for i in [*short, *cut]])
         total = total + ledger
-        made |= zip(short, filled, strict=False)
-        for (i, window), part in zip(cut.items(), filled[len(short) :], strict=True):
-            left[i].take(part, window.n_blanks)
+        finished |= zip(short, filled, strict=False)
+        for (i, window), answer in zip(cut.items(), filled[len(short) :], strict=True):
+            left[i].take(answer, window.n_blanks)
             left[i].n_windows += 1
-        left, short = {i: one for i, one in left.items() if one.left.blanks}, []
-    for i, one in long.items():
-        made[i] = assemble_text(one.whole, one.fills, one.history)
+        left, short = {i: progress for i, progress in left.items() if progress.left.blanks}, []
+    for i, progress in long.items():
+        finished[i] = assemble_text(progress.whole, progress.fills, progress.history)
     total.documents = len(blanked)
-    return [made[i] for i in range(len(blanked))], total
+    return [finished[i] for i in range(len(blanked))], total
 
 
-def rename_errors(run: Callable[[list[BlankedText]], T], parts: list[BlankedText], ids: list[str]) -> T:
+def rename_errors(run: Callable[[list[BlankedText]], T], windows: list[BlankedText], ids: list[str]) -> T:
     """Return what `run` makes of some windows; its DocumentError names the text and not the window."""
     try:
-        return run(parts)
+        return run(windows)
     except DocumentError as error:
-        id_of = dict(zip((part.id for part in parts), ids, strict=True))
+        id_of = dict(zip((window.id for window in windows), ids, strict=True))
         problem = str(error).removeprefix(f"document {error.id}: ")
         raise DocumentError(id_of[error.id], problem) from None
 
@@ -223,12 +224,12 @@ def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
     if windows.fits(text):
         return [text]
     left = split_blanks(text)
-    parts: list[BlankedText] = []
+    pieces: list[BlankedText] = []
     while left.blanks:
-        window = windows.cut(left, len(parts) + 1)
-        parts.append(window.text)
+        window = windows.cut(left, len(pieces) + 1)
+        pieces.append(window.text)
         left = BlankedText(left.id, left.text, left.words, left.blanks[window.n_blanks :])
-    return parts
+    return pieces
 
 
 def split_blanks(text: BlankedText) -> BlankedText:

@@ -92,14 +92,14 @@ def fill_skipping_failures(
 
 def check_settings(kind: str, settings: dict, has_marker: bool, has_counts: bool) -> None:
     """Raise BlankfillError for a setting that this kind of model lacks, and for lengths that are not known or not used."""
-    known = arguments_of(*(writer for writer, of in MODEL_KINDS.items() if of == kind))
-    if not known:
+    names = arguments_of(*(writer for writer, of in MODEL_KINDS.items() if of == kind))
+    if not names:
         raise BlankfillError(
             f"{kind}: no way of filling has such a pair; give a masked model and a causal `second`"
         )
-    unknown = [name for name in settings if name not in known]
+    unknown = [name for name in settings if name not in names]
     if unknown:
-        raise BlankfillError(f"a {kind} model has no setting {unknown[0]}: it has {', '.join(known)}")
+        raise BlankfillError(f"a {kind} model has no setting {unknown[0]}: it has {', '.join(names)}")
     is_anew = kind == "seq2seq" or settings.get("context") in ("kept", "fim")
     is_known = not is_anew and settings.get("length", "known") == "known"
     if has_counts and not is_known:
@@ -121,11 +121,11 @@ def choose_writer(
 ) -> tuple[str, dict]:
     """Return which writer fills with a model, or with two (a key of FILLERS), and its settings; BlankfillError for none."""
     models = [model] if second is None else [model, second]
-    kinds = [model_kind(one) for one in models]
+    kinds = [model_kind(network) for network in models]
     kind = " and ".join(kinds)
     check_settings(kind, settings, has_marker, has_counts)
-    for one, its_kind in zip(models, kinds, strict=True):
-        check_kind(one, its_kind, "model")
+    for network, its_kind in zip(models, kinds, strict=True):
+        check_kind(network, its_kind, "model")
     if second is not None:
         return "product", {"second": second} | settings
     if kind == "seq2seq":
@@ -137,9 +137,9 @@ def choose_writer(
         raise BlankfillError(f"context={context} is not one of a causal model: {', '.join(CAUSAL_CONTEXTS)}")
     searches = context == "both" and {"candidates", "lookahead"} & settings.keys()
     writer = "lookahead" if searches else CAUSAL_CONTEXTS[context]
-    if unknown := [name for name in settings if name not in (known := arguments_of(writer))]:
+    if unknown := [name for name in settings if name not in (names := arguments_of(writer))]:
         raise BlankfillError(
-            f"{unknown[0]} is no setting of context={context} here, which has {', '.join(known)}"
+            f"{unknown[0]} is no setting of context={context} here, which has {', '.join(names)}"
         )
     return writer, settings | ({"context": context} if writer == "causal" else {})
 

@@ -10,8 +10,8 @@ from tiny_models import blank, make_networks, make_tokenizers
 from tiny_trainings import train_tiny
 
 from blankfill import score
+from blankfill.decoding.caches import make_cache
 from blankfill.decoding.infill import fill_infill
-from blankfill.decoding.walking import make_cache
 from blankfill.draws import keyed_rng
 from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import load_model, load_tokenizer

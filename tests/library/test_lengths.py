@@ -8,7 +8,7 @@ import torch
 
 from blankfill import BlankedText, Sampling, fill, fill_causal, fill_infill, fill_masked
 from blankfill.decoding.free_length import continues_word
-from blankfill.decoding.seq2seq import _generate
+from blankfill.decoding.generation import generate_tokens
 from blankfill.errors import BlankfillError
 from blankfill.slots.orders import Pace, cosine_shares, equal_shares
 from blankfill.slots.rows import to_rows
@@ -198,6 +198,6 @@ def test_encoder_decoder_writes_what_generate_writes(seq2seq_model, tokenizer, t
         model.decoder.cls.predictions.bias[tokenizer.sep_token_id] = 2.0
     inputs = tokenizer(texts, padding=True, return_tensors="pt")
     theirs = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=40)
-    ours = _generate(model, tokenizer, texts, 40)
+    ours = generate_tokens(model, tokenizer, texts, 40)
     assert ours == [[t for t in row if t != tokenizer.pad_token_id] for row in theirs[:, 1:].tolist()]
     assert len({len(row) for row in ours}) > 3

@@ -7,7 +7,8 @@ from transformers import GenerationConfig
 
 from blankfill import DocumentError, fill_seq2seq
 from blankfill.decoding.alignment import split_answer
-from blankfill.decoding.seq2seq import _generate, find_answers, masked_text, settle_answers
+from blankfill.decoding.generation import generate_tokens
+from blankfill.decoding.seq2seq import find_answers, masked_text, settle_answers
 from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import sentinel_tokens
 from blankfill.text import group_adjacent_blanks
@@ -80,7 +81,7 @@ def test_writing_is_greedy_whatever_habits_a_checkpoint_has(name, networks, text
     habits = {"no_repeat_ngram_size": 1, "forced_bos_token_id": 5, "min_length": 9, "suppress_tokens": [6]}
     model.generation_config = GenerationConfig(**(own.to_dict() | habits))
     try:
-        made = _generate(model, tokenizer, texts[:1], 8)[0]
+        made = generate_tokens(model, tokenizer, texts[:1], 8)[0]
         assert model.generation_config.no_repeat_ngram_size == 1
     finally:
         model.generation_config = own

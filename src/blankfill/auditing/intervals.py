@@ -66,15 +66,15 @@ def contrast_means(values: Sequence[float], control: Sequence[float], *key: obje
 
 def contrast_shares(hits: int, n: int, control_hits: int, n_control: int) -> Contrast:
     """Return the difference of two shares with Newcombe's interval, which holds for few units and for shares of 0 and 1."""
-    share, other = hits / n, control_hits / n_control
+    share, control = hits / n, control_hits / n_control
     (low, high), (other_low, other_high) = _wilson(hits, n), _wilson(control_hits, n_control)
-    difference = share - other
+    difference = share - control
     return Contrast(
         share,
-        other,
+        control,
         difference,
-        difference - sqrt((share - low) ** 2 + (other_high - other) ** 2),
-        difference + sqrt((high - share) ** 2 + (other - other_low) ** 2),
+        difference - sqrt((share - low) ** 2 + (other_high - control) ** 2),
+        difference + sqrt((high - share) ** 2 + (control - other_low) ** 2),
         n,
         n_control,
     )

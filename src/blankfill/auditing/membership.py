@@ -24,12 +24,12 @@ def measure_losses(texts: Sequence[str], filler: Filler, seed: int) -> list[floa
         raise BlankfillError("membership by the loss needs a masked or causal model: leave the model out")
     read = [(text, words) for text in texts if (words := find_words(text))]
     if kind == "causal":
-        parts, settings = [[words for _, words in read]], {}
+        rounds, settings = [[words for _, words in read]], {}
     else:
         drawn = [_split(text, words, seed) for text, words in read]
-        parts, settings = [[of[i] for of in drawn] for i in range(N_PARTS)], {"order": "parallel"}
+        rounds, settings = [[of[i] for of in drawn] for i in range(N_PARTS)], {"order": "parallel"}
     nats, tokens = [0.0] * len(read), [0] * len(read)
-    for blanks in parts:
+    for blanks in rounds:
         scored = filler.score([text for text, _ in read], blanks, **settings)
         for i, likelihood in enumerate(scored if isinstance(scored, list) else [scored]):
             nats[i] += likelihood.nats

@@ -19,14 +19,14 @@ def measure_phrases(
     phrases: Iterable[Words], control: Iterable[Words], generated: Sequence[Words]
 ) -> Returned | None:
     """Return the share of the different phrases that come back; None where one side has none of its own."""
-    ours, others = {*phrases} - {()}, {*control} - {()}
-    shared = ours & others
-    ours, others = ours - shared, others - shared
-    if not ours or not others:
+    ours, controls = {*phrases} - {()}, {*control} - {()}
+    shared = ours & controls
+    ours, controls = ours - shared, controls - shared
+    if not ours or not controls:
         return None
-    known = _runs_of(generated, {len(words) for words in ours | others})
-    hits = [len(side & known) for side in (ours, others)]
-    return Returned(contrast_shares(hits[0], len(ours), hits[1], len(others)), len(shared))
+    runs = _runs_of(generated, {len(words) for words in ours | controls})
+    hits = [len(side & runs) for side in (ours, controls)]
+    return Returned(contrast_shares(hits[0], len(ours), hits[1], len(controls)), len(shared))
 
 
 def _runs_of(texts: Sequence[Words], sizes: Collection[int]) -> set[Words]:

@@ -84,8 +84,8 @@ def audit(
     """
     check_number("seed", seed, Range(0, LARGEST_SEED, whole=True))
     kinds = {"train": train, "holdout": holdout, "generated": generated}
-    texts = {name: _read(name, given) for name, given in kinds.items()}
-    words = {name: [words_of(text) for text in given] for name, given in texts.items()}
+    texts = {name: _read(name, documents) for name, documents in kinds.items()}
+    words = {name: [words_of(text) for text in documents] for name, documents in texts.items()}
     _refuse_shared(words["train"], words["holdout"])
     if model is None and tokenizer is not None:
         raise BlankfillError("tokenizer: without a model nothing is read with it, leave it out")
@@ -93,7 +93,7 @@ def audit(
     key = sha256("\n".join(texts["train"]).encode("utf-8", "surrogatepass")).digest()
     closest = {name: describe_nearest(words[name], words["train"]) for name in ("generated", "holdout")}
     return Audit(
-        {name: len(given) for name, given in texts.items()},
+        {name: len(documents) for name, documents in texts.items()},
         measure_copies(words["train"], words["holdout"], words["generated"], key, seed),
         _compare("names", names, words["generated"]),
         None
@@ -117,27 +117,27 @@ def _read(name: str, texts: Any, least: int = LEAST_TEXTS) -> list[str]:
 
 def _refuse_shared(train: Sequence[Words], holdout: Sequence[Words]) -> None:
     """Raise BlankfillError for a text in both: it is no control."""
-    known = {*train} - {()}
-    if shared := [i for i, words in enumerate(holdout) if words in known]:
+    trained = {*train} - {()}
+    if shared := [i for i, words in enumerate(holdout) if words in trained]:
         raise BlankfillError(
             f"holdout: {len(shared)} of {len(holdout)} texts are training texts too (the first is number {shared[0]}): "
             "take them out, a control must not have been trained on"
         )
 
 
-def _read_pair(name: str, given: Any) -> tuple[list[str], list[str]]:
-    if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__len__") or len(given) != 2:
+def _read_pair(name: str, pair: Any) -> tuple[list[str], list[str]]:
+    if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise BlankfillError(
             f"{name}: give two lists of strings, those of the training texts and their control"
         )
-    first, second = given
+    first, second = pair
     return _read(name, first, 1), _read(f"control of {name}", second, 1)
 
 
-def _compare(name: str, given: Any, generated: Sequence[Words]) -> Returned | None:
-    if given is None:
+def _compare(name: str, pair: Any, generated: Sequence[Words]) -> Returned | None:
+    if pair is None:
         return None
-    ours, control = _read_pair(name, given)
+    ours, control = _read_pair(name, pair)
     return measure_phrases(map(words_of, ours), map(words_of, control), generated)
 
 
@@ -146,25 +146,25 @@ def _compare_losses(filler: Filler, texts: list[str], control: list[str], seed: 
     return area_under_curve(*losses, seed, name)
 
 
-def _measure_canaries(given: Any, filler: Filler | None, generated: Sequence[Words], seed: int) -> Canaries:
-    planted, control = _read_pair("canaries", given)
+def _measure_canaries(pair: Any, filler: Filler | None, generated: Sequence[Words], seed: int) -> Canaries:
+    planted, control = _read_pair("canaries", pair)
     loss = None if filler is None else _compare_losses(filler, planted, control, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _lines(report: Audit) -> list[str]:
     counts = ", ".join(f"{n} {name}" for name, n in report.texts.items())
     copies = report.copies
     lines = [f"texts: {counts}; training against held-out, difference and its interval of 95 %"]
-    lines += [_line(f"copied {n}-grams", each) for n, each in copies.copied.items()]
+    lines += [_line(f"copied {n}-grams", contrast) for n, contrast in copies.copied.items()]
     lines += [_line("longest copied run", copies.copied_run)]
-    lines += [_line(f"returned {n}-grams", each) for n, each in copies.returned.items()]
+    lines += [_line(f"returned {n}-grams", contrast) for n, contrast in copies.returned.items()]
     lines += [_line("longest returned run", copies.returned_run)]
     lines += [
         f"copied run of {run.words} words: generated {run.generated}, train {run.train}, hash {run.digest}"
@@ -183,12 +183,12 @@ def _lines(report: Audit) -> list[str]:
     return [line for line in lines if line]
 
 
-def _line(name: str, each: Any) -> str:
-    if each is None:
+def _line(name: str, contrast: Any) -> str:
+    if contrast is None:
         return ""
-    sides = f"{each.value:.3f} against {each.control:.3f}"
-    return f"{name}: {sides}, {each.difference:+.3f} [{each.low:+.3f}, {each.high:+.3f}]"
+    sides = f"{contrast.value:.3f} against {contrast.control:.3f}"
+    return f"{name}: {sides}, {contrast.difference:+.3f} [{contrast.low:+.3f}, {contrast.high:+.3f}]"
 
 
-def _line_of_auc(name: str, each: Auc | None) -> str:
-    return f"{name} by the loss: AUC {each.value:.3f} [{each.low:.3f}, {each.high:.3f}]" if each else ""
+def _line_of_auc(name: str, auc: Auc | None) -> str:
+    return f"{name} by the loss: AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}]" if auc else ""

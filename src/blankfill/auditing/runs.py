@@ -36,26 +36,26 @@ class Matches:
         return int(self.lengths.max(initial=0))
 
 
-def match(texts: Sequence[Words], others: Sequence[Words]) -> list[Matches]:
-    """Return for each text what of it stands in the others; time and memory grow with the words of all."""
-    sequence, owners, starts = _join(texts, others)
+def match(texts: Sequence[Words], references: Sequence[Words]) -> list[Matches]:
+    """Return for each text what of it stands in the references; time and memory grow with the words of all."""
+    sequence, owners, starts = _join(texts, references)
     order, shared = _sort_suffixes(sequence)
     lengths, places = _nearest(order, shared, owners >= len(texts))
-    found = [slice(start, start + len(words)) for start, words in zip(starts, texts, strict=False)]
-    other = np.where(lengths > 0, owners[places] - len(texts), -1)
-    return [Matches(lengths[place], other[place]) for place in found]
+    stretches = [slice(start, start + len(words)) for start, words in zip(starts, texts, strict=False)]
+    sources = np.where(lengths > 0, owners[places] - len(texts), -1)
+    return [Matches(lengths[place], sources[place]) for place in stretches]
 
 
-def _join(texts: Sequence[Words], others: Sequence[Words]) -> tuple[np.ndarray, np.ndarray, list[int]]:
+def _join(texts: Sequence[Words], references: Sequence[Words]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return all words as numbers with an own number after each text, the text of each place, and where texts start."""
-    everything = [*texts, *others]
-    known: dict[str, int] = {}
+    everything = [*texts, *references]
+    number_of: dict[str, int] = {}
     numbers: list[int] = []
     owners: list[int] = []
     starts = []
     for owner, words in enumerate(everything):
         starts.append(len(numbers))
-        numbers += [known.setdefault(word, len(known)) for word in words] + [-owner - 1]
+        numbers += [number_of.setdefault(word, len(number_of)) for word in words] + [-owner - 1]
         owners += [owner] * (len(words) + 1)
     sequence = np.array(numbers, dtype=np.int64) + len(everything)
     return sequence, np.array(owners), starts

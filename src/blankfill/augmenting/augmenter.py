@@ -86,9 +86,9 @@ class InfillAugmenter:
         self.strategy = strategy
         self._reader = SourceReader(strategy, protect)
         self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly
-        network, own = open_model(model, tokenizer, device, dtype)
+        network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
         default = {} if model_kind(network) == "seq2seq" else {"temperature": 1.0}
-        self.filler = Filler(network, own, seed=seed, **default | settings)
+        self.filler = Filler(network, loaded_tokenizer, seed=seed, **default | settings)
         _refuse_whole_texts(self.filler)
 
     def augment(
@@ -116,11 +116,11 @@ class InfillAugmenter:
         sources = self._reader.read(Given(texts, entities, blanks, protect, ids))
         drafts = [[self._draft(source, number) for number in range(n)] for source in sources]
         fills = self._write([draft for variants in drafts for draft in variants])
-        made = [
+        augmented = [
             [self._finish(draft, fills[draft.id]) for draft in variants if draft.id in fills]
             for variants in drafts
         ]
-        return made[0] if isinstance(texts, str) else made
+        return augmented[0] if isinstance(texts, str) else augmented
 
     def __call__(self, batch: Mapping[str, list], n: int = 1) -> dict[str, list]:
         """Return a batch of columns in which n variants stand in place of each row, one after the other.
@@ -134,13 +134,13 @@ class InfillAugmenter:
                 "an augmenter is called on a batch of columns with a column text, as `dataset.map(augmenter, "
                 "batched=True)` does; for texts call its `augment`"
             )
-        made = self.augment([*batch["text"]], n, batch.get("entities"), ids=batch.get("id"))
+        augmented = self.augment([*batch["text"]], n, batch.get("entities"), ids=batch.get("id"))
         columns = {
-            name: [value for value, variants in zip(values, made, strict=True) for _ in variants]
+            name: [value for value, variants in zip(values, augmented, strict=True) for _ in variants]
             for name, values in batch.items()
         }
         for name in {"text", "entities"} & {*batch}:
-            columns[name] = [variant[name] for variants in made for variant in variants]
+            columns[name] = [variant[name] for variants in augmented for variant in variants]
         return columns
 
     def _draft(self, source: Source, number: int) -> Draft:

@@ -85,8 +85,8 @@ def is_replaced(text: str, span: CharSpan, blanks: Iterable[CharSpan]) -> bool:
     start, end = span
     inside = [(first, last) for first, last in blanks if first < end and start < last]
     edges = [start, *(edge for blank in inside for edge in blank), end]
-    kept = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return bool(inside) and not SPELT.search(kept)
+    visible = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+    return bool(inside) and not SPELT.search(visible)
 
 
 def move_entities(
@@ -109,5 +109,5 @@ def move_entities(
 def join(text: str, blanks: Sequence[CharSpan], fills: Sequence[str]) -> str:
     """Return the text with the fills in its blanks; every other character is kept."""
     edges = [0, *(edge for blank in blanks for edge in blank), len(text)]
-    kept = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    return "".join(piece for pair in zip(kept, [*fills, ""], strict=True) for piece in pair)
+    pieces = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    return "".join(piece for pair in zip(pieces, [*fills, ""], strict=True) for piece in pair)

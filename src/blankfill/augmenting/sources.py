@@ -42,29 +42,29 @@ class SourceReader:
         self.name = strategy
         self.protected = read_protected(protect)
 
-    def read(self, given: Given) -> list[Source]:
+    def read(self, request: Given) -> list[Source]:
         """Return the sources; BlankfillError, by the id or number of a text and without its words, for what is wrong."""
-        is_single = isinstance(given.texts, str)
-        read = read_arguments(given.texts, "_", given.ids)
+        is_single = isinstance(request.texts, str)
+        read = read_arguments(request.texts, "_", request.ids)
         n_texts = len(read.texts)
         if read.ids is not None and not len(read.ids) == len({*read.ids}) == n_texts:
             raise BlankfillError(f"ids: {n_texts} texts need as many different ids")
-        if self.needs_entities and given.entities is None:
+        if self.needs_entities and request.entities is None:
             raise BlankfillError(f"strategy={self.name} needs entities: give those of each text")
-        if given.blanks is not None and self.name != "random":
+        if request.blanks is not None and self.name != "random":
             raise BlankfillError("blanks stand in place of a strategy: leave strategy out")
         places = read.ids or [str(i) for i in range(n_texts)]
         names = read.ids or [_hash(text) for text in read.texts]
-        labels = _read_labels(places, read.texts, is_single, given.entities)
-        never = _read_given_spans("protect", given.protect, n_texts, is_single)
-        blanks = _read_given_spans("blanks", given.blanks, n_texts, is_single)
+        labels = _read_labels(places, read.texts, is_single, request.entities)
+        never = _read_given_spans("protect", request.protect, n_texts, is_single)
+        blanks = _read_given_spans("blanks", request.blanks, n_texts, is_single)
         sources = []
-        for place, name, text, entities, kept, spans in zip(
+        for place, name, text, entities, fixed, spans in zip(
             places, names, read.texts, labels, never, blanks, strict=True
         ):
             may_change = self._choose(text, entities) if spans is None else check_blanks(place, text, spans)
-            kept = [*protected_spans(text, self.protected), *(kept or [])]
-            eligible = [span for span in may_change if not touches(span, kept)]
+            fixed = [*protected_spans(text, self.protected), *(fixed or [])]
+            eligible = [span for span in may_change if not touches(span, fixed)]
             sources.append(Source(place, name, text, entities, eligible))
         return sources
 

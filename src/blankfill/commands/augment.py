@@ -82,20 +82,23 @@ def run(options: argparse.Namespace) -> None:
                 "--on-error skip needs JSON Lines: plain lines would not tell which are missing"
             )
         lines, augmenter = iter(source), None
-        while part := [*islice(lines, AT_A_TIME)]:
-            wanted = {
-                line.id for line in sink.left(variant for each in part for variant in _name(each, options.n))
+        while chunk := [*islice(lines, AT_A_TIME)]:
+            pending = {
+                line.id
+                for line in sink.left(
+                    variant for source_line in chunk for variant in _name(source_line, options.n)
+                )
             }
-            left = [line for line in part if wanted & {variant.id for variant in _name(line, options.n)}]
+            left = [line for line in chunk if pending & {variant.id for variant in _name(line, options.n)}]
             if left:
                 augmenter = augmenter or make_augmenter(options, settings)
-                write_variants(augmenter, left, options.n, wanted, sink)
+                write_variants(augmenter, left, options.n, pending, sink)
 
 
 def read_given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were given; a mistake there is told before anything heavy is imported."""
-    given = {name: getattr(options, name, None) for name in types_of_settings()}
-    settings = {name: value for name, value in given.items() if value is not None}
+    values = {name: getattr(options, name, None) for name in types_of_settings()}
+    settings = {name: value for name, value in values.items() if value is not None}
     FillConfig(**{"temperature": 1.0} | settings)
     try:
         options.patterns = [re.compile(pattern) for pattern in options.protect_pattern]
@@ -108,29 +111,29 @@ def make_augmenter(options: argparse.Namespace, settings: dict[str, Any]) -> "In
     """Return the augmenter that the options describe; BlankfillError where its model cannot be loaded."""
     from ..augmenting.augmenter import InfillAugmenter
 
-    own = ("share", "strategy", "labels", "on_error", "device", "dtype", "batch_tokens")
+    names = ("share", "strategy", "labels", "on_error", "device", "dtype", "batch_tokens")
     with no_loading_bar():
         return InfillAugmenter(
             options.model,
             options.tokenizer,
             protect=[*options.protect, *options.patterns],
-            **{name: getattr(options, name) for name in own},
+            **{name: getattr(options, name) for name in names},
             **settings,
         )
 
 
 def write_variants(
-    augmenter: "InfillAugmenter", lines: list[Line], n: int, wanted: Iterable[str], sink: Sink
+    augmenter: "InfillAugmenter", lines: list[Line], n: int, pending: Iterable[str], sink: Sink
 ) -> None:
-    """Write the variants of lines whose ids are wanted."""
+    """Write the variants of lines whose ids are pending."""
     entities = [line.fields.get("entities") for line in lines]
     needs_none = augmenter.strategy not in OF_LABELS and not any(entities)
-    made = augmenter.augment(
+    augmented = augmenter.augment(
         [line.text for line in lines], n, None if needs_none else entities, ids=[line.id for line in lines]
     )
-    for line, variants in zip(lines, made, strict=True):
+    for line, variants in zip(lines, augmented, strict=True):
         for name, variant in zip(_name(line, n), variants, strict=False):
-            if name.id in wanted:
+            if name.id in pending:
                 row = {**line.fields, "id": name.id if n > 1 else line.fields.get("id", line.id)}
                 row |= {"source_id": line.id} if n > 1 else {}
                 row |= {

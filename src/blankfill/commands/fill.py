@@ -40,20 +40,20 @@ def run(options: argparse.Namespace) -> None:
         filler = make_filler(options)
         for is_marked, lines in groupby(sink.left(source), lambda line: "blanks" not in line.fields):
             texts, blanks, ids, read = tee(lines, 4)
-            made = filler.iter(
+            infills = filler.iter(
                 (line.text for line in texts),
                 options.marker if is_marked else (line.fields["blanks"] for line in blanks),
                 ids=(line.id for line in ids),
                 on_error=options.on_error,
                 progress=options.progress,
             )
-            for line, filled in zip(read, made, strict=True):
+            for line, filled in zip(read, infills, strict=True):
                 sink.write(describe(line, filled), filled.text)
 
 
 def describe(line: Line, filled: "Infill") -> dict[str, Any]:
     """Return the JSON object of a filled line."""
-    kept = {
+    columns = {
         name: value
         for name, value in line.fields.items()
         if name not in ("id", "text", "blanks", "fills", "spans")
@@ -64,4 +64,4 @@ def describe(line: Line, filled: "Infill") -> dict[str, Any]:
         "fills": filled.fills,
         "spans": filled.spans,
     }
-    return row | kept | ({} if filled.reason is None else {"error": filled.reason})
+    return row | columns | ({} if filled.reason is None else {"error": filled.reason})

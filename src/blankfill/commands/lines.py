@@ -162,9 +162,9 @@ class Sink:
                 f"{self.name} cannot be continued: {path.name}, which says how it was begun, is missing: give another --out"
             )
         begun = parse_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
-        if other := sorted(key for key in {*begun, *settings} if begun.get(key) != settings.get(key)):
+        if changed := sorted(key for key in {*begun, *settings} if begun.get(key) != settings.get(key)):
             raise BlankfillError(
-                f"{self.name} was begun with another {', another '.join(other)}: give another --out, or delete it to begin again"
+                f"{self.name} was begun with another {', another '.join(changed)}: give another --out, or delete it to begin again"
             )
 
     def left(self, lines: Iterable[Line]) -> Iterator[Line]:
@@ -206,13 +206,13 @@ def open_lines(options: Any) -> tuple[Source, Sink]:
 
 def describe_settings(options: Any) -> dict[str, Any]:
     """Return the options of a command that change its results, as JSON; a folder of a model by what is in it."""
-    given = {
+    values = {
         name: value
         for name, value in vars(options).items()
         if name not in CHANGE_NOTHING and value is not None
     }
-    places = {name: identify_model(given[name]) for name in ("model", "tokenizer") if name in given}
-    return json.loads(json.dumps(given | places))
+    places = {name: identify_model(values[name]) for name in ("model", "tokenizer") if name in values}
+    return json.loads(json.dumps(values | places))
 
 
 def identify_model(name: str) -> str:

@@ -62,8 +62,8 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def read_settings(options: argparse.Namespace) -> FillConfig:
     """Return the settings that were given."""
-    given = {name: getattr(options, name, None) for name in types_of_settings()}
-    return FillConfig(**{name: value for name, value in given.items() if value is not None})
+    values = {name: getattr(options, name, None) for name in types_of_settings()}
+    return FillConfig(**{name: value for name, value in values.items() if value is not None})
 
 
 def make_filler(options: argparse.Namespace) -> "Filler":
@@ -71,9 +71,9 @@ def make_filler(options: argparse.Namespace) -> "Filler":
     config = read_settings(options)  # a mistake there is told before anything heavy is imported
     from ..filler import Filler
 
-    known: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}
+    machine: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}
     with no_loading_bar():
-        return Filler(options.model, options.tokenizer, config=config, **known)
+        return Filler(options.model, options.tokenizer, config=config, **machine)
 
 
 @contextmanager

@@ -38,16 +38,19 @@ def run(options: argparse.Namespace) -> None:
         filler = make_filler(options)
         with show_progress(options.progress, None) as advance:
             for has_spans, lines in groupby(sink.left(source), lambda line: "spans" in line.fields):
-                while part := [*islice(lines, AT_A_TIME)]:
-                    spans = [line.fields["spans"] for line in part] if has_spans else None
-                    made = filler.score(
-                        [line.text for line in part],
+                while chunk := [*islice(lines, AT_A_TIME)]:
+                    spans = [line.fields["spans"] for line in chunk] if has_spans else None
+                    likelihoods = filler.score(
+                        [line.text for line in chunk],
                         spans,
-                        ids=[line.id for line in part],
+                        ids=[line.id for line in chunk],
                         method=options.method,
                     )
-                    assert isinstance(made, list)  # one for each text of a list
-                    for line, one in zip(part, made, strict=True):
-                        row = {"id": line.fields.get("id", line.id), "nats": one.nats}
-                        sink.write(row | {"characters": one.characters, "tokens": one.tokens}, str(one.nats))
-                    advance(len(part))
+                    assert isinstance(likelihoods, list)  # one for each text of a list
+                    for line, likelihood in zip(chunk, likelihoods, strict=True):
+                        row = {"id": line.fields.get("id", line.id), "nats": likelihood.nats}
+                        sink.write(
+                            row | {"characters": likelihood.characters, "tokens": likelihood.tokens},
+                            str(likelihood.nats),
+                        )
+                    advance(len(chunk))

@@ -12,16 +12,18 @@ def align(blanked: BlankedText, text: str) -> FilledText:
     Kept words are matched in order, ignoring case. The words generated in a gap are assigned in order to the words
     missing there, one each; the last one gets the rest; a word that gets none has no span.
     """
-    kept = blanked.kept_words()
-    found = find_words(text)
-    matched = _match([blanked.text[slice(*blanked.words[i])] for i in kept], [text[slice(*w)] for w in found])
-    place_of = {kept[i]: place for i, place in matched.items()}
+    numbers = blanked.kept_words()
+    generated = find_words(text)
+    matched = _match(
+        [blanked.text[slice(*blanked.words[i])] for i in numbers], [text[slice(*w)] for w in generated]
+    )
+    place_of = {numbers[i]: place for i, place in matched.items()}
     spans: list[CharSpan | None] = [None] * len(blanked.words)
     for word, place in place_of.items():
-        spans[word] = found[place]
-    for missing, places in _gaps(len(blanked.words), place_of, len(found)):
+        spans[word] = generated[place]
+    for missing, places in _gaps(len(blanked.words), place_of, len(generated)):
         for word, (first, last) in _assign(missing, places):
-            spans[word] = (found[first][0], found[last][1])
+            spans[word] = (generated[first][0], generated[last][1])
     fills = [text[slice(*span)] if (span := spans[word]) else "" for word in blanked.blanks]
     return FilledText(blanked.id, text, fills, spans)
 
@@ -35,10 +37,10 @@ def split_answer(answer: str, n_blanks: int) -> list[str]:
     return fills
 
 
-def _match(kept: list[str], found: list[str]) -> dict[int, int]:
-    """Return the place in `found` of each matched word of `kept` (by number)."""
+def _match(kept_words: list[str], generated: list[str]) -> dict[int, int]:
+    """Return the place in `generated` of each matched word of `kept_words` (by number)."""
     matcher = SequenceMatcher(
-        None, [fold_case(w) for w in kept], [fold_case(w) for w in found], autojunk=False
+        None, [fold_case(w) for w in kept_words], [fold_case(w) for w in generated], autojunk=False
     )
     return {a + k: b + k for a, b, size in matcher.get_matching_blocks() for k in range(size)}
 

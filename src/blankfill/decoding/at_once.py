@@ -12,7 +12,10 @@ from ..networks.probe import choose_way, probe_texts
 from ..networks.reading import stack
 from ..networks.sizes import HEAD_ROWS, hidden_states, output_layer
 from ..slots.rows import TokenRow
-from .walking import STEP, PlainReader, Walk, batch_by_size, choose_reader, probe_walk, read_probe, walk
+from .batches import batch_by_size
+from .readers import PlainReader
+from .walking import STEP, choose_reader, probe_walk, read_probe, walk
+from .walks import Walk
 
 Look = Callable[
     [list[TokenRow], list[int], torch.Tensor], None
@@ -35,7 +38,7 @@ def read_at_once(
     """
     if not walks:
         return
-    if any(one.prefix for one in walks) or not _is_right_at_once(model, walks, pad_id):
+    if any(document.prefix for document in walks) or not _is_right_at_once(model, walks, pad_id):
         walk(model, walks, partial(_follow, originals, look), pad_id, batch_tokens)
         return
     with as_filling(model):
@@ -46,7 +49,7 @@ def read_at_once(
 
 def _is_right_at_once(model: PreTrainedModel, walks: list[Walk], pad_id: int) -> bool:
     """Return whether one pass over two short texts has the logits of the plain walk; raises what `choose_reader` raises."""
-    is_placed = any(one.positions for one in walks)
+    is_placed = any(document.positions for document in walks)
     choose_reader(model, pad_id, is_placed)
     ways = {
         "at once": partial(_read_probe, pad_id, is_placed),
@@ -56,44 +59,46 @@ def _is_right_at_once(model: PreTrainedModel, walks: list[Walk], pad_id: int) ->
 
 
 def _follow(originals: Mapping[str, list[int]], look: Look, here: list[Walk], logits: torch.Tensor) -> None:
-    look([one.row for one in here], [one.n_written for one in here], logits)
-    for one in here:
-        one.write(originals[one.row.id][one.n_written])
+    look([document.row for document in here], [document.n_written for document in here], logits)
+    for document in here:
+        document.write(originals[document.row.id][document.n_written])
 
 
 def _read_batch(
     model: PreTrainedModel, batch: list[Walk], originals: Mapping[str, list[int]], look: Look, pad_id: int
 ) -> None:
     """Read some documents in one pass; a causal network does not see the padding behind a text."""
-    texts = [_write_originals(one, originals[one.row.id]) for one in batch]
+    texts = [_write_originals(document, originals[document.row.id]) for document in batch]
     ids, _ = stack(texts, pad_id, model.device)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    if any(one.positions for one in batch):
+    if any(document.positions for document in batch):
         places = [
-            [*(one.positions or range(len(text)))][: len(text)]
-            for one, text in zip(batch, texts, strict=True)
+            [*(document.positions or range(len(text)))][: len(text)]
+            for document, text in zip(batch, texts, strict=True)
         ]
         inputs["position_ids"] = stack(places, 0, model.device)[0]
     states, head = hidden_states(model, inputs | {"use_cache": False}), output_layer(model)
-    slots = [(i, slot) for i, one in enumerate(batch) for slot in range(len(one.writes))]
+    slots = [(i, slot) for i, document in enumerate(batch) for slot in range(len(document.writes))]
     for start in range(0, len(slots), HEAD_ROWS):
-        part = slots[start : start + HEAD_ROWS]
-        rows, before = [i for i, _ in part], [batch[i].writes[slot] - 1 for i, slot in part]
-        look([batch[i].row for i in rows], [slot for _, slot in part], head(states[rows, before]).float())
+        chunk = slots[start : start + HEAD_ROWS]
+        rows, before = [i for i, _ in chunk], [batch[i].writes[slot] - 1 for i, slot in chunk]
+        look([batch[i].row for i in rows], [slot for _, slot in chunk], head(states[rows, before]).float())
 
 
-def _write_originals(one: Walk, tokens: list[int]) -> list[int]:
+def _write_originals(document: Walk, tokens: list[int]) -> list[int]:
     """Return what is read of a document up to its last slot, with the original of each slot where it is read."""
-    ids = [*one.ids]
-    for place, token in zip(one.writes[:-1], tokens, strict=False):
+    ids = [*document.ids]
+    for place, token in zip(document.writes[:-1], tokens, strict=False):
         ids[place] = token
-    return ids[: one.most()]
+    return ids[: document.most()]
 
 
 def _read_probe(pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits at the slots of two short texts, in order."""
     batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
-    originals = {one.row.id: [one.row.ids[place] for place in one.row.slots] for one in batch}
+    originals = {
+        document.row.id: [document.row.ids[place] for place in document.row.slots] for document in batch
+    }
     logits: dict[tuple[str, int], torch.Tensor] = {}
 
     def look(rows: list[TokenRow], slots: list[int], of_slots: torch.Tensor) -> None:

@@ -1,7 +1,7 @@
 """How a causal model fills blanks: it reads the kept words and generates at the blanks, left context only."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -18,10 +18,28 @@ from ..slots.sampling import GREEDY, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, DocumentError, FilledText, assemble_text
 from .free_length import OpenWalk, leave_open, write_freely
-from .walking import Walk, Write, walk
+from .walking import walk
+from .walks import Walk, Write
 
 Plan = Callable[[TokenRow], Walk]
 Mix = Callable[[list[Walk], torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How blanks are filled while texts are read, `batch_tokens` tokens at a time.
+
+    `plan` returns how a row is read, and finds the originals in its slots unless that `is_hidden`. `mix` takes the walks
+    that are at a slot and their logits, and returns those to fill by; None: as they are.
+    """
+
+    plan: Plan
+    length: str
+    max_length: int
+    sampling: Sampling
+    batch_tokens: int
+    mix: Mix | None = None
+    is_hidden: bool = True
 
 
 @in_evaluation_mode
@@ -48,8 +66,10 @@ def fill_causal(
     """
     check_values("causal", {"context": context})
     check_causal(context, length)
-    rest, is_hidden = (length, max_length, sampling, batch_tokens), context != "true_left"
-    return fill_by_walking(model, tokenizer, blanked, CONTEXTS[context], *rest, is_hidden=is_hidden)
+    procedure = Procedure(
+        CONTEXTS[context], length, max_length, sampling, batch_tokens, is_hidden=context != "true_left"
+    )
+    return fill_by_walking(model, tokenizer, blanked, procedure)
 
 
 def read_kept(row: TokenRow) -> Walk:
@@ -84,32 +104,25 @@ def fill_by_walking(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     blanked: list[BlankedText],
-    plan: Plan,
-    length: str,
-    max_length: int,
-    sampling: Sampling,
-    batch_tokens: int,
-    mix: Mix | None = None,
-    is_hidden: bool = True,
+    procedure: Procedure,
 ) -> tuple[list[FilledText], Ledger]:
-    """Fill the blanks of every document while reading what `plan` returns for it.
-
-    `mix` takes the walks that are at a slot and their logits, and returns those to fill by; None: as they are. `plan`
-    finds the originals in the slots of a row unless that `is_hidden`.
-    """
+    """Fill the blanks of every document while reading what the plan of the procedure returns for it."""
+    length, max_length, sampling = procedure.length, procedure.max_length, procedure.sampling
     check_values("causal", {"length": length, "max_length": max_length})
     limit = position_limit(model)
     rows = (
-        to_open_rows(model, tokenizer, blanked, length) if is_hidden else to_rows(blanked, tokenizer, limit)
+        to_open_rows(model, tokenizer, blanked, length)
+        if procedure.is_hidden
+        else to_rows(blanked, tokenizer, limit)
     )
-    walks = {i: plan(row) for i, row in enumerate(rows) if row.slots}
+    walks = {i: procedure.plan(row) for i, row in enumerate(rows) if row.slots}
     bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
-    write = _write_slots(bias, sampling, mix)
+    write = _write_slots(bias, sampling, procedure.mix)
     if length == "free":
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
-        walks = {i: leave_open(one, max_length, spare[i]) for i, one in walks.items()}
+        walks = {i: leave_open(document, max_length, spare[i]) for i, document in walks.items()}
         write = write_freely(tokenizer, bias, sampling)
-    walk(model, [*walks.values()], write, tokenizer.pad_token_id, batch_tokens)
+    walk(model, [*walks.values()], write, tokenizer.pad_token_id, procedure.batch_tokens)
     spell = Speller(tokenizer)
     filled = [
         assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)), rows[i].written)
@@ -151,11 +164,11 @@ def check_opening(row: TokenRow) -> None:
 def _write_slots(bias: torch.Tensor, sampling: Sampling, mix: Mix | None) -> Write:
     def write(here: list[Walk], logits: torch.Tensor) -> None:
         logits = mix(here, logits) if mix else logits
-        logits += bias[[one.row.kinds[one.n_written] for one in here]]
-        check_finite(logits, [one.row.id for one in here])
-        keys = [(one.row.id, one.n_written) for one in here]
-        for one, token in zip(here, sampling(logits, keys), strict=True):
-            one.write(token)
+        logits += bias[[document.row.kinds[document.n_written] for document in here]]
+        check_finite(logits, [document.row.id for document in here])
+        keys = [(document.row.id, document.n_written) for document in here]
+        for document, token in zip(here, sampling(logits, keys), strict=True):
+            document.write(token)
 
     return write
 
@@ -169,8 +182,8 @@ def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) ->
 def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
     """Return the cost of what was read of each document: its tokens, and the output layer where something is decided."""
     ledger = Ledger.of(blanked)
-    ledger.tokens_filled = sum(one.n_filled for one in walks)
-    ledger.passes = sum(one.n_passes for one in walks)
-    ledger.token_forwards = sum(one.n_read for one in walks)
-    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(one.n_scored for one in walks))
+    ledger.tokens_filled = sum(document.n_filled for document in walks)
+    ledger.passes = sum(document.n_passes for document in walks)
+    ledger.token_forwards = sum(document.n_read for document in walks)
+    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(document.n_scored for document in walks))
     return ledger

@@ -10,7 +10,7 @@ from ..slots.sampling import Key, Sampling
 from ..slots.utf8 import spell_bytes
 from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
 from ..text import SPELT, Written
-from .walking import Walk, Write
+from .walks import Walk, Write
 
 
 @dataclass
@@ -46,8 +46,8 @@ class OpenWalk(Walk):
 
     def most(self) -> int:
         """Return how many tokens are read at most."""
-        each = 1 if self.mask_id is None else 2
-        return len(self.ids) + each * (self.max_length - 1) * len(self.writes)
+        per_slot = 1 if self.mask_id is None else 2
+        return len(self.ids) + per_slot * (self.max_length - 1) * len(self.writes)
 
     def n_ahead(self) -> int:
         """Return how many tokens are read before something is written or decided; 0 when finished."""
@@ -96,9 +96,11 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
     positions = [*walk.positions, walk.positions[-1]] if walk.positions else None
     mask_id = walk.ids[-1] if walk.positions else None
     ids, writes = [*walk.ids, 0], [*walk.writes]
-    made = OpenWalk(walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id)
-    made.prefix = walk.prefix
-    return made
+    open_walk = OpenWalk(
+        walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id
+    )
+    open_walk.prefix = walk.prefix
+    return open_walk
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:
@@ -108,11 +110,11 @@ def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> to
     """
     tokens = all_tokens(tokenizer)
     spelt = [bool(SPELT.match(token.removeprefix(CONTINUATION_PREFIX))) for token in tokens]
-    found = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
+    continuing = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
     if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
-        found &= bias[SlotKind.ONLY] == 0
-    found[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
-    return found
+        continuing &= bias[SlotKind.ONLY] == 0
+    continuing[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
+    return continuing
 
 
 def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, sampling: Sampling) -> Write:
@@ -120,16 +122,16 @@ def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, samplin
     legal, continues = bias.amax(0), continues_word(tokenizer, bias).tolist()
 
     def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
-        check_finite(logits + legal, [one.row.id for one in here])
-        for one in here:
-            one.n_passes += 1
-        opened = [i for i, one in enumerate(here) if one.is_open]
+        check_finite(logits + legal, [document.row.id for document in here])
+        for document in here:
+            document.n_passes += 1
+        opened = [i for i, document in enumerate(here) if document.is_open]
         keys: list[Key] = [(here[i].row.id, here[i].n_written - 1, len(here[i].answers[-1])) for i in opened]
         for i, token in zip(opened, sampling(logits[opened] + legal, keys), strict=True):
             here[i].is_open = False
             if continues[token]:
                 here[i].extend(token)
-        first = [i for i, one in enumerate(here) if one.is_at_slot()]
+        first = [i for i, document in enumerate(here) if document.is_at_slot()]
         kinds = [here[i].row.kinds[here[i].n_written] for i in first]
         keys = [(here[i].row.id, here[i].n_written) for i in first]
         for i, token in zip(first, sampling(logits[first] + bias[kinds], keys), strict=True):

@@ -12,8 +12,8 @@ from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
 from ..text import BlankedText, FilledText
-from .causal import Plan, check_positions, fill_by_walking
-from .walking import Walk
+from .causal import Plan, Procedure, check_positions, fill_by_walking
+from .walks import Walk
 
 
 @in_evaluation_mode
@@ -36,7 +36,8 @@ def fill_infill(
     that cannot do this, and for a text that does not fit the model.
     """
     plan = plan_infill(model, tokenizer)
-    return fill_by_walking(model, tokenizer, blanked, plan, length, max_length, sampling, batch_tokens)
+    procedure = Procedure(plan, length, max_length, sampling, batch_tokens)
+    return fill_by_walking(model, tokenizer, blanked, procedure)
 
 
 def plan_infill(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Plan:

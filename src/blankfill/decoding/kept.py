@@ -17,7 +17,8 @@ from ..slots.vocabulary import check_finite
 from ..text import BlankedText, DocumentError, FilledText
 from .causal import count_walks
 from .seq2seq import settle_whole
-from .walking import Walk, walk
+from .walking import walk
+from .walks import Walk
 
 
 @dataclass
@@ -64,28 +65,28 @@ def fill_kept(
     walks: list[Walk] = []
     for row in to_rows(blanked, tokenizer, None):
         slots = set(row.slots)
-        kept = tuple(token for place, token in enumerate(row.ids) if place not in slots)
-        if kept not in distinct:
-            distinct[kept] = plan(row, [*kept])
-        walks.append(distinct[kept])
+        kept_ids = tuple(token for place, token in enumerate(row.ids) if place not in slots)
+        if kept_ids not in distinct:
+            distinct[kept_ids] = plan(row, [*kept_ids])
+        walks.append(distinct[kept_ids])
     walk(model, [*distinct.values()], write_best, tokenizer.pad_token_id, batch_tokens)
     settle = settle_whole(tokenizer)
-    written = [one.ids[len(one.ids) - one.n_written :] for one in walks]
+    written = [document.ids[len(document.ids) - document.n_written :] for document in walks]
     filled = [settle(*pair) for pair in zip(blanked, written, strict=True)]
     return filled, count_walks(count_parameters(model), blanked, walks)
 
 
 def _plan(
-    row: TokenRow, kept: list[int], n_most: int, limit: int | None, closings: frozenset[int]
+    row: TokenRow, kept_ids: list[int], n_most: int, limit: int | None, closings: frozenset[int]
 ) -> TextWalk:
-    room = limit - len(kept) if limit else n_most
+    room = limit - len(kept_ids) if limit else n_most
     if room < 1:
-        raise DocumentError(row.id, f"{len(kept)} kept tokens leave no room in the model's {limit}")
-    return TextWalk(row, kept, None, [len(kept) + min(n_most, room)], 0, closings=closings)
+        raise DocumentError(row.id, f"{len(kept_ids)} kept tokens leave no room in the model's {limit}")
+    return TextWalk(row, kept_ids, None, [len(kept_ids) + min(n_most, room)], 0, closings=closings)
 
 
 def write_best(here: list[TextWalk], logits: torch.Tensor) -> None:
     """Write the most likely token of each text; BlankfillError for logits that are not finite."""
-    check_finite(logits, [one.row.id for one in here])
-    for one, token in zip(here, logits.argmax(dim=-1).tolist(), strict=True):
-        one.write(token)
+    check_finite(logits, [document.row.id for document in here])
+    for document, token in zip(here, logits.argmax(dim=-1).tolist(), strict=True):
+        document.write(token)

@@ -23,12 +23,13 @@ from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, FilledText, assemble_text
+from .batches import batch_by_size
+from .caches import make_cache
 from .causal import check_opening, check_positions, count_walks, to_open_rows
-from .walking import batch_by_size, make_cache
+from .searches import Search
 
 # Whose a column is: of all candidates, of none any more; a query of none.
 SHARED, DROPPED, PADDING = -1, -2, -3
-DIGITS = 4  # scores are rounded, so that the last bits of a sum decide nothing
 
 
 @in_evaluation_mode
@@ -61,7 +62,9 @@ def fill_lookahead(
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
     bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     with as_filling(model), torch.inference_mode():
-        for batch in batch_by_size(searches, lambda one: len(one.blanks), batch_tokens, lambda one: one.most):
+        for batch in batch_by_size(
+            searches, lambda search: len(search.blanks), batch_tokens, lambda search: search.most
+        ):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
     spell = Speller(tokenizer)
     pairs = zip(blanked, rows, strict=True)
@@ -96,107 +99,20 @@ def _probe_tree(pad_id: int, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits of two candidates after a text, read side by side."""
     before, candidates = _probe_parts(model)
     row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0], [False, True])
-    one = Search(row, len(candidates), 2)
+    search = Search(row, len(candidates), 2)
     with as_filling(model):
-        reader = _TreeReader(model, [one], pad_id)
-        reader.read([one])
-        one.count(0)
-        one.parts = candidates
-        return output_layer(model)(reader.read([one])[0].flatten(0, 1)).float()
+        reader = _TreeReader(model, [search], pad_id)
+        reader.read([search])
+        search.count(0)
+        search.parts = candidates
+        return output_layer(model)(reader.read([search])[0].flatten(0, 1)).float()
 
 
 def _probe_alone(model: PreTrainedModel) -> torch.Tensor:
     """Return the same by a plain pass for each candidate."""
     before, candidates = _probe_parts(model)
-    texts = [torch.tensor([[*before, *some]], device=model.device) for some in candidates]
+    texts = [torch.tensor([[*before, *candidate]], device=model.device) for candidate in candidates]
     return torch.cat([model(input_ids=ids).logits[0, -2:] for ids in texts]).float()
-
-
-class Search:
-    """A document being filled: `parts` are the tokens to read next, one list per open candidate.
-
-    `answers` and `scores` are the tokens and the log-likelihood (nats) of each candidate; `chosen` is the number of the
-    one that was just decided on, until it is taken note of.
-    """
-
-    def __init__(self, row: TokenRow, n_candidates: int, lookahead: int):
-        self.row, self.n_candidates, self.lookahead = row, n_candidates, min(lookahead, len(row.ids))
-        self.blanks = [row.slots_of(blank) for blank in range(row.blank_of[-1] + 1)]
-        self.parts, self.scores = [row.ids[: row.slots[0]]], [0.0]
-        self.answers: list[list[int]] = [[]]
-        self.rest: list[int] = []
-        self.is_deciding = False
-        self.chosen: int | None = None
-        self.n_read = self.n_scored = self.n_passes = self.depth = 0
-
-    @property
-    def n_filled(self) -> int:
-        """Return how many tokens were written when all blanks are filled."""
-        return len(self.row.slots)
-
-    @property
-    def is_finished(self) -> bool:
-        """Return whether every blank is filled."""
-        return not self.blanks
-
-    @property
-    def most(self) -> int:
-        """Return how many tokens the document may keep and read at a time."""
-        longest = max(map(len, self.blanks), default=0)
-        return 2 * len(self.row.ids) + self.n_candidates * (longest + self.lookahead + 1)
-
-    def count(self, n_scored: int) -> None:
-        """Count one pass over the parts, and how often the output layer is used."""
-        self.n_passes += 1
-        self.n_read += sum(map(len, self.parts))
-        self.n_scored += n_scored
-        self.depth += len(self.parts[0])
-
-    def targets(self) -> list[list[int]]:
-        """Return the kept tokens that decide, of each part from its second token on; none before a decision."""
-        return [part[1:] for part in self.parts] if self.is_deciding else []
-
-    def hear(self, likelihoods: list[float]) -> bool:
-        """Take the log-likelihood of each part's kept tokens; return whether tokens are to be proposed next."""
-        if self.is_deciding:
-            self.scores = [score + more for score, more in zip(self.scores, likelihoods, strict=True)]
-            self._decide(self.rest)
-            return not (self.is_finished or self.parts[0])
-        return True
-
-    def propose(self, values: torch.Tensor, tokens: torch.Tensor) -> None:
-        """Take the likeliest tokens (parts, n) after each part, best first, and their log-probabilities."""
-        slots, likely, best = self.blanks[0], values.tolist(), tokens.tolist()
-        if self.answers == [[]]:
-            self.answers, self.scores = [[token] for token in best[0]], likely[0]
-        else:
-            self.answers = [[*answer, row[0]] for answer, row in zip(self.answers, best, strict=True)]
-            self.scores = [score + row[0] for score, row in zip(self.scores, likely, strict=True)]
-        self.parts = [[answer[-1]] for answer in self.answers]
-        if len(self.answers[0]) == len(slots):
-            kept = self._kept_after(slots)
-            read, self.rest = kept[: self.lookahead], kept[self.lookahead :]
-            self.is_deciding = bool(read)
-            self.parts = [part + read for part in self.parts]
-            if not read:
-                self._decide(None)
-
-    def kind(self):
-        """Return the kind of the slot that is written next."""
-        return self.row.kinds[self.blanks[0][len(self.answers[0])]]
-
-    def _kept_after(self, slots: list[int]) -> list[int]:
-        end = self.row.slots[slots[-1] + 1] if len(self.blanks) > 1 else len(self.row.ids)
-        return self.row.ids[self.row.slots[slots[-1]] + 1 : end]
-
-    def _decide(self, rest: list[int] | None) -> None:
-        """Write the best candidate; `rest` is to be read after it, None: its last token."""
-        rounded = [round(score, DIGITS) for score in self.scores]
-        best = self.chosen = rounded.index(max(rounded))
-        for slot, token in zip(self.blanks.pop(0), self.answers[best], strict=True):
-            self.row.write(slot, token, self.n_passes - 1)
-        self.parts = [self.parts[best] if rest is None else rest]
-        self.answers, self.scores, self.rest, self.is_deciding = [[]], [0.0], [], False
 
 
 def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor, pad_id: int) -> None:
@@ -204,26 +120,28 @@ def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor, pad
     reader, head = _TreeReader(model, batch, pad_id), output_layer(model)
     while batch := _trim(batch):
         states = reader.read(batch)
-        wanted = [one.targets() if one.parts[0] and not one.is_finished else [] for one in batch]
-        likelihoods = _score_kept(head, states, wanted)
+        decisive = [
+            search.targets() if search.parts[0] and not search.is_finished else [] for search in batch
+        ]
+        likelihoods = _score_kept(head, states, decisive)
         asking, last = [], []
-        for one, told, found in zip(batch, likelihoods, states, strict=True):
-            if one.is_finished:
+        for search, scores, hidden in zip(batch, likelihoods, states, strict=True):
+            if search.is_finished:
                 continue
-            one.count(sum(map(len, one.targets())))
-            proposes = one.hear(told)
-            reader.take_note(one)
+            search.count(sum(map(len, search.targets())))
+            proposes = search.hear(scores)
+            reader.take_note(search)
             if proposes:
-                found = found if one.chosen is None else found[one.chosen : one.chosen + 1]
-                asking.append(one)
-                last.append(found[:, -1])
-                one.n_scored += len(found)
-            one.chosen = None
+                hidden = hidden if search.chosen is None else hidden[search.chosen : search.chosen + 1]
+                asking.append(search)
+                last.append(hidden[:, -1])
+                search.n_scored += len(hidden)
+            search.chosen = None
         if asking:
             _propose(head, asking, last, bias)
-            for one in asking:
-                reader.take_note(one)
-                one.chosen = None
+            for search in asking:
+                reader.take_note(search)
+                search.chosen = None
         reader.compact()
         MEMORY.release_if_grown()
 
@@ -237,37 +155,37 @@ def _trim(batch: list[Search]) -> list[Search]:
 
 def _score_kept(head, states: list[torch.Tensor], targets: list[list[list[int]]]) -> list[list[float]]:
     """Return the log-likelihood of each part's targets, predicted from its states but the last."""
-    some = [i for i, one in enumerate(targets) if one]
-    if not some:
+    rows = [i for i, branches in enumerate(targets) if branches]
+    if not rows:
         return [[] for _ in targets]
-    flat = torch.cat([states[i][:, :-1].flatten(0, 1) for i in some])
-    ids = torch.tensor([token for i in some for part in targets[i] for token in part], device=flat.device)
-    parts = zip(flat.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
-    found = [-cross_entropy(head(part).float(), of, reduction="none") for part, of in parts]
-    values = iter(torch.cat(found).tolist())
-    return [[sum(next(values) for _ in part) for part in one] for one in targets]
+    flat = torch.cat([states[i][:, :-1].flatten(0, 1) for i in rows])
+    ids = torch.tensor([token for i in rows for branch in targets[i] for token in branch], device=flat.device)
+    chunks = zip(flat.split(HEAD_ROWS), ids.split(HEAD_ROWS), strict=True)
+    likelihoods = [-cross_entropy(head(chunk).float(), of, reduction="none") for chunk, of in chunks]
+    values = iter(torch.cat(likelihoods).tolist())
+    return [[sum(next(values) for _ in branch) for branch in branches] for branches in targets]
 
 
 def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.Tensor) -> None:
     """Give each document the likeliest tokens after each of its parts that may stand there."""
-    sizes, n = [len(states) for states in last], max(one.n_candidates for one in asking)
-    kinds = [one.kind() for one, size in zip(asking, sizes, strict=True) for _ in range(size)]
+    sizes, n = [len(states) for states in last], max(search.n_candidates for search in asking)
+    kinds = [search.kind() for search, size in zip(asking, sizes, strict=True) for _ in range(size)]
     values, tokens = [], []
-    for part, kind in zip(
+    for chunk, kind in zip(
         torch.cat(last).split(HEAD_ROWS),
         torch.tensor(kinds, device=bias.device).split(HEAD_ROWS),
         strict=True,
     ):
-        logits = check_finite(head(part).float())
+        logits = check_finite(head(chunk).float())
         legal = logits + bias[kind]
         ids = legal.topk(n, dim=-1).indices.sort(-1).values  # equal ones in the order of the vocabulary
         order = legal.gather(-1, ids).sort(dim=-1, descending=True, stable=True).indices
         ids = ids.gather(-1, order)
         tokens.append(ids)
         values.append(legal.gather(-1, ids) - logits.logsumexp(-1, keepdim=True))  # -inf: may not stand there
-    found = zip(asking, torch.cat(values).split(sizes), torch.cat(tokens).split(sizes), strict=True)
-    for one, value, ids in found:
-        one.propose(value, ids)
+    proposals = zip(asking, torch.cat(values).split(sizes), torch.cat(tokens).split(sizes), strict=True)
+    for search, value, ids in proposals:
+        search.propose(value, ids)
 
 
 class _TreeReader:
@@ -275,24 +193,24 @@ class _TreeReader:
 
     def __init__(self, model: PreTrainedModel, batch: list[Search], pad_id: int):
         self.model, self.pad_id, self.end = model, pad_id, 0
-        n_columns = max(one.most for one in batch)
+        n_columns = max(search.most for search in batch)
         self.cache: Any = make_cache(n_columns, kept_in(model))
         self.owner = np.full((len(batch), n_columns), DROPPED)
-        self.row_of = {id(one): row for row, one in enumerate(batch)}
+        self.row_of = {id(search): row for row, search in enumerate(batch)}
 
     def read(self, batch: list[Search]) -> list[torch.Tensor]:
         """Read the parts of each document; return the hidden states (parts, n, width) of each."""
-        parts = [[] if one.is_finished else one.parts for one in batch]
-        n_new = max(sum(map(len, some)) for some in parts)
+        branches = [[] if search.is_finished else search.parts for search in batch]
+        n_new = max(sum(map(len, candidates)) for candidates in branches)
         ids = np.full((len(batch), n_new), self.pad_id)
         places, asking = np.zeros_like(ids), np.full_like(ids, PADDING)
-        for row, some in enumerate(parts):
+        for row, candidates in enumerate(branches):
             start = 0
-            for number, part in enumerate(some):
-                now = slice(start, start + len(part))
-                ids[row, now], places[row, now] = part, batch[row].depth + np.arange(len(part))
-                asking[row, now] = number if len(some) > 1 else SHARED
-                start += len(part)
+            for number, tokens in enumerate(candidates):
+                now = slice(start, start + len(tokens))
+                ids[row, now], places[row, now] = tokens, batch[row].depth + np.arange(len(tokens))
+                asking[row, now] = number if len(candidates) > 1 else SHARED
+                start += len(tokens)
         new = slice(self.end, self.end + n_new)
         self.owner[:, new], self.owner[: len(batch), new] = (
             DROPPED,
@@ -302,17 +220,17 @@ class _TreeReader:
         inputs["attention_mask"] = self._mask(asking, n_new)
         hidden = hidden_states(self.model, inputs | {"past_key_values": self.cache, "use_cache": True})
         self.end += n_new
-        sizes = [sum(map(len, some)) for some in parts]
+        sizes = [sum(map(len, candidates)) for candidates in branches]
         return [
-            states[:size].unflatten(0, (len(some), -1)) if some else states[:0]
-            for states, size, some in zip(hidden, sizes, parts, strict=True)
+            states[:size].unflatten(0, (len(candidates), -1)) if candidates else states[:0]
+            for states, size, candidates in zip(hidden, sizes, branches, strict=True)
         ]
 
-    def take_note(self, one: Search) -> None:
+    def take_note(self, search: Search) -> None:
         """Keep the columns of the candidate that was chosen, and drop those of the others."""
-        if one.chosen is not None:
-            owner = self.owner[self.row_of[id(one)]]
-            owner[owner >= 0] = np.where(owner[owner >= 0] == one.chosen, SHARED, DROPPED)
+        if search.chosen is not None:
+            owner = self.owner[self.row_of[id(search)]]
+            owner[owner >= 0] = np.where(owner[owner >= 0] == search.chosen, SHARED, DROPPED)
 
     def compact(self) -> None:
         """Move the columns that are still read to the front of each row."""
@@ -320,9 +238,9 @@ class _TreeReader:
         targets = live.cumsum(1) - 1
         rows, sources = np.nonzero(live & (targets != np.arange(self.end)))
         places, end = targets[rows, sources], int(live.sum(1).max())
-        kept = self.owner[rows, sources]
+        owners = self.owner[rows, sources]
         self.owner[rows, sources] = DROPPED
-        self.owner[rows, places] = kept
+        self.owner[rows, places] = owners
         n_rows = len(self.cache.layers[0].keys)
         moved = [self._tensor(numbers[rows < n_rows]) for numbers in (rows, sources, places)]
         for layer in self.cache.layers:

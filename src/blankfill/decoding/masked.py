@@ -23,8 +23,8 @@ from ..slots.rows import Lengths, TokenRow, to_rows
 from ..slots.sampling import GREEDY, Key, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, FilledText, assemble_text
+from .batches import batch_by_size
 from .right_side import RightSides, list_right_sides, see_no_right_side
-from .walking import batch_by_size
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
 
@@ -133,8 +133,8 @@ def show_right_words(
 ) -> None:
     """Let each document of the work show so many words behind the blank that is filled, and no more (-1: as planned)."""
     if right_words >= 0:
-        for one, text in zip(work, blanked, strict=True):
-            one.right_sides = list_right_sides(text, one.row, tokenizer, right_words)
+        for document, text in zip(work, blanked, strict=True):
+            document.right_sides = list_right_sides(text, document.row, tokenizer, right_words)
 
 
 def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
@@ -178,8 +178,8 @@ class MaskedPasses:
 
     def fill(self, work: list[Work]) -> None:
         """Fill the documents in rounds of one pass each, until none has a slot left."""
-        while work := [one for one in work if one.order.candidates()]:
-            sizes = [len(one.view(self.mask_id, self.max_positions)) for one in work]
+        while work := [document for document in work if document.order.candidates()]:
+            sizes = [len(document.view(self.mask_id, self.max_positions)) for document in work]
             for batch in batch_by_size(range(len(work)), sizes.__getitem__, self.batch_tokens):
                 self._fill_one_pass([work[i] for i in batch])
                 MEMORY.release_if_grown()
@@ -193,8 +193,8 @@ class MaskedPasses:
         views = [work.view(self.mask_id, self.max_positions) for work in batch]
         rows = [work.row for work in batch]
         logits = self.logits(rows, views, candidates)
-        for part, bias in self._legal(rows, candidates, logits):
-            part += bias
+        for chunk, bias in self._legal(rows, candidates, logits):
+            chunk += bias
         check_finite(logits, [rows[i].id for i, _ in candidates])
         accepted = self._accept(batch, candidates, logits)
         if len(accepted) < len(candidates):
@@ -221,14 +221,14 @@ class MaskedPasses:
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Yield parts of the logits, each with the bias that bars the tokens which may not fill its slots."""
         kinds = torch.tensor([rows[i].kinds[slot] for i, slot in slots], device=logits.device)
-        for part, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
-            yield part, self.bias[kind]
+        for chunk, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
+            yield chunk, self.bias[kind]
 
     def _accept(self, batch: list[Work], candidates: Slots, logits: torch.Tensor) -> list[int]:
         """Return which candidates are filled now (indices)."""
         score_slots, scores = batch[0].order.score_slots, []
         if score_slots:
-            scores = torch.cat([score_slots(part) for part in logits.split(HEAD_ROWS)]).tolist()
+            scores = torch.cat([score_slots(chunk) for chunk in logits.split(HEAD_ROWS)]).tolist()
         number = {pair: n for n, pair in enumerate(candidates)}
         accepted, done = [], 0
         for i, work in enumerate(batch):
@@ -242,8 +242,8 @@ class MaskedPasses:
         if not batch[0].order.needs_probabilities:
             return
         chosen = torch.tensor(tokens, device=logits.device)[:, None]
-        parts = zip(logits.split(HEAD_ROWS), chosen.split(HEAD_ROWS), strict=True)
-        probabilities = torch.cat([part.softmax(-1).gather(1, ids) for part, ids in parts])[:, 0].tolist()
+        chunks = zip(logits.split(HEAD_ROWS), chosen.split(HEAD_ROWS), strict=True)
+        probabilities = torch.cat([chunk.softmax(-1).gather(1, ids) for chunk, ids in chunks])[:, 0].tolist()
         for (i, slot), probability in zip(filled, probabilities, strict=True):
             batch[i].order.record(slot, probability)
 
@@ -252,17 +252,17 @@ class MaskedPasses:
         """Return for every slot, with all slots masked, the log-probability of the best token that may fill it."""
         for row in rows:
             row.mask(self.mask_id)
-        found: list[list[float]] = [[] for _ in rows]
+        scores: list[list[float]] = [[] for _ in rows]
         for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.batch_tokens):
             members = [rows[i] for i in batch]
             slots = [(i, slot) for i, row in enumerate(members) for slot in range(len(row.slots))]
             logits = self.logits(members, [row.ids for row in members], slots)
             check_finite(logits, [members[i].id for i, _ in slots])
             legal = self._legal(members, slots, logits)
-            best = torch.cat([(part.log_softmax(-1) + bias).amax(-1) for part, bias in legal]).tolist()
+            best = torch.cat([(chunk.log_softmax(-1) + bias).amax(-1) for chunk, bias in legal]).tolist()
             for (i, _), value in zip(slots, best, strict=True):
-                found[batch[i]].append(value)
-        return found
+                scores[batch[i]].append(value)
+        return scores
 
     def _count(self, views: list[list[int]], places: list[list[int]]) -> None:
         """Count one pass of each document as if it were alone, independently of the batch."""

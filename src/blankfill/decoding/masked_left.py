@@ -13,8 +13,8 @@ from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
 from ..text import BlankedText, FilledText
-from .causal import Plan, check_positions, fill_by_walking
-from .walking import Walk
+from .causal import Plan, Procedure, check_positions, fill_by_walking
+from .walks import Walk
 
 
 @in_evaluation_mode
@@ -35,7 +35,7 @@ def fill_masked_left(
     """
     check_values("masked_left", {"length": length})
     plan = plan_masked_left(model, tokenizer)
-    return fill_by_walking(model, tokenizer, blanked, plan, length, 1, sampling, batch_tokens)
+    return fill_by_walking(model, tokenizer, blanked, Procedure(plan, length, 1, sampling, batch_tokens))
 
 
 def plan_masked_left(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Plan:

@@ -11,9 +11,10 @@ from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.sampling import GREEDY, Sampling
 from ..text import BlankedText, FilledText
-from .causal import fill_by_walking, read_kept
+from .batches import batch_by_size
+from .causal import Procedure, fill_by_walking, read_kept
 from .masked import MaskedPasses
-from .walking import Walk, batch_by_size
+from .walks import Walk
 
 
 @in_evaluation_mode
@@ -38,10 +39,7 @@ def fill_product(
     check_values("product", {"length": length, "weight": weight})
     product = Product(model, second, tokenizer)
     with product.passes.reading.prepared():
-        filled, ledger = fill_by_walking(
-            second,
-            tokenizer,
-            blanked,
+        procedure = Procedure(
             product.plan,
             length,
             1,
@@ -49,6 +47,7 @@ def fill_product(
             batch_tokens,
             lambda here, logits: product.logits(here).lerp(logits, weight),
         )
+        filled, ledger = fill_by_walking(second, tokenizer, blanked, procedure)
     return filled, ledger + product.ledger
 
 
@@ -56,7 +55,7 @@ class Product:
     """The masked model of a product with a causal one; `ledger` counts its passes."""
 
     def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
-        sizes = [(vocabulary_size(one), position_limit(one)) for one in (masked, causal)]
+        sizes = [(vocabulary_size(network), position_limit(network)) for network in (masked, causal)]
         if sizes[0] != sizes[1]:
             raise BlankfillError(
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
@@ -71,10 +70,10 @@ class Product:
 
     def logits(self, here: list[Walk]) -> torch.Tensor:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""
-        rows = [one.row for one in here]
-        found = torch.empty(len(rows), vocabulary_size(self.passes.model), device=self.passes.model.device)
+        rows = [document.row for document in here]
+        answers = torch.empty(len(rows), vocabulary_size(self.passes.model), device=self.passes.model.device)
         for batch in batch_by_size(range(len(rows)), lambda i: len(rows[i].ids), self.passes.batch_tokens):
             slots = [(n, here[i].n_written) for n, i in enumerate(batch)]
             members = [rows[i] for i in batch]
-            found[batch] = self.passes.logits(members, [row.ids for row in members], slots)
-        return found
+            answers[batch] = self.passes.logits(members, [row.ids for row in members], slots)
+        return answers

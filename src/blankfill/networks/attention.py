@@ -24,7 +24,7 @@ SPECIAL = ("position_bias", "softcap", "s_aux")  # what some networks add to the
 def attention_of(model: PreTrainedModel, name: str) -> Iterator[None]:
     """Use this attention within the `with` for a model on a CPU with torch's own; any other model keeps its own."""
     configs: dict[int, Any] = {
-        id(part.config): part.config for part in model.modules() if hasattr(part, "config")
+        id(module.config): module.config for module in model.modules() if hasattr(module, "config")
     }
     ours = [config for config in configs.values() if config._attn_implementation == "sdpa"]
     ours = ours if model.device.type == "cpu" else []
@@ -86,8 +86,8 @@ def read_by_document(
     ends = [key.shape[2]] * len(key) if mask is None else mask[:, 0, 0].sum(-1).tolist()
     for i, end in enumerate(ends):
         asking = end if query.shape[2] == key.shape[2] else query.shape[2]  # padding has no queries
-        parts = (query[i, :, :asking], key[i, :, :end], value[i, :, :end])
-        read[i, :, :asking] = read_document(*parts, scaling)
+        states = (query[i, :, :asking], key[i, :, :end], value[i, :, :end])
+        read[i, :, :asking] = read_document(*states, scaling)
     return read
 
 

@@ -61,13 +61,13 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def read_tokenizer(source: Path | str, **known: Any) -> PreTrainedTokenizerBase:
+def read_tokenizer(source: Path | str, **options: Any) -> PreTrainedTokenizerBase:
     """Return the tokenizer of a folder or hub id; BlankfillError where it cannot be read, or is not there and made up."""
     folder = Path(source)
     if is_place(source):
         check_tokenizer_files(folder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **known)
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
     except Exception as error:  # of any class: it depends on what is wrong with which file
         raise BlankfillError(f"{source}: the tokenizer cannot be read: {find_reason(error)}") from error
     if is_place(source):
@@ -96,12 +96,12 @@ def load_model(folder: Path | str, kind: str, dtype: torch.dtype = torch.float32
     return model.eval()
 
 
-def read_config(source: Path | str, kind: str, **known: Any) -> PreTrainedConfig:
+def read_config(source: Path | str, kind: str, **options: Any) -> PreTrainedConfig:
     """Return the settings of a checkpoint in a folder or on the hub; BlankfillError where its files are not whole."""
     if is_place(source):
         check_model_files(Path(source))
     try:
-        config = AutoConfig.from_pretrained(source, trust_remote_code=False, **known)
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False, **options)
     except Exception as error:  # of any class: it depends on which setting is wrong
         raise _cannot_load(source, kind, error) from error
     _check_sizes(config, source)
@@ -120,16 +120,16 @@ def _check_sizes(config: PreTrainedConfig, source: Path | str) -> None:
 
 
 def read_network(
-    auto_class: Any, source: Path | str, kind: str, **known: Any
+    auto_class: Any, source: Path | str, kind: str, **options: Any
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
     """Return a model from safetensors, and which weights were missing, unused or of another shape.
 
     Raises BlankfillError where it cannot be read.
     """
-    rest: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
-    rest |= {"use_safetensors": True, "trust_remote_code": False}
+    safeguards: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    safeguards |= {"use_safetensors": True, "trust_remote_code": False}
     try:
-        return auto_class.from_pretrained(source, **known, **rest)
+        return auto_class.from_pretrained(source, **options, **safeguards)
     except Exception as error:  # of any class: it depends on which setting is wrong
         raise _cannot_load(source, kind, error) from error
 
@@ -214,20 +214,20 @@ def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:
 
     A BERT-class network is causal only if its configuration has `is_decoder`; else it sees the right side too.
     """
-    found, decodes = model_kind(model), getattr(model.config, "is_decoder", None)
-    if found != "seq2seq" and decodes is not None and model.config.model_type in CLASS_NAMES["masked"]:
-        found = "causal" if decodes else "masked"
-    if found != kind:
-        about = f"a {found} checkpoint ({model.config.model_type})"
+    own_kind, decodes = model_kind(model), getattr(model.config, "is_decoder", None)
+    if own_kind != "seq2seq" and decodes is not None and model.config.model_type in CLASS_NAMES["masked"]:
+        own_kind = "causal" if decodes else "masked"
+    if own_kind != kind:
+        about = f"a {own_kind} checkpoint ({model.config.model_type})"
         raise BlankfillError(f"{name}: {about}, where a {kind} one is needed")
 
 
 def sentinel_tokens(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
     """Return the sentinels that a T5-style tokenizer has for groups of blanks, in order, and their ids."""
-    known = tokenizer.get_vocab()
+    vocabulary = tokenizer.get_vocab()
     sentinels: dict[str, int] = {}
-    while (sentinel := SENTINEL.format(len(sentinels))) in known:
-        sentinels[sentinel] = known[sentinel]
+    while (sentinel := SENTINEL.format(len(sentinels))) in vocabulary:
+        sentinels[sentinel] = vocabulary[sentinel]
     return sentinels
 
 

@@ -57,13 +57,13 @@ def largest_size(folder: Path) -> int:
 def check_tokenizer_files(folder: Path) -> None:
     """Raise BlankfillError, naming the file and what to do, unless a folder holds the vocabulary of a tokenizer, whole."""
     _check_folder(folder)
-    found = {path for pattern in (VOCABULARY, *TOKENIZER_FILES) for path in folder.glob(pattern)}
-    if not any(path.is_file() for path in found) and _needs_vocabulary(folder):
+    files = {path for pattern in (VOCABULARY, *TOKENIZER_FILES) for path in folder.glob(pattern)}
+    if not any(path.is_file() for path in files) and _needs_vocabulary(folder):
         raise BlankfillError(
             f"{folder} holds no tokenizer ({VOCABULARY}, vocab.txt, ...): copy the files of the model's own tokenizer there"
         )
     settings = [folder / name for name in TOKENIZER_SETTINGS]
-    for path in sorted(path for path in {*found, *settings} if path.exists()):
+    for path in sorted(path for path in {*files, *settings} if path.exists()):
         if path.suffix == ".json":
             read_settings(path)
         else:
@@ -133,7 +133,7 @@ def share_unknown(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> f
     if unknown is None:
         return 0.0
     encoded = [tokenizer.encode(text, add_special_tokens=False, verbose=False) for text in texts]
-    ids = [id for each in encoded for id in each]
+    ids = [id for tokens in encoded for id in tokens]
     return ids.count(unknown) / len(ids) if ids else 0.0
 
 
@@ -196,10 +196,10 @@ def _list_weights(folder: Path) -> list[Path]:
 
 def _advise(folder: Path) -> str:
     """Return what to do about a folder without the weights that are read."""
-    other = sorted(path.name for pattern in PICKLED for path in folder.glob(pattern))
-    if other:
+    pickled = sorted(path.name for pattern in PICKLED for path in folder.glob(pattern))
+    if pickled:
         return (
-            f"load {other[0]} with transformers, if you trust its origin, and store it with save_pretrained"
+            f"load {pickled[0]} with transformers, if you trust its origin, and store it with save_pretrained"
         )
     shards = sorted(path.name for path in folder.glob("*.safetensors"))
     return f"{shards[0]} needs {INDEX} beside it" if shards else "copy them there"
@@ -241,8 +241,8 @@ def check_fit(model: PreTrainedModel, report: dict[str, Any], place: Path | str)
 
 def refuse_mismatched(report: dict[str, Any], place: Path | str) -> None:
     """Raise BlankfillError where stored weights have other shapes than the settings ask for."""
-    for name, stored, asked in sorted(report["mismatched_keys"]):
-        shapes = f"{name} is {_shape(stored)} in the weights and {_shape(asked)} by {SETTINGS}"
+    for name, stored, expected in sorted(report["mismatched_keys"]):
+        shapes = f"{name} is {_shape(stored)} in the weights and {_shape(expected)} by {SETTINGS}"
         raise BlankfillError(f"{place}: {shapes}: take both files from one model")
 
 
@@ -252,20 +252,24 @@ def _shape(shape: Iterable[int]) -> str:
 
 def list_missing(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
     """Return the weights that were not stored, and so drawn at random; a bias that is absent is 0, which is as good."""
-    own = {name for name, _ in model.named_parameters(remove_duplicate=False)}
-    return sorted(name for name in report["missing_keys"] if name in own and not name.endswith("bias"))
+    parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
+    return sorted(name for name in report["missing_keys"] if name in parameters and not name.endswith("bias"))
 
 
 def _is_of_network(model: PreTrainedModel, name: str) -> bool:
     """Return whether a weight, named with or without the prefix of the base model, has a module but no place there."""
     modules = dict(model.named_modules())
     for stored in (name, f"{model.base_model_prefix}.{name}"):
-        parts = stored.split(".")
-        for place, part in enumerate(parts):
-            holder = modules.get(".".join(parts[:place]))
-            if part.isdigit() and isinstance(holder, nn.ModuleList) and int(part) >= len(holder):
+        attributes = stored.split(".")
+        for place, attribute in enumerate(attributes):
+            holder = modules.get(".".join(attributes[:place]))
+            if attribute.isdigit() and isinstance(holder, nn.ModuleList) and int(attribute) >= len(holder):
                 return True
-        parent = modules.get(".".join(parts[:-1]))
-        if parent is not None and parts[-1] in parent._parameters and parent._parameters[parts[-1]] is None:
+        parent = modules.get(".".join(attributes[:-1]))
+        if (
+            parent is not None
+            and attributes[-1] in parent._parameters
+            and parent._parameters[attributes[-1]] is None
+        ):
             return True
     return False

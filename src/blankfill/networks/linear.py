@@ -32,10 +32,10 @@ class Prepacked:
         rows = rows.to(self.dtype)
         return torch.ops.mkldnn._linear_pointwise.default(rows, self.weight, self.bias, then, [], kind)
 
-    def added(self, rows: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Return the product of rows (..., in) plus `other` (..., out)."""
+    def added(self, rows: torch.Tensor, addend: torch.Tensor) -> torch.Tensor:
+        """Return the product of rows (..., in) plus `addend` (..., out)."""
         multiply = torch.ops.mkldnn._linear_pointwise.binary
-        return multiply(rows.to(self.dtype), other, self.weight, self.bias, "add")
+        return multiply(rows.to(self.dtype), addend, self.weight, self.bias, "add")
 
 
 def can_prepack(linear: nn.Module) -> bool:
@@ -59,7 +59,7 @@ def prepack(model: nn.Module) -> nn.Module:
 
 
 def _choose(model: nn.Module) -> list[nn.Linear]:
-    linears = [part for part in model.modules() if isinstance(part, nn.Linear) and can_prepack(part)]
+    linears = [module for module in model.modules() if isinstance(module, nn.Linear) and can_prepack(module)]
     return linears if sum(linear.weight.nbytes for linear in linears) <= LARGEST else []
 
 
@@ -75,10 +75,10 @@ def prepacked_products(model: nn.Module) -> Iterator[None]:
             vars(linear).pop("forward", None)
 
 
-def multiply_add(linear: nn.Linear, rows: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Return the layer's product of rows plus `other`, in one call where its weights are packed."""
+def multiply_add(linear: nn.Linear, rows: torch.Tensor, addend: torch.Tensor) -> torch.Tensor:
+    """Return the layer's product of rows plus `addend`, in one call where its weights are packed."""
     ready = vars(linear).get("forward")
-    return ready.added(rows, other) if isinstance(ready, Prepacked) else linear(rows) + other
+    return ready.added(rows, addend) if isinstance(ready, Prepacked) else linear(rows) + addend
 
 
 def multiply_gelu(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:

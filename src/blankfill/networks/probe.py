@@ -34,18 +34,18 @@ def choose_way(model: PreTrainedModel, ways: Mapping[str, Way], *key: Any) -> st
     again the next time: the weights give no finite logits, so nothing can be said. Raises BlankfillError for a network
     that cannot be read even the plain way.
     """
-    known = _KNOWN.setdefault(model, {})
+    outcomes = _KNOWN.setdefault(model, {})
     key = (*ways, *key, *_state(model))
-    name = known.get(key) or _first_right(model, ways)
+    name = outcomes.get(key) or _first_right(model, ways)
     if name:
-        known[key] = name
+        outcomes[key] = name
     return name
 
 
-def probe_texts(model: PreTrainedModel, *others: int | None) -> list[list[int]]:
-    """Return two short texts of tokens that are no special ones, nor `others`."""
+def probe_texts(model: PreTrainedModel, *excluded: int | None) -> list[list[int]]:
+    """Return two short texts of tokens that are no special ones, nor `excluded`."""
     config = model.config.get_text_config(decoder=True)
-    marks = {getattr(config, f"{mark}_token_id", None) for mark in MARKS} | {*others}
+    marks = {getattr(config, f"{mark}_token_id", None) for mark in MARKS} | {*excluded}
     plain = [token for token in range(vocabulary_size(model)) if token not in marks] or [0]
     spread = [plain[(7 * n + 3) % len(plain)] for n in range(LONG + SHORT)]
     return [spread[:LONG], spread[LONG:]]
@@ -69,7 +69,7 @@ def _state(model: PreTrainedModel) -> tuple:
 @torch.inference_mode()
 def _first_right(model: PreTrainedModel, ways: Mapping[str, Way]) -> str | None:
     subject, tolerance = _testable(model)
-    *others, plain = ways
+    *candidates, plain = ways
     with evaluating(subject):
         try:
             expected = ways[plain](subject)
@@ -77,7 +77,9 @@ def _first_right(model: PreTrainedModel, ways: Mapping[str, Way]) -> str | None:
             raise BlankfillError(describe_failure(model, error)) from error
         if not expected.isfinite().any():
             return None
-        return next((name for name in others if _is_right(ways[name], subject, expected, tolerance)), plain)
+        return next(
+            (name for name in candidates if _is_right(ways[name], subject, expected, tolerance)), plain
+        )
 
 
 def _is_right(way: Way, model: PreTrainedModel, expected: torch.Tensor, tolerance: float) -> bool:

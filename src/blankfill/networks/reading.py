@@ -24,8 +24,8 @@ def read_padded(
     states = states_of(model, *stack(texts, pad_id, model.device), places)
     head = output_layer(model)
     logits = torch.empty(len(states), vocabulary_size(model), device=states.device)
-    for target, part in zip(logits.split(HEAD_ROWS), states.split(HEAD_ROWS), strict=True):
-        target.copy_(head(part))
+    for target, chunk in zip(logits.split(HEAD_ROWS), states.split(HEAD_ROWS), strict=True):
+        target.copy_(head(chunk))
     return logits
 
 
@@ -33,13 +33,13 @@ def read_by_length(
     model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int, states_of: States
 ) -> torch.Tensor:
     """Return the same, from one batch for each length of text, without padding."""
-    found: dict[int, torch.Tensor] = {}
+    logits_of: dict[int, torch.Tensor] = {}
     for length in {*map(len, texts)}:
         rows = [row for row, text in enumerate(texts) if len(text) == length]
-        of_length, asked = ([of[row] for row in rows] for of in (texts, places))
-        logits = read_padded(model, of_length, asked, pad_id, states_of)
-        found |= zip(rows, logits.split([len(places[row]) for row in rows]), strict=True)
-    return torch.cat([found[row] for row in range(len(texts))])
+        of_length, slots = ([of[row] for row in rows] for of in (texts, places))
+        logits = read_padded(model, of_length, slots, pad_id, states_of)
+        logits_of |= zip(rows, logits.split([len(places[row]) for row in rows]), strict=True)
+    return torch.cat([logits_of[row] for row in range(len(texts))])
 
 
 def read_alone(

@@ -109,8 +109,8 @@ def _head(model: PreTrainedModel) -> set[int]:
 
 def head_parameters(model: PreTrainedModel) -> list[str]:
     """Return the names of the output layer's own parameters (those not tied to the embeddings)."""
-    own = _head(model) - _embeddings(model)
-    return [name for name, parameter in model.named_parameters() if id(parameter) in own]
+    ids = _head(model) - _embeddings(model)
+    return [name for name, parameter in model.named_parameters() if id(parameter) in ids]
 
 
 def count_parameters(model: PreTrainedModel) -> dict[str, int]:
@@ -139,7 +139,9 @@ def vocabulary_size(model: PreTrainedModel) -> int:
 
 def _position_tables(model: PreTrainedModel) -> list[Any]:
     """Return the tables of learned positions: embeddings whose name says so, without those of distances."""
-    named: list[tuple[str, Any]] = [(name.rpartition(".")[2], part) for name, part in model.named_modules()]
+    named: list[tuple[str, Any]] = [
+        (name.rpartition(".")[2], module) for name, module in model.named_modules()
+    ]
     return [
         table
         for name, table in named

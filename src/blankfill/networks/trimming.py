@@ -47,8 +47,8 @@ def states_at(
     size = min(max(1, STRETCH // ids.shape[1]), -(-len(ids) // threads)) if on_cpu else len(ids)
 
     def read(start: int) -> torch.Tensor:
-        part = slice(start, start + size)
-        return forward(model, ids[part], None if seen is None else seen[part], slots[part])
+        rows = slice(start, start + size)
+        return forward(model, ids[rows], None if seen is None else seen[rows], slots[rows])
 
     starts = range(0, len(ids), size)
     side_by_side = threads > 1 and len(starts) > 1
@@ -90,8 +90,8 @@ def _trimmed(
     for layer in layers[:-1]:
         hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
     padded = [places + [0] * (most - len(places)) for places in slots]
-    wanted = torch.tensor(padded, dtype=torch.long, device=ids.device)
-    asking = hidden.gather(1, wanted[:, :, None].expand(-1, -1, hidden.shape[-1]))
+    index = torch.tensor(padded, dtype=torch.long, device=ids.device)
+    asking = hidden.gather(1, index[:, :, None].expand(-1, -1, hidden.shape[-1]))
     ask = _attend_in_input if are_few(model, most) else _attend
     answer = ask(layers[-1].attention.self, asking, hidden, mask)
     states = finish_layer(layers[-1], answer, asking)
@@ -116,8 +116,8 @@ def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.T
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
 
-    parts = (heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)))
-    read, _ = attend(attention, *parts, mask, scaling=attention.scaling, is_causal=False)
+    inputs = (heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)))
+    read, _ = attend(attention, *inputs, mask, scaling=attention.scaling, is_causal=False)
     return read.flatten(2)
 
 
@@ -146,5 +146,5 @@ def trim_sizes(model: PreTrainedModel, sizes: dict[str, int], n_slots: int) -> d
     spared = sum(parameter.numel() for parameter in layer.parameters())
     if not are_few(model, n_slots):
         everywhere = (layer.attention.self.key, layer.attention.self.value)
-        spared -= sum(parameter.numel() for part in everywhere for parameter in part.parameters())
+        spared -= sum(parameter.numel() for module in everywhere for parameter in module.parameters())
     return sizes | {"body": sizes["body"] - spared, "head": sizes["head"] + spared}

@@ -67,8 +67,8 @@ def cosine_shares(n: int, n_passes: int) -> list[int]:
     """Leave n cos(pi t / 2T) slots open after pass t of T, rounded down (Chang et al. 2022); at least one per pass."""
     open_after = [n]
     for t in range(1, n_passes):
-        wanted = math.floor(n * math.cos(math.pi * t / (2 * n_passes)))
-        open_after.append(max(n_passes - t, min(open_after[-1] - 1, wanted)))
+        n_open = math.floor(n * math.cos(math.pi * t / (2 * n_passes)))
+        open_after.append(max(n_passes - t, min(open_after[-1] - 1, n_open)))
     return [before - after for before, after in pairwise([*open_after, 0])] if n else []
 
 

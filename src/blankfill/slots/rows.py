@@ -201,27 +201,27 @@ def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> T
     described = backend.to_str()
     if not re.search(r'"(Metaspace|Prepend|ByteLevel)"', described):
         return None
-    parts = json.loads(described)
-    parts["pre_tokenizer"] = _bare_part(parts["pre_tokenizer"])
-    before = [_bare_part(parts["normalizer"]), *(COLLAPSE if '"WhitespaceSplit"' in described else [])]
-    before = [part for part in before if part]
-    parts["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
-    bare = Tokenizer.from_str(json.dumps(parts))
+    settings = json.loads(described)
+    settings["pre_tokenizer"] = _bare_part(settings["pre_tokenizer"])
+    before = [_bare_part(settings["normalizer"]), *(COLLAPSE if '"WhitespaceSplit"' in described else [])]
+    before = [normalizer for normalizer in before if normalizer]
+    settings["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
+    bare = Tokenizer.from_str(json.dumps(settings))
     bare.encode_special_tokens = True
     bare.no_truncation()
     bare.no_padding()
     return bare
 
 
-def _bare_part(part: dict | None) -> dict | None:
+def _bare_part(step: dict | None) -> dict | None:
     """Return a normalizer or splitter without what adds or removes a space; None if nothing is left."""
-    if part is None or part["type"] in ("Prepend", "WhitespaceSplit"):
+    if step is None or step["type"] in ("Prepend", "WhitespaceSplit"):
         return None
     changed: dict[str, dict] = {
         "Metaspace": {"prepend_scheme": "never"},
         "ByteLevel": {"add_prefix_space": False},
     }
     for inner in ("normalizers", "pretokenizers"):
-        if inner in part:
-            part = part | {inner: [kept for p in part[inner] if (kept := _bare_part(p))]}
-    return part | changed.get(part["type"], {})
+        if inner in step:
+            step = step | {inner: [bare for p in step[inner] if (bare := _bare_part(p))]}
+    return step | changed.get(step["type"], {})

@@ -56,8 +56,10 @@ class Sampling:
         n_ranked = min(max(RANKED, self.top_k + 1), n_tokens)
         tokens, is_certain = self._choose(_rank(logits, n_ranked), probabilities, draws)
         if not is_certain.all():
-            rest = ~is_certain
-            tokens[rest] = self._choose(_rank(logits[rest], n_tokens), probabilities[rest], draws[rest])[0]
+            undecided = ~is_certain
+            tokens[undecided] = self._choose(
+                _rank(logits[undecided], n_tokens), probabilities[undecided], draws[undecided]
+            )[0]
         return tokens.tolist()
 
     def _choose(
@@ -71,12 +73,12 @@ class Sampling:
             probabilities[:, self.top_k :] = 0.0
             probabilities /= probabilities.sum(-1, keepdim=True)
         reached = probabilities.cumsum(-1)
-        kept = probabilities.masked_fill(reached - probabilities >= self.top_p, 0.0).cumsum(-1)
+        cumulated = probabilities.masked_fill(reached - probabilities >= self.top_p, 0.0).cumsum(-1)
         is_closed = reached[:, -1:] >= self.top_p  # no token beyond is kept
-        mass = torch.where(is_closed, kept[:, -1:], 1.0)
+        mass = torch.where(is_closed, cumulated[:, -1:], 1.0)
         target = draws * mass
-        places = (kept <= target).sum(-1, keepdim=True).clamp(max=kept.shape[-1] - 1)
-        is_certain = (is_closed | (self.top_p == 1)) & (kept[:, -1:] > target)
+        places = (cumulated <= target).sum(-1, keepdim=True).clamp(max=cumulated.shape[-1] - 1)
+        is_certain = (is_closed | (self.top_p == 1)) & (cumulated[:, -1:] > target)
         return ranked.gather(-1, places)[:, 0], is_certain[:, 0]
 
 

@@ -14,17 +14,17 @@ N_SIGNS = 128  # single signs of GPT-2's table from which a vocabulary counts as
 def byte_of_sign() -> dict[str, int]:
     """Return the byte that each sign of a byte-level vocabulary stands for (GPT-2's table)."""
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
+    shifted = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(shifted)}
 
 
 def spell_bytes(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> list[bytes | None]:
     """Return the bytes of each token of a byte-level vocabulary; None for a token that is text."""
-    known, signs = {*tokens}, byte_of_sign()
+    vocabulary, signs = {*tokens}, byte_of_sign()
     if any(map(FALLBACK.fullmatch, tokens)):
-        found = [FALLBACK.fullmatch(token) for token in tokens]
-        return [bytes([int(match[1], 16)]) if match else None for match in found]
-    if len(known & signs.keys()) < N_SIGNS or "Ġ" not in known:
+        matches = [FALLBACK.fullmatch(token) for token in tokens]
+        return [bytes([int(match[1], 16)]) if match else None for match in matches]
+    if len(vocabulary & signs.keys()) < N_SIGNS or "Ġ" not in vocabulary:
         return [None] * len(tokens)
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     are_bytes = [token not in added and signs.keys() >= {*token} for token in tokens]
@@ -45,8 +45,8 @@ def ends_character(spelt: bytes | None) -> bool:
     """Return whether a text can end with a token: with up to three bytes before it, it is valid UTF-8."""
     if not spelt:
         return True
-    rest = spelt.lstrip(bytes(range(0x80, 0xC0)))
-    return len(spelt) - len(rest) <= 3 and _is_valid(rest)
+    stripped = spelt.lstrip(bytes(range(0x80, 0xC0)))
+    return len(spelt) - len(stripped) <= 3 and _is_valid(stripped)
 
 
 def is_whole(spelt: bytes | None) -> bool:

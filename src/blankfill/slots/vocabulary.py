@@ -47,14 +47,14 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
     if prefix in WORD_START_PREFIXES:
         silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
         lone = torch.tensor([token == prefix for token in tokens])
-        alone, later, first, more = (
+        alone, later, first, with_space = (
             silent | ~prefixed,
             silent | prefixed,
             silent | prefixed,
             (silent | ~prefixed) & ~lone,
         )
     else:
-        alone, later, first, more = prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed
+        alone, later, first, with_space = prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed
     spelt = spell_bytes(tokenizer, tokens)
     starts, ends, whole = (
         torch.tensor([*map(is_right, spelt)]) for is_right in (starts_character, ends_character, is_whole)
@@ -63,7 +63,7 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
         SlotKind.AFTER_SPACE: alone | ~whole,
         SlotKind.CONTINUATION: later,
         SlotKind.NO_SPACE: first | ~starts,
-        SlotKind.SPACE_AND_MORE: more | ~starts,
+        SlotKind.SPACE_AND_MORE: with_space | ~starts,
         SlotKind.ONLY: first | ~whole,
         SlotKind.LAST: later | ~ends,
     }
@@ -97,9 +97,9 @@ def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tenso
 
 
 def _special(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> torch.Tensor:
-    found = torch.zeros(len(tokens), dtype=torch.bool)
-    found[[*tokenizer.all_special_ids, *special_ids(tokenizer)]] = True
-    return found | torch.tensor([token.startswith(("[unused", "<extra_id_")) for token in tokens])
+    is_special = torch.zeros(len(tokens), dtype=torch.bool)
+    is_special[[*tokenizer.all_special_ids, *special_ids(tokenizer)]] = True
+    return is_special | torch.tensor([token.startswith(("[unused", "<extra_id_")) for token in tokens])
 
 
 class Speller:
