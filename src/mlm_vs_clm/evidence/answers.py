@@ -36,65 +36,79 @@ def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
     as training data where there is no room, decides nothing. `needs` says what would settle a row.
     """
     rows = []
-    for of_claim in group_by(ask_all(rules, study), lambda one: one.claim["id"]).values():
-        gates = [_find_gate(asked, study) for asked in of_claim]
+    for of_claim in group_by(ask_all(rules, study), lambda question: question.claim["id"]).values():
+        gates = [_find_gate(question, study) for question in of_claim]
         able = [gate.status == MADE for gate in gates]
-        p = correct([asked.made.p if one else math.nan for asked, one in zip(of_claim, able, strict=True)])
-        rows += [_to_row(*each, study.competence) for each in zip(of_claim, gates, p, strict=True)]
+        p = correct(
+            [
+                question.estimate.p if is_able else math.nan
+                for question, is_able in zip(of_claim, able, strict=True)
+            ]
+        )
+        rows += [_to_row(*arguments, study.competence) for arguments in zip(of_claim, gates, p, strict=True)]
     return pd.DataFrame(rows, columns=COLUMNS["answers"])
 
 
-def find_kind(asked: Asked) -> str:
+def find_kind(question: Asked) -> str:
     """Return how a comparison is judged."""
-    if not math.isnan(asked.at_least):
+    if not math.isnan(question.at_least):
         return AT_LEAST
-    return asked.condition.get("statistic", COST if asked.measure[1] == "flops" else DIFFERENCE)
+    return question.condition.get("statistic", COST if question.measure[1] == "flops" else DIFFERENCE)
 
 
-def _find_gate(asked: Asked, study: Study) -> Verdict:
+def _find_gate(question: Asked, study: Study) -> Verdict:
     """Return why a comparison decides nothing: nothing was measured, an arm may not speak, or the task has no room."""
-    if asked.made.reason:
+    if question.estimate.reason:
         return Verdict(NOT_RUN)
-    if silent := find_silent(asked, study.competence):
+    if silent := find_silent(question, study.competence):
         return Verdict(NOT_COMPETENT, excluded_because="; ".join(silent))
-    return Verdict(NO_ROOM, excluded_because=asked.no_room) if asked.no_room else Verdict()
+    return Verdict(NO_ROOM, excluded_because=question.no_room) if question.no_room else Verdict()
 
 
-def find_silent(asked: Asked, competence: Competence) -> dict[str, str]:
+def find_silent(question: Asked, competence: Competence) -> dict[str, str]:
     """Return why sides may not speak, and whose arms they are; none where no arm needs to be competent."""
-    gate, main = asked.condition.get("gate", asked.claim["gate"]), tuple(asked.claim["main"].values())
-    if gate in ("none", "task") and "comparison" not in asked.condition:
+    gate, main = (
+        question.condition.get("gate", question.claim["gate"]),
+        tuple(question.claim["main"].values()),
+    )
+    if gate in ("none", "task") and "comparison" not in question.condition:
         return {}
-    places = [asked.first] if gate == "first" else [asked.first, asked.second]
+    places = [question.first] if gate == "first" else [question.first, question.second]
     if gate == "main":
         places = [(place[0], place[1], *main) for place in places]
     return {reason: place[1] for place in places if (reason := competence.explain(place))}
 
 
-def _to_row(asked: Asked, gate: Verdict, p: float, competence: Competence) -> dict:
-    made, (scope, metric), kind = asked.made, asked.measure, find_kind(asked)
+def _to_row(question: Asked, gate: Verdict, p: float, competence: Competence) -> dict:
+    estimate, (scope, metric), kind = question.estimate, question.measure, find_kind(question)
     about = {
-        **{"claim": asked.claim["id"], "condition": asked.condition["name"], "kind": kind},
-        **{"corpus": asked.corpus, "metric": metric, "scope": scope, "margin": asked.margin},
-        **_name_side("first", asked.first),
-        **_name_side("second", asked.second),
+        **{"claim": question.claim["id"], "condition": question.condition["name"], "kind": kind},
+        **{"corpus": question.corpus, "metric": metric, "scope": scope, "margin": question.margin},
+        **_name_side("first", question.first),
+        **_name_side("second", question.second),
         "unsure": False,
     }
     if gate.status == NOT_RUN:
-        hint = asked.condition.get("absent", asked.claim.get("absent", ""))
-        needs = hint or made.reason.removeprefix("not run: ")
-        return about | asdict(gate) | {"reason": made.reason, "needs": needs}
-    about |= {"effect": made.difference, "low": made.low, "high": made.high, "n": made.n, "runs": made.runs}
-    about |= {"detectable": smallest_detectable_effect(made.standard_error, made.degrees), "p": p}
+        hint = question.condition.get("absent", question.claim.get("absent", ""))
+        needs = hint or estimate.reason.removeprefix("not run: ")
+        return about | asdict(gate) | {"reason": estimate.reason, "needs": needs}
+    about |= {
+        "effect": estimate.difference,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        "runs": estimate.runs,
+    }
+    about |= {"detectable": smallest_detectable_effect(estimate.standard_error, estimate.degrees), "p": p}
     if gate.status != MADE:
-        names = list(dict.fromkeys(find_silent(asked, competence).values()))
+        names = list(dict.fromkeys(find_silent(question, competence).values()))
         needs = (
             f"a competent arm: {gate.excluded_because}" if names else "room between unfilled and real text"
         )
         return about | asdict(gate) | {"excluded": ", ".join(names), "needs": needs}
-    verdict = judge(made.low, made.high, p, asked.margin, made.n, kind, asked.at_least)
-    more = {"unsure": _is_unsure(asked, competence), "reason": asked.note}
-    return about | asdict(verdict) | more | {"needs": _find_needs(asked, verdict, p)}
+    verdict = judge(estimate.low, estimate.high, p, question.margin, estimate.n, kind, question.at_least)
+    notes = {"unsure": _is_unsure(question, competence), "reason": question.note}
+    return about | asdict(verdict) | notes | {"needs": _find_needs(question, verdict, p)}
 
 
 def _name_side(side: str, place: Place) -> dict:
@@ -104,43 +118,43 @@ def _name_side(side: str, place: Place) -> dict:
     return {f"{side}_arm": arm, f"{side}_strategy": masking[0], f"{side}_ratio": masking[1]}
 
 
-def _is_unsure(asked: Asked, competence: Competence) -> bool:
+def _is_unsure(question: Asked, competence: Competence) -> bool:
     """Return whether an arm is competent on all blanks but not on content words."""
     return any(
         competence.is_competent(place)
         and not competence.is_competent(place, "content")
         and (*place, "content") in competence.rows
-        for place in (asked.first, asked.second)
+        for place in (question.first, question.second)
     )
 
 
-def _find_needs(asked: Asked, verdict: Verdict, p: float) -> str:
+def _find_needs(question: Asked, verdict: Verdict, p: float) -> str:
     """Return what would settle a row: nothing for one that is settled."""
-    made, kind = asked.made, asked.condition.get("kind", asked.claim["kind"])
+    estimate, kind = question.estimate, question.condition.get("kind", question.claim["kind"])
     if kind in ("cost", "learning"):
         return ""
     if is_open(verdict):
         if kind in CORRELATIONS:
-            return _count_cells(asked)
-        tests = p / made.p if made.p > 0 and p > 0 else 1.0
-        return describe_needs(made, asked.margin, tests)
-    if kind in (*CORRELATIONS, "ratings") or made.runs >= SETTLED_RUNS:
+            return _count_cells(question)
+        tests = p / estimate.p if estimate.p > 0 and p > 0 else 1.0
+        return describe_needs(estimate, question.margin, tests)
+    if kind in (*CORRELATIONS, "ratings") or estimate.runs >= SETTLED_RUNS:
         return ""
     return f"{SETTLED_RUNS} runs to be settled"
 
 
-def _count_cells(asked: Asked) -> str:
+def _count_cells(question: Asked) -> str:
     """Return how many times as many arms and maskings would narrow the interval enough, were they independent."""
-    made = asked.made
-    is_slope = asked.condition.get("statistic") == SLOPE
+    estimate = question.estimate
+    is_slope = question.condition.get("statistic") == SLOPE
     distances = [
-        asked.margin - abs(made.difference),
-        abs(made.difference) - (0 if is_slope else asked.margin),
+        question.margin - abs(estimate.difference),
+        abs(estimate.difference) - (0 if is_slope else question.margin),
     ]
     distance = max(distances)
     if not distance > 0:
         return "nothing: the estimate lies on the bound"
-    times = (max(made.high - made.difference, made.difference - made.low) / distance) ** 2
+    times = (max(estimate.high - estimate.difference, estimate.difference - estimate.low) / distance) ** 2
     return (
         f"about {max(times, 1.1):.1f} times as many cells"
         if times <= MOST

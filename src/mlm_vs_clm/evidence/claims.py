@@ -28,8 +28,8 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
     others: of those it has the pairs of arms and the margins, with `asked` False. Raises StudyError as `read_rules` does.
     """
     rules = [{key: value for key, value in rule.items() if key != IN_SHORT} for rule in read_rules(path)]
-    own, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
-    rules = [rule | (common if own else {}) for rule in rules if not list_tracks(rule)] + own
+    of_track, common = [rule for rule in rules if track in list_tracks(rule)], {"asked": False}
+    rules = [rule | (common if of_track else {}) for rule in rules if not list_tracks(rule)] + of_track
     cell = dict(zip(("strategy", "ratio"), main, strict=True))
     return [rule | {"main": cell} | ({"cells": cell} if rule.get("cells") == MAIN else {}) for rule in rules]
 
@@ -46,10 +46,10 @@ def read_rules(path: Path) -> list[dict]:
         absent = [key for key in KEYS if key not in rule]
         if absent:
             raise StudyError(f"{path}: claim {rule.get('id', '?')} has no {absent[0]}: add it")
-        for key, known in (("kind", KINDS), ("gate", GATES)):
-            if rule[key] not in known:
+        for key, choices in (("kind", KINDS), ("gate", GATES)):
+            if rule[key] not in choices:
                 raise StudyError(
-                    f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(known)}"
+                    f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(choices)}"
                 )
     return rules
 
@@ -74,19 +74,19 @@ def list_asked(rules: Sequence[dict]) -> list[dict]:
 def list_comparisons(rules: list[dict]) -> tuple[Comparison, ...]:
     """Return the pairs of arms that claim C1 compares, which every other finding compares too."""
     return tuple(
-        Comparison(each["name"], each["first"]["arm"], each["second"]["arm"])
+        Comparison(condition["name"], condition["first"]["arm"], condition["second"]["arm"])
         for rule in rules
         if rule["id"] == "C1"
-        for each in rule["conditions"]
+        for condition in rule["conditions"]
     )
 
 
 def index_conditions(rules: Sequence[dict]) -> dict[tuple[str, str], dict]:
     """Return what the rules say of each condition by (claim, condition), in their order; `as_stated` is the claim's where it has none."""
     return {
-        (rule["id"], each["name"]): {"as_stated": rule["as_stated"]} | each
+        (rule["id"], condition["name"]): {"as_stated": rule["as_stated"]} | condition
         for rule in rules
-        for each in rule["conditions"]
+        for condition in rule["conditions"]
     }
 
 
@@ -98,5 +98,5 @@ def find_noise(rules: Sequence[dict]) -> dict[str, float]:
 def hash_rules(rules: list[dict]) -> str:
     """Return 12 hex digits that change with any rule, with the thresholds of the code and with VERSION."""
     fixed = {"alpha": ALPHA, "fewest_units": FEWEST_UNITS, "version": [EDITION, VERSION]}
-    parts = json.dumps({"rules": rules} | fixed, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(parts.encode()).hexdigest()[:12]
+    content = json.dumps({"rules": rules} | fixed, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()[:12]

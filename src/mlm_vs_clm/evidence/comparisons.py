@@ -50,10 +50,12 @@ def _share_measures(first: Place, second: Place, study: Study) -> list[tuple[str
     return sorted(set.intersection(*sides))
 
 
-def _to_row(comparison: Comparison, made: PairedDifference, first: Place, measure: tuple[str, str]) -> dict:
+def _to_row(
+    comparison: Comparison, estimate: PairedDifference, first: Place, measure: tuple[str, str]
+) -> dict:
     return {
         **{"corpus": first[0], "comparison": comparison.name, "first": first[1], "second": comparison.second},
         **{"strategy": first[2], "ratio": first[3], "scope": measure[0], "metric": measure[1]},
-        **to_values(made),
-        "runs": made.runs,
+        **to_values(estimate),
+        "runs": estimate.runs,
     }

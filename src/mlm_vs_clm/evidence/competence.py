@@ -34,8 +34,11 @@ def to_place(cell: Cell) -> Place:
 
 def index_cells(cells: Iterable[ScoredCell]) -> dict[Place, BySeed]:
     """Return the cells by corpus, arm and masking, and then by seed; those along a training curve are left out."""
-    final = (one for one in cells if not one.cell.budget)
-    return {place: by_seed(group) for place, group in group_by(final, lambda one: to_place(one.cell)).items()}
+    final = (scored for scored in cells if not scored.cell.budget)
+    return {
+        place: by_seed(group)
+        for place, group in group_by(final, lambda scored: to_place(scored.cell)).items()
+    }
 
 
 def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
@@ -46,45 +49,45 @@ def judge_competence(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFram
     is compared in document BLEU with the unfilled text, of which any lead counts. Of the floors a study
     made before they were there has no table of more than two words. The row has the floor that it clears least, and both scores over the seeds that arm and floor share.
     """
-    found = index_cells(cells)
+    by_place = index_cells(cells)
     rows = []
-    for place, seeds in found.items():
-        one = next(iter(seeds.values()))
-        if one.context not in (*FLOORS, WRITES_ANEW):
+    for place, seeds in by_place.items():
+        scored = next(iter(seeds.values()))
+        if scored.context not in (*FLOORS, WRITES_ANEW):
             continue
-        for word_class, measure in (TEXT if one.context == WRITES_ANEW else FILLS).items():
+        for word_class, measure in (TEXT if scored.context == WRITES_ANEW else FILLS).items():
             rows.append(
-                _judge(place, find_floors(one), measure, found, resamples) | {"word_class": word_class}
+                _judge(place, find_floors(scored), measure, by_place, resamples) | {"word_class": word_class}
             )
     return pd.DataFrame(rows, columns=COLUMNS["competence"])
 
 
-def find_floors(one: ScoredCell) -> tuple[str, ...]:
+def find_floors(scored: ScoredCell) -> tuple[str, ...]:
     """Return the arms that a cell's arm must beat: drawn ones where it draws its fills."""
-    if one.context == WRITES_ANEW:
+    if scored.context == WRITES_ANEW:
         return ("unfilled",)
-    return (SAMPLED_FLOORS if one.temperature else FLOORS)[one.context]
+    return (SAMPLED_FLOORS if scored.temperature else FLOORS)[scored.context]
 
 
 def _judge(
     place: Place,
     floors: tuple[str, ...],
     measure: tuple[str, str],
-    found: dict[Place, BySeed],
+    by_place: dict[Place, BySeed],
     resamples: int,
 ) -> dict:
     corpus, arm, strategy, ratio = place
-    sides = {floor: _find_floor(place, floor, found) for floor in floors}
+    sides = {floor: _find_floor(place, floor, by_place) for floor in floors}
     sides = {floor: side for floor, side in sides.items() if side or floor not in ORDERED}
-    made = {
-        floor: compare_cells(found[place], side, measure, MORE * resamples, (arm, floor))
+    estimates = {
+        floor: compare_cells(by_place[place], side, measure, MORE * resamples, (arm, floor))
         for floor, side in sides.items()
     }
     least_share = LEAD if measure[0] == "fills" else 0.0
-    values = {floor: _score_both(found[place], side, measure) for floor, side in sides.items()}
-    outcomes = {floor: _decide(made[floor], values[floor][1] * least_share) for floor in sides}
-    hardest = min(sides, key=lambda floor: (OUTCOMES.index(outcomes[floor]), made[floor].low))
-    least = made[hardest]
+    values = {floor: _score_both(by_place[place], side, measure) for floor, side in sides.items()}
+    outcomes = {floor: _decide(estimates[floor], values[floor][1] * least_share) for floor in sides}
+    hardest = min(sides, key=lambda floor: (OUTCOMES.index(outcomes[floor]), estimates[floor].low))
+    least = estimates[hardest]
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
         **{"scope": measure[0], "metric": measure[1], "value": values[hardest][0]},
@@ -94,7 +97,7 @@ def _judge(
     }
 
 
-def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
+def _find_floor(place: Place, floor: str, by_place: dict[Place, BySeed]) -> BySeed:
     """Return the cells of a floor: of its variant that shares most settings with the arm, and has no others."""
     corpus, arm, strategy, ratio = place
     settings = arm.split()[1:]
@@ -102,7 +105,7 @@ def _find_floor(place: Place, floor: str, found: dict[Place, BySeed]) -> BySeed:
         [floor, *chosen] for size in range(len(settings), -1, -1) for chosen in combinations(settings, size)
     ]
     places = [(corpus, " ".join(words), strategy, ratio) for words in shared]
-    return next((found[one] for one in places if one in found), {})
+    return next((by_place[candidate] for candidate in places if candidate in by_place), {})
 
 
 def _score_both(arm: BySeed, floor: BySeed, measure: tuple[str, str]) -> tuple[float, float]:
@@ -159,20 +162,22 @@ class Competence:
 
 def exclude(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
     """Return differences at the main cell with their `status` and, where an arm may not speak, `excluded_because`."""
-    known = Competence(competence)
+    competent = Competence(competence)
     sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
     return mark(
-        differences, [[known.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
+        differences, [[competent.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
     )
 
 
 def mark(rows: pd.DataFrame, sides: Sequence[Sequence[str]], status: str = NOT_COMPETENT) -> pd.DataFrame:
     """Return rows with these reasons as well, "" for none, and this status where they had no reason before."""
-    before, known = (rows.get(name, pd.Series(index=rows.index)) for name in ("excluded_because", "status"))
-    joined = ["; ".join(filter(None, each)) for each in zip(before.fillna(""), *sides, strict=True)]
+    before, status_before = (
+        rows.get(name, pd.Series(index=rows.index)) for name in ("excluded_because", "status")
+    )
+    joined = ["; ".join(filter(None, reasons)) for reasons in zip(before.fillna(""), *sides, strict=True)]
     statuses = [
-        status if reason and one == MADE else one
-        for one, reason in zip(known.fillna(MADE), joined, strict=True)
+        status if reason and state == MADE else state
+        for state, reason in zip(status_before.fillna(MADE), joined, strict=True)
     ]
     return rows.assign(
         excluded_because=pd.Series(joined, index=rows.index, dtype="str"),

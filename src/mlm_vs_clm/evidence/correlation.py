@@ -53,8 +53,8 @@ def correlate_tables(
             paired = pair_cells(scores, downstream, corpus, scope, metric)
             cells[corpus] = paired.dropna(subset=["quality", "utility", "share"])
             about = _name(corpus, scope, metric, find_utility(downstream, corpus))
-            found = describe_corpus(cells[corpus], len(paired), resamples, bound)
-            rows += [about | row for row in found]
+            statistics = describe_corpus(cells[corpus], len(paired), resamples, bound)
+            rows += [about | row for row in statistics]
         overall = describe_overall(cells, resamples, bound)
         rows += [_name(OVERALL, scope, metric, "standardised") | row for row in overall]
     return correct_curves(rows)
@@ -151,8 +151,8 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
         return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
     reason = _explain_left_out(n_paired, len(cells))
-    found = correlations(quality, utility, share, resamples)
-    rows = [_decide(name, one, bound, reason) for name, one in found.items()]
+    estimates = correlations(quality, utility, share, resamples)
+    rows = [_decide(name, estimate, bound, reason) for name, estimate in estimates.items()]
     return [*rows, *describe_curve(cells)]
 
 
@@ -179,17 +179,17 @@ def _explain_left_out(n_paired: int, n_complete: int) -> str:
 
 
 def _row(
-    statistic: str, one: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
+    statistic: str, estimate: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
 ) -> dict:
-    values = {"value": one.value, "low": one.low, "high": one.high, "n_cells": one.n}
-    reasons = "; ".join(filter(None, [one.reason, reason]))
+    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n_cells": estimate.n}
+    reasons = "; ".join(filter(None, [estimate.reason, reason]))
     return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": reasons}
 
 
-def _decide(statistic: str, one: Estimate, bound: float, reason: str = "") -> dict:
-    known = not math.isnan(one.low) and not math.isnan(one.high)
-    decision = DECISIONS[find_size(one.low, one.high, (-bound, bound))] if known else MISSING
-    return _row(statistic, one, decision, reason, bound)
+def _decide(statistic: str, estimate: Estimate, bound: float, reason: str = "") -> dict:
+    has_interval = not math.isnan(estimate.low) and not math.isnan(estimate.high)
+    decision = DECISIONS[find_size(estimate.low, estimate.high, (-bound, bound))] if has_interval else MISSING
+    return _row(statistic, estimate, decision, reason, bound)
 
 
 def reason_not_fitted(quality: np.ndarray, utility: np.ndarray) -> str:
@@ -231,8 +231,11 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
         nothing = undefined(len(quality), reason)
         return [_row(name, nothing, MISSING) for name in SPLINE]
     line, (curve, _) = fit_line(quality, utility), fit_curve(quality, utility)
-    found = {"spline_aic_gain": float(line.aic - curve.aic), "spline_p": float(curve.compare_f_test(line)[1])}
-    return [_row(name, Estimate(value, n=len(quality))) for name, value in found.items()]
+    values = {
+        "spline_aic_gain": float(line.aic - curve.aic),
+        "spline_p": float(curve.compare_f_test(line)[1]),
+    }
+    return [_row(name, Estimate(value, n=len(quality))) for name, value in values.items()]
 
 
 def correct_curves(rows: list[dict]) -> list[dict]:
@@ -248,7 +251,9 @@ def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: floa
     whole = pd.concat(cells.values())
     if len(whole) and count_levels(whole) < FEWEST_LEVELS:
         return _list_undefined(whole, [*MEASURES, *(f"{LEFT_OUT}{corpus}" for corpus in cells), *FORMULAS])
-    found = {name: pool(measure, cells, resamples) for name, measure in MEASURES.items()}
-    found |= {f"{LEFT_OUT}{corpus}": one for corpus, one in leave_each_out(cells, resamples).items()}
-    found |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
-    return [_decide(name, one, bound) for name, one in found.items()]
+    estimates = {name: pool(measure, cells, resamples) for name, measure in MEASURES.items()}
+    estimates |= {
+        f"{LEFT_OUT}{corpus}": estimate for corpus, estimate in leave_each_out(cells, resamples).items()
+    }
+    estimates |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
+    return [_decide(name, estimate, bound) for name, estimate in estimates.items()]

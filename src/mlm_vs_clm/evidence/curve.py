@@ -25,27 +25,27 @@ def list_learning(cells: Iterable[ScoredCell], resamples: int) -> pd.DataFrame:
     `passes` is how often the training had read the corpus that is filled.
     """
     rows = [
-        {"corpus": one.cell.corpus, "arm": one.cell.arm, "seed": one.cell.seed}
+        {"corpus": scored.cell.corpus, "arm": scored.cell.arm, "seed": scored.cell.seed}
         | {"scope": scope, "metric": metric}
-        | _place(one)
-        | _score(one, (scope, metric), resamples)
-        for one in keep_reached(cells)
-        for scope, metric in one.statistics
+        | _place(scored)
+        | _score(scored, (scope, metric), resamples)
+        for scored in keep_reached(cells)
+        for scope, metric in scored.statistics
         if (scope, metric) in MEASURES
     ]
     return pd.DataFrame(rows, columns=COLUMNS["learning"])
 
 
-def _score(one: ScoredCell, measure: tuple[str, str], resamples: int) -> dict:
-    rows, aggregate = one.statistics[measure], find_aggregate(measure[1])
-    low, high = bootstrap(rows, aggregate, resamples, clusters=one.clusters)
+def _score(scored: ScoredCell, measure: tuple[str, str], resamples: int) -> dict:
+    rows, aggregate = scored.statistics[measure], find_aggregate(measure[1])
+    low, high = bootstrap(rows, aggregate, resamples, clusters=scored.clusters)
     return {"value": point(rows, aggregate), "low": low, "high": high, "n": len(rows)}
 
 
-def _place(one: ScoredCell) -> dict:
+def _place(scored: ScoredCell) -> dict:
     """Return where the model of a cell stands on its training's curve."""
-    place = {name: one.place[name] for name in ("budget", "tokens_seen", "tokens_predicted")}
-    return place | {"passes": one.place["passes"].get(one.cell.corpus, np.nan)}
+    place = {name: scored.place[name] for name in ("budget", "tokens_seen", "tokens_predicted")}
+    return place | {"passes": scored.place["passes"].get(scored.cell.corpus, np.nan)}
 
 
 def compare_along(
@@ -58,14 +58,14 @@ def compare_along(
     """
     rows = [
         {"corpus": corpus}
-        | name_comparison(one)
+        | name_comparison(comparison)
         | {"scope": scope, "metric": metric, "matching": matching}
         | _describe_pair(pairs[0])
-        | _compare(pairs, (scope, metric), one.arms, resamples)
-        for corpus, made in group_by(keep_reached(cells), lambda one: one.cell.corpus).items()
-        for one in comparisons
+        | _compare(pairs, (scope, metric), comparison.arms, resamples)
+        for corpus, of_corpus in group_by(keep_reached(cells), lambda scored: scored.cell.corpus).items()
+        for comparison in comparisons
         for matching in MATCHINGS
-        for pairs in _match(made, one, matching)
+        for pairs in _match(of_corpus, comparison, matching)
         for scope, metric in MEASURES
         if all((scope, metric) in side.statistics for pair in pairs for side in pair)
     ]
@@ -84,36 +84,36 @@ def exclude_along(
     `along` has the cells of the curve, and with them floors that counted as much text as the arms had read; `final`
     those of the study, with the floors that are the same at every budget.
     """
-    floors = {_name(one): one for one in final if one.cell.arm.partition(" ")[0] in BASELINES}
-    known = {
+    floors = {_name(scored): scored for scored in final if scored.cell.arm.partition(" ")[0] in BASELINES}
+    competences = {
         budget: Competence(
             judge_competence(
-                (floors | {_name(one): _without_budget(one) for one in cells}).values(), resamples
+                (floors | {_name(scored): _without_budget(scored) for scored in cells}).values(), resamples
             )
         )
-        for budget, cells in group_by(along, lambda one: one.cell.budget).items()
+        for budget, cells in group_by(along, lambda scored: scored.cell.budget).items()
     }
     masking = along[0].cell.masking if along else ("", 0.0)
 
     def explain(table: pd.DataFrame, side: str, budget: str) -> list[str]:
         places = zip(table["corpus"], table[side], table[budget], strict=True)
-        return [known[tokens].explain((corpus, arm, *masking)) for corpus, arm, tokens in places]
+        return [competences[tokens].explain((corpus, arm, *masking)) for corpus, arm, tokens in places]
 
     sides = [explain(curve, side, budget) for side, budget in SIDES.items()]
     return learning.assign(excluded_because=explain(learning, "arm", "budget")), mark(curve, sides)
 
 
-def _name(one: ScoredCell) -> tuple[str, str, int]:
-    return one.cell.corpus, one.cell.arm, one.cell.seed
+def _name(scored: ScoredCell) -> tuple[str, str, int]:
+    return scored.cell.corpus, scored.cell.arm, scored.cell.seed
 
 
-def _without_budget(one: ScoredCell) -> ScoredCell:
-    return replace(one, cell=replace(one.cell, budget=0))
+def _without_budget(scored: ScoredCell) -> ScoredCell:
+    return replace(scored, cell=replace(scored.cell, budget=0))
 
 
 def keep_reached(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
     """Return the cells of arms whose training got as far as their budget; floors, which are not trained, are left out."""
-    return [one for one in cells if one.place.get("budget") == one.cell.budget]
+    return [scored for scored in cells if scored.place.get("budget") == scored.cell.budget]
 
 
 Pair = tuple[ScoredCell, ScoredCell]
@@ -133,9 +133,9 @@ def _describe_pair(pair: Pair) -> dict:
 
 def _match(cells: list[ScoredCell], comparison: Comparison, matching: str) -> Iterator[list[Pair]]:
     """Yield for each budget of the first arm the pairs of cells to compare, one per run that has both."""
-    by_arm = {arm: [one for one in cells if one.cell.arm == arm] for arm in comparison.arms}
-    for budget in sorted({one.cell.budget for one in by_arm[comparison.first]}):
-        firsts = [one for one in by_arm[comparison.first] if one.cell.budget == budget]
+    by_arm = {arm: [scored for scored in cells if scored.cell.arm == arm] for arm in comparison.arms}
+    for budget in sorted({scored.cell.budget for scored in by_arm[comparison.first]}):
+        firsts = [scored for scored in by_arm[comparison.first] if scored.cell.budget == budget]
         pairs = [
             (first, second)
             for first in firsts
@@ -147,10 +147,10 @@ def _match(cells: list[ScoredCell], comparison: Comparison, matching: str) -> It
 
 def _find(first: ScoredCell, seconds: list[ScoredCell], matching: str) -> ScoredCell | None:
     """Return the cell of the same run whose training matches that of the first arm."""
-    of_run = [one for one in seconds if one.cell.seed == first.cell.seed]
+    of_run = [second for second in seconds if second.cell.seed == first.cell.seed]
     if matching == MATCHINGS[0]:
-        return next((one for one in of_run if one.cell.budget == first.cell.budget), None)
-    ratios = [one.place["tokens_predicted"] / first.place["tokens_predicted"] for one in of_run]
+        return next((second for second in of_run if second.cell.budget == first.cell.budget), None)
+    ratios = [second.place["tokens_predicted"] / first.place["tokens_predicted"] for second in of_run]
     near = [abs(np.log(ratio)) for ratio in ratios]
     best = int(np.argmin(near)) if near else -1
     return of_run[best] if near and near[best] < np.log(NEAREST) else None

@@ -38,8 +38,10 @@ Tables = dict[str, pd.DataFrame]
 def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     """Return every table of a study by name, but for sentences; `rules` are the claims for its main cell."""
     design, cells, learned = observed.design, list_scored(observed), list_learned(observed)
-    trained = [one for one in learned if not one.is_network]
-    final, along = ([one for one in cells if bool(one.cell.budget) == is_along] for is_along in (False, True))
+    trained = [model for model in learned if not model.is_network]
+    final, along = (
+        [scored for scored in cells if bool(scored.cell.budget) == is_along] for is_along in (False, True)
+    )
     tables = {
         "study": describe_study(design, rules),
         "variants": pd.DataFrame(design.variants, columns=COLUMNS["variants"]),
@@ -83,8 +85,8 @@ def compare_arms(
     design: Design,
 ) -> Tables:
     """Return the tables of differences at the main cell and along the training curve, and what the latter scored."""
-    scored = [one for one in final if one.cell.masking == design.main]
-    learned = [one for one in trained if one.cell.masking == design.main]
+    scored = [run for run in final if run.cell.masking == design.main]
+    learned = [model for model in trained if model.cell.masking == design.main]
     comparisons, resamples = list_pairs(final, rules, design), design.resamples
     learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
     learning, curve = exclude_along(learning, curve, along, scored, resamples)
@@ -100,7 +102,7 @@ def compare_arms(
 
 def list_pairs(final: Sequence[ScoredCell], rules: Sequence[dict], design: Design) -> list[Comparison]:
     """Return the pairs of arms that are compared, in all their variants; what was not run, `answers` says."""
-    arms = {one.cell.arm for one in final if one.cell.masking == design.main}
+    arms = {scored.cell.arm for scored in final if scored.cell.masking == design.main}
     return pair_variants(list_comparisons(list(rules)), arms)
 
 
@@ -120,39 +122,46 @@ def score_documents(observed: Observations, cells: Sequence[ScoredCell]) -> pd.D
     for cell, rows in documents.items():
         if cell.arm in BOUNDS and not cell.budget:
             bounds[cell] = read_statistics(rows, list_measured(rows))
-    known = {one.cell: one for one in cells}
+    by_cell = {scored.cell: scored for scored in cells}
     measures = group_by(observed.measures.to_dict("records"), to_cell)
     rows = []
-    for cell, one in known.items():
+    for cell, scored in by_cell.items():
         about = {name: names[cell][name] for name in COLUMNS["scores"] if name in names[cell]}
-        about |= {"artifact": one.artifact}
-        rows += [about | round_numbers(row) for row in _score_cell(one, measures.get(cell, []), bounds)]
+        about |= {"artifact": scored.artifact}
+        rows += [about | round_numbers(row) for row in _score_cell(scored, measures.get(cell, []), bounds)]
     return pd.DataFrame(rows)
 
 
-def _score_cell(one: ScoredCell, measures: Sequence[dict], bounds: Mapping[Cell, Mapping]) -> list[dict]:
+def _score_cell(
+    scored_cell: ScoredCell, measures: Sequence[dict], bounds: Mapping[Cell, Mapping]
+) -> list[dict]:
     """Return the rows of one cell: its measures, then its gains."""
     scored, gains = [], []
-    place = (one.cell.corpus, one.cell.strategy, one.cell.ratio, one.cell.seed)
+    place = (
+        scored_cell.cell.corpus,
+        scored_cell.cell.strategy,
+        scored_cell.cell.ratio,
+        scored_cell.cell.seed,
+    )
     of_bounds = {arm: bounds.get(Cell(place[0], arm, *place[1:]), {}) for arm in BOUNDS}
     for row in measures:
         measure = row["scope"], row["metric"]
-        rows, resamples, signature = one.statistics[measure], int(row["resamples"]), row["signature"]
-        scored.append(score_measure(measure, rows, one.clusters, resamples, signature, row["reason"]))
-        if row["metric"] in METRICS and one.cell.arm not in BOUNDS and any(of_bounds.values()):
+        rows, resamples, signature = scored_cell.statistics[measure], int(row["resamples"]), row["signature"]
+        scored.append(score_measure(measure, rows, scored_cell.clusters, resamples, signature, row["reason"]))
+        if row["metric"] in METRICS and scored_cell.cell.arm not in BOUNDS and any(of_bounds.values()):
             ends = {arm: statistics.get(measure) for arm, statistics in of_bounds.items()}
-            gains.append(score_gain(measure, rows, ends, one.clusters, resamples, signature))
+            gains.append(score_gain(measure, rows, ends, scored_cell.clusters, resamples, signature))
     return [*scored, *gains]
 
 
 def score_task_models(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
     """Return the table `downstream`: every measure of every training set."""
-    shown = [*TASK_NAMES, "share", "model", "artifact"]
+    columns = [*TASK_NAMES, "share", "model", "artifact"]
     rows = [
-        {name: row[name] for name in shown} | each
-        for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True)
-        if not one.is_network
-        for each in _score_answers(row, one)
+        {name: row[name] for name in columns} | scores
+        for row, model in zip(observed.task_models.to_dict("records"), trained, strict=True)
+        if not model.is_network
+        for scores in _score_answers(row, model)
     ]
     return pd.concat([pd.DataFrame(rows), observed.aggregates], ignore_index=True)
 
@@ -160,24 +169,29 @@ def score_task_models(observed: Observations, trained: Sequence[TrainedCell]) ->
 def score_networks(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
     """Return the table `understanding`: every measure of every network that was fine-tuned on real text."""
     rows = [
-        {"task": one.task, "corpus": one.cell.corpus, "network": one.cell.arm, "examples": one.examples}
-        | {"artifact": one.artifact}
-        | each
-        for row, one in zip(observed.task_models.to_dict("records"), trained, strict=True)
-        if one.is_network
-        for each in _score_answers(row, one)
+        {
+            "task": network.task,
+            "corpus": network.cell.corpus,
+            "network": network.cell.arm,
+            "examples": network.examples,
+        }
+        | {"artifact": network.artifact}
+        | scores
+        for row, network in zip(observed.task_models.to_dict("records"), trained, strict=True)
+        if network.is_network
+        for scores in _score_answers(row, network)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["understanding"])
 
 
-def _score_answers(row: Mapping, one: TrainedCell) -> list[dict]:
+def _score_answers(row: Mapping, model: TrainedCell) -> list[dict]:
     answers = [
         np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in units], dtype=float)
-        for units in group_by(one.units, lambda unit: unit["task_seed"]).values()
+        for units in group_by(model.units, lambda unit: unit["task_seed"]).values()
     ]
-    clusters = [unit["cluster"] for unit in one.units if unit["task_seed"] == 0]
-    made = score_task(TASKS[one.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
-    return [round_numbers(each) for each in made]
+    clusters = [unit["cluster"] for unit in model.units if unit["task_seed"] == 0]
+    scores = score_task(TASKS[model.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
+    return [round_numbers(score) for score in scores]
 
 
 def list_costs(cells: pd.DataFrame) -> pd.DataFrame:
@@ -193,6 +207,6 @@ def list_trainings(observed: Observations) -> pd.DataFrame:
 
     Where settings vary, `nats_per_character` is the dev loss of objectives that bound the likelihood of the whole text.
     """
-    varied = {one["setting"] for one in observed.design.variants}
-    kept = {*COLUMNS["training"], *varied, *(("nats_per_character",) if varied else ())}
-    return observed.trainings[[column for column in observed.trainings if column in kept]]
+    varied = {variant["setting"] for variant in observed.design.variants}
+    columns = {*COLUMNS["training"], *varied, *(("nats_per_character",) if varied else ())}
+    return observed.trainings[[column for column in observed.trainings if column in columns]]

@@ -35,21 +35,21 @@ def list_documents(cells: Iterable[ScoredCell]) -> pd.DataFrame:
     `budget` is missing for the model that a study uses. Cells that share their names are one, with the statistics of all.
     """
     merged: dict[Cell, ScoredCell] = {}
-    for one in cells:
-        known = merged.setdefault(one.cell, one)
-        merged[one.cell] = replace(known, statistics=one.statistics | known.statistics)
-    tables = [_count(one) for one in merged.values() if one.statistics]
+    for scored in cells:
+        merged_cell = merged.setdefault(scored.cell, scored)
+        merged[scored.cell] = replace(merged_cell, statistics=scored.statistics | merged_cell.statistics)
+    tables = [_count(scored) for scored in merged.values() if scored.statistics]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=KEYS)
     return rows[[column for column in COLUMNS if column in rows]]
 
 
-def _count(one: ScoredCell) -> pd.DataFrame:
+def _count(scored: ScoredCell) -> pd.DataFrame:
     """Return one row per document of a cell."""
-    names = {name: getattr(one.cell, name) for name in NAMES} | {"budget": one.cell.budget or np.nan}
-    units = number_units(one.units)
+    names = {name: getattr(scored.cell, name) for name in NAMES} | {"budget": scored.cell.budget or np.nan}
+    units = number_units(scored.units)
     counted = {
         column: values
-        for measure, rows in one.statistics.items()
+        for measure, rows in scored.statistics.items()
         for column, values in zip(_columns_of(measure), rows.T, strict=False)  # a mean's rows end in a 1
     }
     return pd.DataFrame({"document": np.arange(1, len(units) + 1), "unit": units} | counted).assign(**names)

@@ -50,13 +50,15 @@ def compare_at_equal_compute(
     run, and the interval of several is over runs.
     """
     rows = []
-    for corpus, of_corpus in group_by(cells, lambda one: one.cell.corpus).items():
-        arms = {arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda one: one.cell.arm).items()}
+    for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items():
+        arms = {
+            arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
+        }
         rows += [
             {"corpus": corpus, "scope": scope, "metric": metric, "basis": basis}
-            | name_comparison(one)
-            | _compare(one, basis, (scope, metric), arms, resamples)
-            for one in comparisons
+            | name_comparison(comparison)
+            | _compare(comparison, basis, (scope, metric), arms, resamples)
+            for comparison in comparisons
             for scope, metric in MEASURES
             for basis in BASES
         ]
@@ -66,7 +68,7 @@ def compare_at_equal_compute(
 def _compare(
     comparison: Comparison, basis: str, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
 ) -> dict:
-    arms = {arm: known for arm, seeds in arms.items() if (known := with_measure(seeds, measure))}
+    arms = {arm: measured for arm, seeds in arms.items() if (measured := with_measure(seeds, measure))}
     if absent := [arm for arm in comparison.arms if arm not in arms]:
         return {"reason": f"not run: {' and '.join(absent)}"}
     summed = {arm: sum_costs(seeds) for arm, seeds in arms.items()}
@@ -86,20 +88,20 @@ def _compare(
 def sum_costs(seeds: BySeed) -> ScoredCell:
     """Return the first cell of an arm with what all its seeds cost."""
     cells = [seeds[seed] for seed in sorted(seeds)]
-    ledger = {key: sum(one.ledger[key] for one in cells) for key in ("flops", "documents")}
+    ledger = {key: sum(cell.ledger[key] for cell in cells) for key in ("flops", "documents")}
     return replace(cells[0], ledger=ledger)
 
 
 def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:
     """Return the runs between which the score of a method is interpolated, with weights, or why there are none."""
     family = sorted(
-        (one for one in cells if one.method == moved.method and one.flops > 0),
-        key=lambda one: (one.flops, one.cell.arm != moved.cell.arm, one.cell.arm),
+        (run for run in cells if run.method == moved.method and run.flops > 0),
+        key=lambda run: (run.flops, run.cell.arm != moved.cell.arm, run.cell.arm),
     )
-    if len({one.flops for one in family}) < 2:
+    if len({run.flops for run in family}) < 2:
         return [], f"{moved.cell.arm} was run at a single cost ({format_flops(moved.flops)} per document)"
-    below = [one for one in family if one.flops <= flops]
-    above = [one for one in family if one.flops >= flops]
+    below = [run for run in family if run.flops <= flops]
+    above = [run for run in family if run.flops >= flops]
     if not below or not above:
         span = f"{format_flops(family[0].flops)} to {format_flops(family[-1].flops)}"
         side = "less" if not below else "more"
@@ -133,24 +135,25 @@ def _difference(
     aggregate = find_aggregate(measure[1])
 
     def contrast(sums: np.ndarray) -> np.ndarray:
-        parts = np.split(sums, len(mixed), axis=-1)
+        by_arm = np.split(sums, len(mixed), axis=-1)
         return np.sum(
-            [share * aggregate(part) for part, (_, share) in zip(parts, mixed, strict=True)], axis=0
+            [share * aggregate(sums_of_arm) for sums_of_arm, (_, share) in zip(by_arm, mixed, strict=True)],
+            axis=0,
         )
 
-    made = contrast_runs(
+    estimate = contrast_runs(
         [np.hstack(of_run) for of_run in rows],
         contrast,
         resamples,
         clusters=[list_units(arms[mixed[0][0]], seeds) for seeds in runs],
     )
-    if np.isnan(made.difference):
-        return {"reason": f"defined for {made.n} of the units, two are needed", "n": made.n}
+    if np.isnan(estimate.difference):
+        return {"reason": f"defined for {estimate.n} of the units, two are needed", "n": estimate.n}
     values: dict[str, Any] = {
         f"value_{name}": sum(share * score_cells(arms[arm], measure, runs) for arm, share in mix)
         for name, mix in (("first", first), ("second", second))
     }
-    values |= {"value": made.difference, "n": made.n, "reason": ""}
-    if not made.standard_error > 1e-12:
+    values |= {"value": estimate.difference, "n": estimate.n, "reason": ""}
+    if not estimate.standard_error > 1e-12:
         return values | {"reason": "the difference does not vary over units: it has no interval"}
-    return values | {"low": made.low, "high": made.high}
+    return values | {"low": estimate.low, "high": estimate.high}

@@ -40,12 +40,15 @@ def compare_text(
     """
     rows = [
         {"corpus": corpus, "scope": scope, "metric": metric}
-        | name_comparison(one)
+        | name_comparison(comparison)
         | to_values(
-            widen(_compare_text(one, made, (scope, metric), resamples), (noise or {}).get(metric, 0.0))
+            widen(
+                _compare_text(comparison, of_corpus, (scope, metric), resamples),
+                (noise or {}).get(metric, 0.0),
+            )
         )
-        for corpus, made in group_by(cells, lambda one: one.cell.corpus).items()
-        for one in comparisons
+        for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items()
+        for comparison in comparisons
         for scope, metric in (*MEASURES, *BY_CLASS)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["gap"])
@@ -61,10 +64,10 @@ def compare_utility(
     """
     rows = [
         {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
-        | name_comparison(one)
-        | _compare_utility(one, made, resamples)
-        for (corpus, task), made in group_by(cells, lambda one: (one.cell.corpus, one.task)).items()
-        for one in comparisons
+        | name_comparison(comparison)
+        | _compare_utility(comparison, models, resamples)
+        for (corpus, task), models in group_by(cells, lambda model: (model.cell.corpus, model.task)).items()
+        for comparison in comparisons
     ]
     return pd.DataFrame(rows, columns=COLUMNS["utility_gap"])
 
@@ -96,19 +99,22 @@ def compare_by_seed(
 
 def _keep_retrained(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
     """Return the cells of the corpora of which some arm was trained more than once."""
-    by_corpus = group_by(cells, lambda one: one.cell.corpus).values()
-    trained = [{(one.cell.arm, one.training) for one in some if one.training} for some in by_corpus]
+    by_corpus = group_by(cells, lambda scored: scored.cell.corpus).values()
+    trained = [
+        {(scored.cell.arm, scored.training) for scored in of_corpus if scored.training}
+        for of_corpus in by_corpus
+    ]
     return [
-        one
-        for some, pairs in zip(by_corpus, trained, strict=True)
+        scored
+        for of_corpus, pairs in zip(by_corpus, trained, strict=True)
         if len(pairs) > len({arm for arm, _ in pairs})
-        for one in some
+        for scored in of_corpus
     ]
 
 
 def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
-    for of_corpus in group_by(cells, lambda one: one.cell.corpus).values():
-        by_seed = group_by(of_corpus, lambda one: one.cell.seed)
+    for of_corpus in group_by(cells, lambda scored: scored.cell.corpus).values():
+        by_seed = group_by(of_corpus, lambda scored: scored.cell.seed)
         if len(by_seed) > 1:
             yield from sorted(by_seed.items())
 
@@ -121,12 +127,14 @@ def name_comparison(comparison: Comparison) -> dict:
 def _compare_text(
     comparison: Comparison, cells: list[ScoredCell], measure: tuple[str, str], resamples: int
 ) -> PairedDifference:
-    first, second = (by_seed([one for one in cells if one.cell.arm == arm]) for arm in comparison.arms)
+    first, second = (
+        by_seed([scored for scored in cells if scored.cell.arm == arm]) for arm in comparison.arms
+    )
     return compare_cells(first, second, measure, resamples, comparison.arms)
 
 
 def _compare_utility(comparison: Comparison, cells: list[TrainedCell], resamples: int) -> dict:
-    sides = [{one.cell.seed: one for one in cells if one.cell.arm == arm} for arm in comparison.arms]
+    sides = [{model.cell.seed: model for model in cells if model.cell.arm == arm} for arm in comparison.arms]
     return to_values(compare_trained(sides[0], sides[1], resamples, comparison.arms))
 
 
@@ -145,20 +153,26 @@ def compare_trained(
     pairs = _pair_texts(first, second)
     if not pairs:
         return PairedDifference(reason="the two arms share no seed")
-    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for pair in pairs for one in pair if one.reason}):
+    if reasons := sorted(
+        {f"{model.cell.arm}: {model.reason}" for pair in pairs for model in pair if model.reason}
+    ):
         return PairedDifference(reason="; ".join(reasons))
-    made, n = score_answers([one for pair in pairs for one in pair], resamples)
-    scores = list(zip(made[::2], made[1::2], strict=True))
+    by_model, n = score_answers([model for pair in pairs for model in pair], resamples)
+    scores = list(zip(by_model[::2], by_model[1::2], strict=True))
     widths = {
         len(side)
         for pair, sides in zip(pairs, scores, strict=True)
-        for one, side in zip(pair, sides, strict=True)
-        if len(side) > 1 or one.cell.strategy
+        for model, side in zip(pair, sides, strict=True)
+        if len(side) > 1 or model.cell.strategy
     }
     if len(widths) > 1:
         return PairedDifference(reason="not trained with as many task seeds")
     differences = [a - b for a, b in scores]  # by text: (task seeds, 1 + draws)
-    runs = np.array([one.mean(axis=0) for one in differences]) if len(pairs) > 1 else differences[0]
+    runs = (
+        np.array([difference.mean(axis=0) for difference in differences])
+        if len(pairs) > 1
+        else differences[0]
+    )
     return replace(average_runs(runs, n), runs=len(pairs))
 
 
@@ -187,7 +201,7 @@ def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np
     clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
     weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
     weights = np.vstack([np.ones(len(clusters)), weights])
-    scores = [np.array(_score(one.units, task.measures[task.main_metric], weights)) for one in cells]
+    scores = [np.array(_score(model.units, task.measures[task.main_metric], weights)) for model in cells]
     return scores, len(set(clusters))
 
 
@@ -201,12 +215,12 @@ def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list
     ]
 
 
-def to_values(made: PairedDifference) -> dict:
+def to_values(estimate: PairedDifference) -> dict:
     """Return a difference as columns of a row."""
-    if made.reason:
-        return missing(made.reason) | {"n": made.n or None}
-    numbers = {"value": made.difference, "low": made.low, "high": made.high, "p": made.p}
-    return numbers | {"n": made.n, "reason": ""}
+    if estimate.reason:
+        return missing(estimate.reason) | {"n": estimate.n or None}
+    numbers = {"value": estimate.difference, "low": estimate.low, "high": estimate.high, "p": estimate.p}
+    return numbers | {"n": estimate.n, "reason": ""}
 
 
 def missing(reason: str) -> dict:

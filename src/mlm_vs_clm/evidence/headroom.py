@@ -26,13 +26,15 @@ def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame
     interval over test units and trainings (seeds of the texts, or task seeds where there is one such seed).
     """
     rows = []
-    final = [one for one in cells if not one.cell.budget]
-    for (corpus, task), group in group_by(final, lambda one: (one.cell.corpus, one.task)).items():
-        real = [one for one in group if one.cell.arm == REAL]
-        filled = [one for one in group if one.cell.arm not in CONTROLS]
-        for (strategy, ratio), at in group_by(filled, lambda one: one.cell.masking).items():
-            floors = {one.cell.seed: one for one in at if one.cell.arm == FLOOR}
-            by_arm = group_by((one for one in at if one.cell.arm != FLOOR), lambda one: one.cell.arm)
+    final = [model for model in cells if not model.cell.budget]
+    for (corpus, task), group in group_by(final, lambda model: (model.cell.corpus, model.task)).items():
+        real = [model for model in group if model.cell.arm == REAL]
+        filled = [model for model in group if model.cell.arm not in CONTROLS]
+        for (strategy, ratio), at in group_by(filled, lambda model: model.cell.masking).items():
+            floors = {model.cell.seed: model for model in at if model.cell.arm == FLOOR}
+            by_arm = group_by(
+                (model for model in at if model.cell.arm != FLOOR), lambda model: model.cell.arm
+            )
             about = {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
             for arm, seeds in by_arm.items():
                 place = {"strategy": strategy, "ratio": ratio, "trained_on": arm}
@@ -43,14 +45,14 @@ def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame
 def _share(
     real: Sequence[TrainedCell], arms: Sequence[TrainedCell], floors: dict[int, TrainedCell], resamples: int
 ) -> dict:
-    arms = [one for one in arms if one.cell.seed in floors]
+    arms = [model for model in arms if model.cell.seed in floors]
     if not real or not arms:
         return {"reason": f"not run: {FLOOR if real else REAL}"}
-    used = [real[0], *arms, *(floors[one.cell.seed] for one in arms)]
-    if reasons := sorted({f"{one.cell.arm}: {one.reason}" for one in used if one.reason}):
+    used = [real[0], *arms, *(floors[model.cell.seed] for model in arms)]
+    if reasons := sorted({f"{model.cell.arm}: {model.reason}" for model in used if model.reason}):
         return {"reason": "; ".join(reasons)}
     scores, n = score_answers(used, resamples)
-    if len({one.shape for one in scores}) > 1:
+    if len({score.shape for score in scores}) > 1:
         return {"reason": "not trained with as many task seeds"}
     top, arm, floor = scores[0], np.array(scores[1 : 1 + len(arms)]), np.array(scores[1 + len(arms) :])
     axis = 1 if len(arms) > 1 else 0  # one text: its task models are the runs
@@ -66,12 +68,12 @@ def _share(
     values |= {"utility": arm[..., 0].mean(), "headroom": headroom.difference, "detectable": detectable}
     values |= {"room": "yes" if has_room else "no", "n": n, "runs": len(room)}
     if not has_room:
-        told = (
+        numbers = (
             f"{headroom.difference:.3f}, and {detectable:.3f} is the smallest difference that would be found"
         )
-        return values | {"reason": f"{NO_ROOM}: real text is above unfilled text by {told}"}
-    made = average_runs(_linearise(above, room), n)
-    return values | {"value": made.difference, "low": made.low, "high": made.high, "reason": ""}
+        return values | {"reason": f"{NO_ROOM}: real text is above unfilled text by {numbers}"}
+    estimate = average_runs(_linearise(above, room), n)
+    return values | {"value": estimate.difference, "low": estimate.low, "high": estimate.high, "reason": ""}
 
 
 def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:

@@ -34,17 +34,19 @@ def list_leads(study: Study) -> pd.DataFrame:
 def _find_best(place: Place, measure: tuple[str, str], study: Study) -> Place | None:
     """Return the place of the table with the highest score at a masking; None where none was run."""
     places = [(place[0], table, *place[2:]) for table in TABLES]
-    known = [one for one in places if study.has(one, measure)]
-    return max(known, key=lambda one: score_cells(study.scored[one], measure), default=None)
+    places_scored = [table_place for table_place in places if study.has(table_place, measure)]
+    return max(
+        places_scored, key=lambda table_place: score_cells(study.scored[table_place], measure), default=None
+    )
 
 
 def _compare(place: Place, table: Place, measure: tuple[str, str], study: Study) -> dict:
-    made = study.compare(place, table, measure)
+    estimate = study.compare(place, table, measure)
     corpus, arm, strategy, ratio = place
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
         **{"scope": measure[0], "metric": measure[1], "floor": table[1]},
         **{"floor_value": score_cells(study.scored[table], measure)},
-        **{"value": made.difference, "low": made.low, "high": made.high},
-        **{"n": made.n, "runs": made.runs, "reason": made.reason},
+        **{"value": estimate.difference, "low": estimate.low, "high": estimate.high},
+        **{"n": estimate.n, "runs": estimate.runs, "reason": estimate.reason},
     }

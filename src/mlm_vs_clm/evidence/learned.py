@@ -39,15 +39,15 @@ def compare_with_chance(pairs: pd.DataFrame, resamples: int) -> PairedDifference
 
     pairs: one row per document, with `right` of `n`.
     """
-    told = pairs[["right", "n"]].to_numpy(dtype=float)
-    chance = np.stack([CHANCE * told[:, 1], told[:, 1]], axis=1)
-    return _compare(told, chance, resamples)
+    right = pairs[["right", "n"]].to_numpy(dtype=float)
+    chance = np.stack([CHANCE * right[:, 1], right[:, 1]], axis=1)
+    return _compare(right, chance, resamples)
 
 
 def compare_negatives(first: pd.DataFrame, second: pd.DataFrame, resamples: int) -> PairedDifference:
     """Return by how much more of the pairs is told right with the first kind of negatives, over documents that have both."""
-    both = first.merge(second, on="document", suffixes=("_first", "_second"))
-    sides = [both[[f"right_{side}", f"n_{side}"]].to_numpy(dtype=float) for side in ("first", "second")]
+    paired = first.merge(second, on="document", suffixes=("_first", "_second"))
+    sides = [paired[[f"right_{side}", f"n_{side}"]].to_numpy(dtype=float) for side in ("first", "second")]
     return _compare(sides[0], sides[1], resamples)
 
 

@@ -41,7 +41,7 @@ class Asked:
     first: Place
     second: Place
     measure: tuple[str, str]
-    made: PairedDifference
+    estimate: PairedDifference
     margin: float = math.nan
     note: str = ""
     at_least: float = math.nan
@@ -60,27 +60,27 @@ class Study:
     ):
         self.scored, self.resamples, self.tables = index_cells(scored), resamples, tables
         self.competence = Competence(tables["competence"])
-        final = [one for one in trained if not one.cell.budget and not one.is_network]
+        final = [model for model in trained if not model.cell.budget and not model.is_network]
         self.networks = {
-            (one.cell.corpus, one.task, one.cell.arm, one.examples or 0): one
-            for one in trained
-            if one.is_network
+            (model.cell.corpus, model.task, model.cell.arm, model.examples or 0): model
+            for model in trained
+            if model.is_network
         }
         self.trained = {
-            place: {one.cell.seed: one for one in group}
-            for place, group in group_by(final, lambda one: _to_trained(to_place(one.cell))).items()
+            place: {model.cell.seed: model for model in group}
+            for place, group in group_by(final, lambda model: _to_trained(to_place(model.cell))).items()
         }
-        self.tasks = {one.cell.corpus: one.task for one in final}
+        self.tasks = {model.cell.corpus: model.task for model in final}
         self.corpora = sorted({place[0] for place in (*self.scored, *self.trained, *self.networks)})
 
     def rows(self, table: str, corpus: str, **cell) -> pd.DataFrame:
         """Return the rows of a table that have these values; none where the study has no such table."""
         rows = self.tables.get(table, pd.DataFrame())
-        asked = {"corpus": corpus} | cell
+        values = {"corpus": corpus} | cell
         if rows.empty:
             return rows
         return rows[
-            np.logical_and.reduce([rows[column].to_numpy() == value for column, value in asked.items()])
+            np.logical_and.reduce([rows[column].to_numpy() == value for column, value in values.items()])
         ]
 
     def read(self, place: Place, measure: tuple[str, str]) -> BySeed:
@@ -97,9 +97,9 @@ class Study:
         sides = [cells, *(self.scored.get((place[0], arm, *place[2:]), {}) for arm in beside)]
         return {
             seed: replace(
-                one, statistics={measure: np.hstack([side[seed].statistics[base] for side in sides])}
+                scored_cell, statistics={measure: np.hstack([side[seed].statistics[base] for side in sides])}
             )
-            for seed, one in cells.items()
+            for seed, scored_cell in cells.items()
             if all(seed in side and base in side[seed].statistics for side in sides)
         }
 
@@ -112,8 +112,8 @@ class Study:
         """
         ends = (second, first) if is_lower_better(measure[1]) else (first, second)
         sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
-        made = compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
-        return widen(made, (noise or {}).get(measure[1], 0.0))
+        estimate = compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
+        return widen(estimate, (noise or {}).get(measure[1], 0.0))
 
     def has(self, place: Place, measure: tuple[str, str]) -> bool:
         """Return whether a place was scored by a measure, at whatever seed."""
@@ -122,8 +122,8 @@ class Study:
     def find_table(self, place: Place) -> str:
         """Return the word table of the context of a place's arm: that of most words in a row which was run there."""
         context = next((cell.context for cell in self.scored.get(place, {}).values()), "")
-        known = [arm for arm in FLOORS.get(context, ()) if (place[0], arm, *place[2:]) in self.scored]
-        return next((arm for arm in known if arm in ORDERED), known[0] if known else "")
+        floors = [arm for arm in FLOORS.get(context, ()) if (place[0], arm, *place[2:]) in self.scored]
+        return next((arm for arm in floors if arm in ORDERED), floors[0] if floors else "")
 
     def count_runs(self, corpus: str) -> int:
         """Return how often the arm of the cell that was trained least often was trained; 1 where none was."""
@@ -132,7 +132,7 @@ class Study:
 
     def count_trainings(self, place: Place) -> int:
         """Return how often the model of an arm was trained, over the seeds of a place; 0 for a baseline."""
-        return len({one.training for one in self.scored.get(place, {}).values() if one.training})
+        return len({cell.training for cell in self.scored.get(place, {}).values() if cell.training})
 
     def find_curve(self, place: Place) -> pd.DataFrame:
         """Return the curve of the training of an arm's model on the corpus of a place; no rows where it was not trained."""
@@ -144,7 +144,7 @@ class Study:
 
     def _of_training(self, rows: pd.DataFrame, place: Place) -> pd.DataFrame:
         """Return the rows of the first training of a place's arm."""
-        trainings = sorted({one.training for one in self.scored.get(place, {}).values() if one.training})
+        trainings = sorted({cell.training for cell in self.scored.get(place, {}).values() if cell.training})
         return rows[rows["artifact"].isin(trainings[:1])] if len(rows) else rows
 
     def find_range(self, place: Place, measure: tuple[str, str]) -> float:
@@ -158,13 +158,13 @@ class Study:
 
     def explain_room(self, corpus: str, cell: Mapping, times: float = 1.0) -> str:
         """Return why a task has no room at a masking: headroom of `times` its detectable difference; "" where it has."""
-        known = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
-        rows = known[known["room"] == "no"] if len(known) else known
+        headroom = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
+        rows = headroom[headroom["room"] == "no"] if len(headroom) else headroom
         if len(rows):
             return str(rows["reason"].iloc[0])
-        found = known["headroom"] / known["detectable"] if len(known) else pd.Series(dtype=float)
-        if times > 1 and not (found >= times).any():
-            return f"headroom is {found.max():.1f} times the detectable difference, less than the {times:g} that are asked"
+        ratios = headroom["headroom"] / headroom["detectable"] if len(headroom) else pd.Series(dtype=float)
+        if times > 1 and not (ratios >= times).any():
+            return f"headroom is {ratios.max():.1f} times the detectable difference, less than the {times:g} that are asked"
         return ""
 
     def find_headroom(self, corpus: str, cell: Mapping) -> float:
@@ -172,19 +172,21 @@ class Study:
         rows = self.rows("headroom", corpus, strategy=cell["strategy"], ratio=cell["ratio"])
         return float(rows["headroom"].max()) if len(rows) else math.nan
 
-    def describe_headroom(self, corpus: str, task: str, n: int, made: PairedDifference) -> tuple[str, str]:
+    def describe_headroom(
+        self, corpus: str, task: str, n: int, estimate: PairedDifference
+    ) -> tuple[str, str]:
         """Return by how much the best network is above the majority answer, or why no two could be told apart.
 
-        One of both is "". `made`: the difference that is asked for, by whose error the smallest that is found follows.
+        One of both is "". `estimate`: the difference that is asked for, by whose error the smallest that is found follows.
         """
         rows = self.rows("understanding", corpus, task=task, metric=TASKS[task].main_metric)
         rows = rows[rows["examples"] == n] if len(rows) else rows
         if rows.empty or not (rows["network"] == LOWEST).any():
             return "", ""
         room = float(rows["value"].max() - rows.loc[rows["network"] == LOWEST, "value"].iloc[0])
-        found = smallest_detectable_effect(made.standard_error, made.degrees)
-        told = f"the best network is above the majority answer by {room:.3f}, and {found:.3f} is the smallest difference that would be found"
-        return ("", f"{NO_ROOM}: {told}") if room <= found else (told, "")
+        detectable = smallest_detectable_effect(estimate.standard_error, estimate.degrees)
+        numbers = f"the best network is above the majority answer by {room:.3f}, and {detectable:.3f} is the smallest difference that would be found"
+        return ("", f"{NO_ROOM}: {numbers}") if room <= detectable else (numbers, "")
 
     def find_worth(self, corpus: str) -> float:
         """Return how much better a task model is with real text than the majority answer; NaN where one was not run."""
@@ -221,8 +223,8 @@ def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> I
 def _ask_pair(claim: dict, condition: dict, first: Place, second: Place, study: Study) -> Iterator[Asked]:
     for measure in _list_measures(claim, condition):
         margin = find_margin(claim["margin"], measure, study.find_range(first, measure))
-        made = study.compare(first, second, measure, claim.get("noise"))
-        yield Asked(claim, condition, first[0], first, second, measure, made, margin)
+        estimate = study.compare(first, second, measure, claim.get("noise"))
+        yield Asked(claim, condition, first[0], first, second, measure, estimate, margin)
 
 
 def find_margin(margin: Mapping[str, float] | float, measure: tuple[str, str], extent: float) -> float:
@@ -233,7 +235,7 @@ def find_margin(margin: Mapping[str, float] | float, measure: tuple[str, str], e
 
 
 def _list_measures(claim: dict, condition: dict) -> list[tuple[str, str]]:
-    return [(one["scope"], one["metric"]) for one in condition.get("measures", claim["measures"])]
+    return [(measure["scope"], measure["metric"]) for measure in condition.get("measures", claim["measures"])]
 
 
 def ask_trend(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -266,11 +268,11 @@ def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -
     for scope, metric in _list_measures(claim, condition):
         gain = (scope, metric + GAIN)
         ends = [_stack_gain((side, low, high), (scope, metric), gain) for side in (arm, low)]
-        made = compare_cells(ends[0], ends[1], gain, study.resamples, (names[0], names[1]))
+        estimate = compare_cells(ends[0], ends[1], gain, study.resamples, (names[0], names[1]))
         if absent := [name for name, side in zip(names, (arm, low, high), strict=True) if not side]:
-            made = PairedDifference(reason=f"not run: {' and '.join(absent)}")
-        made = replace(made, p=find_p(made, claim["at_least"]))
-        about = (corpus, places[0], places[1], (scope, metric), made)
+            estimate = PairedDifference(reason=f"not run: {' and '.join(absent)}")
+        estimate = replace(estimate, p=find_p(estimate, claim["at_least"]))
+        about = (corpus, places[0], places[1], (scope, metric), estimate)
         margin = find_margin(claim["margin"], (scope, metric), 1.0)
         yield Asked(claim, condition, *about, margin, "share of the gain", claim["at_least"])
 
@@ -309,13 +311,20 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             for name, of_side in zip(names, cells, strict=True)
         )
         sides = [study.trained.get(place, {}) for place in (first, second)]
-        made = compare_trained(sides[0], sides[1], study.resamples, names)
-        if not made.reason:
+        estimate = compare_trained(sides[0], sides[1], study.resamples, names)
+        if not estimate.reason:
             trainings = list(filter(None, map(study.count_trainings, (first, second))))
-            made = replace(made, runs=min(made.runs, *trainings) if trainings else 1)
+            estimate = replace(estimate, runs=min(estimate.runs, *trainings) if trainings else 1)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
-        made = replace(made, p=find_p(made, bound))
-        about = (corpus, first, second, ("utility", TASKS[task].main_metric), made, claim["margin"] * extent)
+        estimate = replace(estimate, p=find_p(estimate, bound))
+        about = (
+            corpus,
+            first,
+            second,
+            ("utility", TASKS[task].main_metric),
+            estimate,
+            claim["margin"] * extent,
+        )
         room = _explain_room(claim, corpus, cell, study)
         yield Asked(claim, condition, *about, at_least=bound, no_room=room)
 
@@ -343,40 +352,40 @@ def ask_understanding(claim: dict, condition: dict, corpus: str, study: Study) -
     names = condition["first"]["arm"], condition["second"]["arm"]
     cells = [study.networks.get((corpus, task, name, n)) for name in names]
     sides = [{0: cell} if cell else {} for cell in cells]
-    made = replace(compare_trained(sides[0], sides[1], study.resamples, names), runs=1)
+    estimate = replace(compare_trained(sides[0], sides[1], study.resamples, names), runs=1)
     measure = (UNDERSTANDING, TASKS[task].main_metric)
     first, second = ((corpus, name, "", 0.0) for name in names)
-    about = (corpus, first, second, measure, made, find_margin(claim["margin"], measure, math.nan))
-    note, no_room = ("", "") if made.reason else study.describe_headroom(corpus, task, n, made)
+    about = (corpus, first, second, measure, estimate, find_margin(claim["margin"], measure, math.nan))
+    note, no_room = ("", "") if estimate.reason else study.describe_headroom(corpus, task, n, estimate)
     yield Asked(claim, condition, *about, note=note, no_room=no_room)
 
 
-def find_p(made: PairedDifference, bound: float) -> float:
+def find_p(estimate: PairedDifference, bound: float) -> float:
     """Return the two-sided p of a difference that is not `bound`; as it is where there is no bound or no error."""
     from scipy.special import stdtr
 
-    if math.isnan(bound) or not made.standard_error > 0:
-        return made.p
-    return float(2 * stdtr(made.degrees, -abs(made.difference - bound) / made.standard_error))
+    if math.isnan(bound) or not estimate.standard_error > 0:
+        return estimate.p
+    return float(2 * stdtr(estimate.degrees, -abs(estimate.difference - bound) / estimate.standard_error))
 
 
 def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
     """Read a correlation or slope of utility on quality; its bound, or margin in points of utility, decides."""
     for measure in _list_measures(claim, condition):
-        asked = {
+        values = {
             "quality_scope": measure[0],
             "quality_metric": measure[1],
             "statistic": condition["statistic"],
         }
-        rows = study.rows("correlation", corpus, **asked)
+        rows = study.rows("correlation", corpus, **values)
         place = (corpus, QUALITY, "", 0.0), (corpus, "utility", "", 0.0)
-        made, bound = PairedDifference(reason="not run: no such correlation was computed"), math.nan
+        estimate, bound = PairedDifference(reason="not run: no such correlation was computed"), math.nan
         if len(rows):
             row = rows.iloc[0]
-            made = replace(_read_interval(row, int(row["n_cells"])), runs=study.count_runs(corpus))
+            estimate = replace(_read_interval(row, int(row["n_cells"])), runs=study.count_runs(corpus))
             bound = float(row["bound"])
         margin = claim["margin"] * study.find_worth(corpus) if math.isnan(bound) else bound
-        yield Asked(claim, condition, corpus, *place, measure, made, margin)
+        yield Asked(claim, condition, corpus, *place, measure, estimate, margin)
 
 
 def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -386,14 +395,14 @@ def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
     cell, room = condition["cells"], _explain_room(claim, corpus, condition["cells"], study)
     place = (corpus, QUALITY, *cell.values()), (corpus, "utility", *cell.values())
     for scope, metric in _list_measures(claim, condition):
-        asked = {"scope": scope, "metric": metric, "statistic": condition["statistic"]}
-        rows = study.rows("writers", corpus, **cell, **asked)
-        made = PairedDifference(reason="not run: too few writers at one masking")
+        columns = {"scope": scope, "metric": metric, "statistic": condition["statistic"]}
+        rows = study.rows("writers", corpus, **cell, **columns)
+        estimate = PairedDifference(reason="not run: too few writers at one masking")
         if len(rows):
             row = rows.iloc[0]
-            made = replace(_read_interval(row, int(row["n_writers"])), runs=study.count_runs(corpus))
+            estimate = replace(_read_interval(row, int(row["n_writers"])), runs=study.count_runs(corpus))
         yield Asked(
-            claim, condition, corpus, *place, (scope, metric), made, float(claim["margin"]), no_room=room
+            claim, condition, corpus, *place, (scope, metric), estimate, float(claim["margin"]), no_room=room
         )
 
 
@@ -420,24 +429,26 @@ def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterato
     if absent:
         yield Asked(*about, PairedDifference(reason=f"not run: {' and '.join(absent)}"), margin)
         return
-    both = first.merge(second, on=["strategy", "ratio", "seed"], suffixes=("_first", "_second"))
-    both = both[(both["flops_first"] > 0) & (both["flops_second"] > 0)]
-    if both.empty:
+    paired = first.merge(second, on=["strategy", "ratio", "seed"], suffixes=("_first", "_second"))
+    paired = paired[(paired["flops_first"] > 0) & (paired["flops_second"] > 0)]
+    if paired.empty:
         reason = "not run: no cell in which the FLOPs of both were counted"
         yield Asked(*about, PairedDifference(reason=reason), margin)
         return
     counted, law = (
-        np.log(both[f"{name}_first"] / both["documents_first"])
-        - np.log(both[f"{name}_second"] / both["documents_second"])
+        np.log(paired[f"{name}_first"] / paired["documents_first"])
+        - np.log(paired[f"{name}_second"] / paired["documents_second"])
         for name in ("flops", "token_forwards")
     )
-    made = PairedDifference(float(counted.mean()), float(counted.min()), float(counted.max()), n=len(both))
-    ends = sorted({f"{math.exp(end):.2g}" for end in (made.low, made.high)}, key=float)
+    estimate = PairedDifference(
+        float(counted.mean()), float(counted.min()), float(counted.max()), n=len(paired)
+    )
+    ends = sorted({f"{math.exp(end):.2g}" for end in (estimate.low, estimate.high)}, key=float)
     note = (
-        f"{math.exp(made.difference):.2g} times the FLOPs ({' to '.join(ends)} over the maskings); "
+        f"{math.exp(estimate.difference):.2g} times the FLOPs ({' to '.join(ends)} over the maskings); "
         f"passes x length read predict {math.exp(law.mean()):.2g} times"
     )
-    yield Asked(*about, made, margin, note)
+    yield Asked(*about, estimate, margin, note)
 
 
 def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -446,18 +457,18 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     rows = rows[rows["basis"] != "equal documents"] if len(rows) else rows
     strategy, ratio = claim["main"].values()
     places = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
-    made, note = (
+    estimate, note = (
         PairedDifference(reason="not run: neither arm was run at costs on both sides of the other's"),
         "",
     )
-    known = rows[rows["value"].notna()] if len(rows) else rows
-    if len(known):
-        row = known.iloc[0]
-        made = replace(_read_interval(row, int(row["n"])), runs=study.count_runs(corpus))
+    defined = rows[rows["value"].notna()] if len(rows) else rows
+    if len(defined):
+        row = defined.iloc[0]
+        estimate = replace(_read_interval(row, int(row["n"])), runs=study.count_runs(corpus))
         note = f"exact match at the {row['basis']}"
     measure = ("fills", "exact_match")
     margin = condition["margin"] * study.find_range(places[0], measure)
-    yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin, note)
+    yield Asked(claim, condition, corpus, places[0], places[1], measure, estimate, margin, note)
 
 
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -466,16 +477,18 @@ def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
     places = [(corpus, arm, *claim["cells"].values()) for arm in arms]
     for measure in _list_measures(claim, condition):
         sides = [study.rows("ratings", corpus, question=measure[1], arm=arm) for arm in arms]
-        made = PairedDifference(reason="not run: no ratings")
+        estimate = PairedDifference(reason="not run: no ratings")
         if all(map(len, sides)):
             means = [rows.groupby("document")["rating"].mean() for rows in sides]
-            both = pd.concat(means, axis=1, join="inner")
-            rows = [np.stack([both.iloc[:, side], np.ones(len(both))], axis=1) for side in (0, 1)]
-            made = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples)
-            if math.isnan(made.difference):
-                made = replace(made, reason=f"not run: {made.n} documents were rated for both arms")
+            paired = pd.concat(means, axis=1, join="inner")
+            rows = [np.stack([paired.iloc[:, side], np.ones(len(paired))], axis=1) for side in (0, 1)]
+            estimate = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples)
+            if math.isnan(estimate.difference):
+                estimate = replace(
+                    estimate, reason=f"not run: {estimate.n} documents were rated for both arms"
+                )
         margin = claim["margin"] * claim["range"]
-        yield Asked(claim, condition, corpus, places[0], places[1], measure, made, margin)
+        yield Asked(claim, condition, corpus, places[0], places[1], measure, estimate, margin)
 
 
 def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
@@ -483,30 +496,30 @@ def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Ite
     strategy, ratio = claim["main"].values()
     places: list[Place] = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
     curves = [study.find_curve(place) for place in places]
-    made = compare_learning(curves[0], curves[1], claim["noise"]["dev_loss"])
+    estimate = compare_learning(curves[0], curves[1], claim["noise"]["dev_loss"])
     predicted = [f"{curve['tokens_predicted'].max():,.0f}" for curve in curves if len(curve)]
     note = ""
-    if not made.reason:
-        note = f"{math.exp(made.difference):.2g} times the FLOPs per nat; {' and '.join(predicted)} tokens predicted"
+    if not estimate.reason:
+        note = f"{math.exp(estimate.difference):.2g} times the FLOPs per nat; {' and '.join(predicted)} tokens predicted"
     margin = math.log1p(condition["margin"])
-    yield Asked(claim, condition, corpus, places[0], places[1], (TRAINING, "flops"), made, margin, note)
+    yield Asked(claim, condition, corpus, places[0], places[1], (TRAINING, "flops"), estimate, margin, note)
 
 
 def ask_pairs(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Asked]:
     """Compare how many held-out pairs an arm's model tells right with one kind of negatives, with chance or another kind."""
     arm, kinds = condition["arm"], condition["negatives"]
     strategy, ratio = claim["main"].values()
-    told = [study.find_pairs((corpus, arm, strategy, ratio), kind) for kind in kinds]
+    pairs = [study.find_pairs((corpus, arm, strategy, ratio), kind) for kind in kinds]
     names = [f"{arm} ({kind})" for kind in kinds] + ["chance"] * (len(kinds) == 1)
     first, second = ((corpus, name, "", 0.0) for name in names)
     bound = condition.get("at_least", math.nan)
-    made = (
-        compare_negatives(told[0], told[1], study.resamples)
+    estimate = (
+        compare_negatives(pairs[0], pairs[1], study.resamples)
         if len(kinds) == 2
-        else compare_with_chance(told[0], study.resamples)
+        else compare_with_chance(pairs[0], study.resamples)
     )
-    made = replace(made, p=find_p(made, bound))
-    about = (corpus, first, second, (TRAINING, "accuracy"), made, condition["margin"])
+    estimate = replace(estimate, p=find_p(estimate, bound))
+    about = (corpus, first, second, (TRAINING, "accuracy"), estimate, condition["margin"])
     yield Asked(claim, condition, *about, at_least=bound)
 
 
@@ -530,9 +543,9 @@ KINDS: dict[str, Ask] = {
 def ask_all(rules: Sequence[dict], study: Study) -> list[Asked]:
     """Return every comparison of every condition on every corpus; a condition may be of another kind than its claim."""
     return [
-        asked
+        question
         for claim in rules
         for condition in claim["conditions"]
         for corpus in study.corpora
-        for asked in KINDS[condition.get("kind", claim["kind"])](claim, condition, corpus, study)
+        for question in KINDS[condition.get("kind", claim["kind"])](claim, condition, corpus, study)
     ]

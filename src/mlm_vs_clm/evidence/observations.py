@@ -147,7 +147,7 @@ def load_observations(folder: Path) -> Observations:
 
 def read_design(about: Mapping[str, Any]) -> Design:
     """Return the design that the key `study` of study.yaml has."""
-    return Design(**{one.name: about[one.name] for one in fields(Design)})
+    return Design(**{field.name: about[field.name] for field in fields(Design)})
 
 
 def describe_design(design: Design, rules: str) -> dict:
@@ -162,13 +162,13 @@ def read_frame(path: Path) -> pd.DataFrame:
     return table.assign(**{column: table[column].astype(object).fillna("") for column in words})
 
 
-def describe_scored(one: ScoredCell) -> dict:
+def describe_scored(scored: ScoredCell) -> dict:
     """Return the columns of `cells` that a cell has itself."""
-    named = {name: getattr(one.cell, name) for name in NAMES} | {"budget": one.cell.budget or np.nan}
-    place = {column: one.place.get(name, np.nan) for column, name in PLACE.items()}
-    passes = one.place.get("passes", {}).get(one.cell.corpus, np.nan)
-    about = {"context": one.context, "temperature": one.temperature, "training": one.training}
-    return named | about | place | {PASSES: passes, "score": one.artifact} | one.ledger
+    named = {name: getattr(scored.cell, name) for name in NAMES} | {"budget": scored.cell.budget or np.nan}
+    place = {column: scored.place.get(name, np.nan) for column, name in PLACE.items()}
+    passes = scored.place.get("passes", {}).get(scored.cell.corpus, np.nan)
+    about = {"context": scored.context, "temperature": scored.temperature, "training": scored.training}
+    return named | about | place | {PASSES: passes, "score": scored.artifact} | scored.ledger
 
 
 def list_scored(observed: Observations) -> list[ScoredCell]:

@@ -44,12 +44,12 @@ def find_aggregate(metric: str) -> Aggregate:
 
 def by_seed(cells: Sequence[ScoredCell]) -> dict[int, ScoredCell]:
     """Return the cells of one arm at one masking by their seed."""
-    return {one.cell.seed: one for one in cells}
+    return {scored.cell.seed: scored for scored in cells}
 
 
 def with_measure(cells: BySeed, measure: tuple[str, str]) -> dict[int, ScoredCell]:
     """Return the cells that were scored by a measure."""
-    return {seed: one for seed, one in cells.items() if measure in one.statistics}
+    return {seed: cell for seed, cell in cells.items() if measure in cell.statistics}
 
 
 def group_seeds(*sides: BySeed) -> list[list[int]]:
@@ -83,30 +83,35 @@ def compare_cells(
         return PairedDifference(reason="the two were not run on the same documents")
     rows = [(stack_seeds(sides[0], run, measure), stack_seeds(sides[1], run, measure)) for run in runs]
     units = [list_units(sides[0], seeds) for seeds in runs]
-    made = compare_runs(rows, find_aggregate(measure[1]), resamples, clusters=units)
-    if np.isnan(made.difference):
-        return replace(made, reason=f"defined for {made.n} of the units, two are needed")
-    return made
+    estimate = compare_runs(rows, find_aggregate(measure[1]), resamples, clusters=units)
+    if np.isnan(estimate.difference):
+        return replace(estimate, reason=f"defined for {estimate.n} of the units, two are needed")
+    return estimate
 
 
-def widen(made: PairedDifference, noise: float) -> PairedDifference:
+def widen(estimate: PairedDifference, noise: float) -> PairedDifference:
     """Return a difference between single trainings as one between objectives; as it is over several, whose interval has it.
 
     `noise` is the standard deviation of such a difference between trainings, in the unit of the measure; without any (0)
     the interval holds for these trainings alone.
     """
-    if made.reason or made.runs > 1 or not noise > 0:
-        return made
-    value, reach = made.difference, NORMAL * noise
-    low, high = value - math.hypot(value - made.low, reach), value + math.hypot(made.high - value, reach)
-    error = math.hypot(made.standard_error, noise)
+    if estimate.reason or estimate.runs > 1 or not noise > 0:
+        return estimate
+    value, reach = estimate.difference, NORMAL * noise
+    low, high = (
+        value - math.hypot(value - estimate.low, reach),
+        value + math.hypot(estimate.high - value, reach),
+    )
+    error = math.hypot(estimate.standard_error, noise)
     return replace(
-        made, low=low, high=high, p=math.erfc(abs(value) / error / math.sqrt(2)), standard_error=error
+        estimate, low=low, high=high, p=math.erfc(abs(value) / error / math.sqrt(2)), standard_error=error
     )
 
 
 def score_cells(cells: BySeed, measure: tuple[str, str], runs: Sequence[Sequence[int]] = ()) -> float:
     """Return the mean over runs (lists of seeds; without any those of the cells) of a score; NaN where it was not run."""
-    known, aggregate = with_measure(cells, measure), find_aggregate(measure[1])
-    values = [point(stack_seeds(known, seeds, measure), aggregate) for seeds in runs or group_seeds(known)]
+    measured, aggregate = with_measure(cells, measure), find_aggregate(measure[1])
+    values = [
+        point(stack_seeds(measured, seeds, measure), aggregate) for seeds in runs or group_seeds(measured)
+    ]
     return float(np.mean(values)) if values else math.nan

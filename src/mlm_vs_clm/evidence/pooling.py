@@ -23,14 +23,14 @@ def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int) ->
     quality, utility, share and cluster. A cluster (arm, strategy, ratio) is drawn in every corpus at once, so that
     its chance variation does not count several times. A corpus without a coefficient is named and left out.
     """
-    clusters = sorted(set().union(*(part["cluster"] for part in cells.values())))
-    found = {}
-    for corpus, part in cells.items():
-        if len(part) >= 3:
-            weights = draw_weights(len(clusters), n_resamples)[:, np.searchsorted(clusters, part["cluster"])]
-            columns = part[MEASURED].to_numpy(dtype=float).T
-            found[corpus] = measure(np.vstack([np.ones((1, len(part))), weights]), *columns)
-    defined = {corpus: values for corpus, values in found.items() if not np.isnan(values[0])}
+    clusters = sorted(set().union(*(table["cluster"] for table in cells.values())))
+    coefficients = {}
+    for corpus, table in cells.items():
+        if len(table) >= 3:
+            weights = draw_weights(len(clusters), n_resamples)[:, np.searchsorted(clusters, table["cluster"])]
+            columns = table[MEASURED].to_numpy(dtype=float).T
+            coefficients[corpus] = measure(np.vstack([np.ones((1, len(table))), weights]), *columns)
+    defined = {corpus: values for corpus, values in coefficients.items() if not np.isnan(values[0])}
     sizes = [len(cells[corpus]) for corpus in defined]
     if len(defined) < 2:
         return undefined(sum(sizes), "fewer than two corpora with a correlation")
@@ -58,15 +58,15 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     import statsmodels.formula.api as smf
 
     varied = {
-        corpus: part
-        for corpus, part in cells.items()
-        if len(part) >= FEWEST_CELLS and (part[MEASURED].std() > 0).all()
+        corpus: of_corpus
+        for corpus, of_corpus in cells.items()
+        if len(of_corpus) >= FEWEST_CELLS and (of_corpus[MEASURED].std() > 0).all()
     }
     if len(varied) < 2:
         reason = f"fewer than two corpora with {FEWEST_CELLS} cells that vary"
         return undefined(sum(map(len, cells.values())), reason)
-    parts = [standardise(part).assign(corpus=corpus) for corpus, part in varied.items()]
-    table = pd.concat(parts, ignore_index=True)
+    tables = [standardise(of_corpus).assign(corpus=corpus) for corpus, of_corpus in varied.items()]
+    table = pd.concat(tables, ignore_index=True)
     model = smf.mixedlm(
         formula, table, groups="corpus", re_formula="0 + quality", vc_formula=STRATEGIES, use_sparse=False
     )

@@ -18,28 +18,32 @@ def smallest_detectable_effect(standard_error: float, degrees: float, power: flo
     return float((stdtrit(degrees, 1 - ALPHA / 2) + stdtrit(degrees, power)) * standard_error)
 
 
-def describe_needs(made: PairedDifference, margin: float, tests: float = 1.0) -> str:
+def describe_needs(estimate: PairedDifference, margin: float, tests: float = 1.0) -> str:
     """Return how many runs or documents would put the interval beside 0 or inside +-margin, were the estimate to stay.
 
     `tests`: by how much p is corrected. Noise of documents falls with their number, that between runs with theirs.
     """
     from scipy.special import stdtrit
 
-    distance = max(abs(made.difference), 0.0 if math.isnan(margin) else margin - abs(made.difference))
-    if not distance > 0 or math.isnan(made.standard_error):
+    distance = max(abs(estimate.difference), 0.0 if math.isnan(margin) else margin - abs(estimate.difference))
+    if not distance > 0 or math.isnan(estimate.standard_error):
         return "nothing: the estimate is 0, and without a margin equality cannot be shown"
     quantile = 1 - ALPHA / 2 / max(tests, 1.0)
-    if math.isnan(made.run_deviation):
-        reach = distance / float(stdtrit(max(made.n - 1, 1), quantile))
-        documents = math.ceil(made.n * max(1.0, (made.standard_error / reach) ** 2))
-        more = f" of about {documents:,} {UNITS}" if documents > made.n else ""
-        more = f" of more than {MOST} times as many {UNITS}" if documents > MOST * made.n else more
-        return f"{SETTLED_RUNS} runs{more} (training noise is unknown with one run)"
-    shared = max(0.0, made.standard_error**2 - made.run_deviation**2 / made.runs)
-    for runs in range(max(made.runs + 1, SETTLED_RUNS), MOST + 1):
-        reach = (distance / float(stdtrit(runs - 1, quantile))) ** 2 - made.run_deviation**2 / runs
+    if math.isnan(estimate.run_deviation):
+        reach = distance / float(stdtrit(max(estimate.n - 1, 1), quantile))
+        documents = math.ceil(estimate.n * max(1.0, (estimate.standard_error / reach) ** 2))
+        documents_needed = f" of about {documents:,} {UNITS}" if documents > estimate.n else ""
+        documents_needed = (
+            f" of more than {MOST} times as many {UNITS}"
+            if documents > MOST * estimate.n
+            else documents_needed
+        )
+        return f"{SETTLED_RUNS} runs{documents_needed} (training noise is unknown with one run)"
+    shared = max(0.0, estimate.standard_error**2 - estimate.run_deviation**2 / estimate.runs)
+    for runs in range(max(estimate.runs + 1, SETTLED_RUNS), MOST + 1):
+        reach = (distance / float(stdtrit(runs - 1, quantile))) ** 2 - estimate.run_deviation**2 / runs
         if reach > shared:
             return f"about {runs} runs"
         if reach > 0 and runs >= 2 * SETTLED_RUNS:
-            return f"about {runs} runs of about {math.ceil(made.n * shared / reach):,} {UNITS}"
+            return f"about {runs} runs of about {math.ceil(estimate.n * shared / reach):,} {UNITS}"
     return f"more than {MOST} runs"

@@ -22,7 +22,10 @@ def rank_alike(scores: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
     for corpus, of_corpus in cells.groupby("corpus"):
         by_arm = of_corpus.pivot_table("value", "arm", "metric", dropna=False).reindex(columns=[*PROXIES])
         for first, second in combinations([name for name in PROXIES if by_arm[name].notna().any()], 2):
-            found = correlations(by_arm[first].to_list(), by_arm[second].to_list())["spearman"]
-            named = {"corpus": corpus, "first": first, "second": second, "value": found.value}
-            rows.append(named | {"low": found.low, "high": found.high, "n": found.n, "reason": found.reason})
+            estimate = correlations(by_arm[first].to_list(), by_arm[second].to_list())["spearman"]
+            named = {"corpus": corpus, "first": first, "second": second, "value": estimate.value}
+            rows.append(
+                named
+                | {"low": estimate.low, "high": estimate.high, "n": estimate.n, "reason": estimate.reason}
+            )
     return pd.DataFrame(rows)

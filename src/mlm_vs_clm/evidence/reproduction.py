@@ -58,8 +58,8 @@ def compare_results(fresh: Tables, committed: Tables) -> pd.DataFrame:
 
 def compare_tables(name: str, fresh: pd.DataFrame | None, committed: pd.DataFrame | None) -> pd.DataFrame:
     """Return the comparison of one file; a row, column or file that one side lacks is `missing` or `extra`."""
-    known = committed if committed is not None else fresh
-    keys = choose_keys(name, known if known is not None else pd.DataFrame())
+    table_at_hand = committed if committed is not None else fresh
+    keys = choose_keys(name, table_at_hand if table_at_hand is not None else pd.DataFrame())
     sides = [lengthen(name, table, keys) for table in (committed, fresh)]
     if all(side.empty for side in sides):  # words alone, or no rows
         return pd.DataFrame(columns=COMPARED)
@@ -86,11 +86,11 @@ def compare_frames(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
             0.0 if status or not held[0] else float((~_is_same(sides[0][column], sides[1][column])).mean())
         )
         status = status or ("OK" if share == 0 else "near" if share <= LOOSE else "differs")
-        told = [
+        counts = [
             f"{share:.2%} of {held[0]:,} values differ" if share else f"{rows_held:,} values"
             for rows_held in held
         ]
-        rows.append([name, "all rows", str(column), told[1], told[0], status])
+        rows.append([name, "all rows", str(column), counts[1], counts[0], status])
     return pd.DataFrame(rows, columns=COMPARED)
 
 
@@ -171,8 +171,10 @@ def find_tolerance(measure: str, committed: float) -> float:
 def count_statuses(compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row per file and metric: how many numbers have each status, and the largest difference."""
     metric = compared["measure"].str.split().str[0]
-    both = compared[["fresh", "committed"]].apply(pd.to_numeric, errors="coerce")
-    table = compared.assign(metric=metric, difference=(both["fresh"] - both["committed"]).abs())
+    values_of_both = compared[["fresh", "committed"]].apply(pd.to_numeric, errors="coerce")
+    table = compared.assign(
+        metric=metric, difference=(values_of_both["fresh"] - values_of_both["committed"]).abs()
+    )
     groups = table.groupby(["file", "metric"])
     counts = groups["status"].value_counts().unstack(fill_value=0).reindex(columns=STATUSES, fill_value=0)
     return counts.assign(largest_difference=groups["difference"].max()).reset_index()
@@ -215,12 +217,14 @@ def describe_variation(pairs: pd.DataFrame) -> str:
     """Return the median and largest coefficient of variation; gains have no true zero and are left out."""
     values = pairs[~pairs["metric"].astype(str).str.endswith("_gain")]
     first, second = (values[f"value_{side}"].to_numpy(dtype=float) for side in ("fresh", "committed"))
-    found = vary(first, second)
-    found = found[~np.isnan(found)]
-    if not found.size:
+    variations = vary(first, second)
+    variations = variations[~np.isnan(variations)]
+    if not variations.size:
         return "coefficient of variation not defined (no paired value above zero)"
-    middle, largest = np.median(found), found.max()
-    return f"coefficient of variation {middle:.2f} % (median), {largest:.2f} % (largest), n = {found.size}"
+    middle, largest = np.median(variations), variations.max()
+    return (
+        f"coefficient of variation {middle:.2f} % (median), {largest:.2f} % (largest), n = {variations.size}"
+    )
 
 
 def describe_ranks(pairs: pd.DataFrame, name: str, ranked: str) -> str:
@@ -249,18 +253,18 @@ def describe_outcomes(fresh: Tables, committed: Tables) -> str:
     """Return which outcomes changed, or which side has none."""
     if (pairs := pair_outcomes(fresh, committed)) is None:
         return "outcomes not compared (answers.csv is not on both sides)"
-    both, alone = pairs
-    changed = [f"{name} {old} -> {new}" for name, old, new in both if old != new]
-    found = f"{len(changed)} of {len(both)} outcomes changed, {alone} on one side"
-    return ": ".join([found, *(["; ".join(changed)] if changed else [])])
+    shared, alone = pairs
+    changed = [f"{name} {old} -> {new}" for name, old, new in shared if old != new]
+    counts = f"{len(changed)} of {len(shared)} outcomes changed, {alone} on one side"
+    return ": ".join([counts, *(["; ".join(changed)] if changed else [])])
 
 
 def count_agreed(fresh: Tables, committed: Tables) -> str:
     """Return how many outcomes of the committed study are the same: "210 of 222 outcomes"; nothing where none can be compared."""
     if (pairs := pair_outcomes(fresh, committed)) is None:
         return ""
-    both, _ = pairs
-    agreed = sum(old == new for _, old, new in both)
+    shared, _ = pairs
+    agreed = sum(old == new for _, old, new in shared)
     return f"{agreed} of {len(committed['answers'])} outcomes"
 
 
@@ -277,6 +281,6 @@ def pair_outcomes(fresh: Tables, committed: Tables) -> tuple[list[tuple[str, str
         .agg(lambda words: ", ".join(filter(None, words)), axis=1)
         for side in sides
     )
-    both = first.index.intersection(second.index)
-    pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in both]
-    return pairs, len(first.index.union(second.index)) - len(both)
+    shared = first.index.intersection(second.index)
+    pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in shared]
+    return pairs, len(first.index.union(second.index)) - len(shared)

@@ -36,28 +36,28 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
             pairs = competent[allowed & (competent["corpus"] == corpus)][["arm", "floor"]]
             is_shared = cells.groupby("seed")["arm"].transform("nunique") == cells["arm"].nunique()
             values = (cells[is_shared] if is_shared.any() else cells).groupby("arm")["value"].mean().to_dict()
-            found = _judge(values, list(pairs.itertuples(index=False, name=None)))
-            rows.append({"corpus": corpus, "scope": scope, "metric": metric} | found)
+            judged = _judge(values, list(pairs.itertuples(index=False, name=None)))
+            rows.append({"corpus": corpus, "scope": scope, "metric": metric} | judged)
     return pd.DataFrame(rows, columns=COLUMNS["sanity"])
 
 
 def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
     oracle, unfilled = (values.get(name, math.nan) for name in ("oracle", UNFILLED))
-    known = {"oracle_value": oracle, "unfilled_value": unfilled, "outcome": NOT_RUN}
+    about = {"oracle_value": oracle, "unfilled_value": unfilled, "outcome": NOT_RUN}
     pairs = [pair for pair in pairs if not any(math.isnan(values.get(name, math.nan)) for name in pair)]
     if math.isnan(oracle - unfilled) or np.isclose(oracle, unfilled):
-        return known | {"reason": "no value for oracle and unfilled that differ"}
+        return about | {"reason": "no value for oracle and unfilled that differ"}
     if not pairs:
-        return known | {"reason": "no competent arm"}
+        return about | {"reason": "no competent arm"}
     arm, floor = min(pairs, key=lambda pair: values[pair[0]] - values[pair[1]])
     # Unfilled text is the floor of an arm that writes anew.
-    others = [values[one] for _, one in pairs if one != UNFILLED]
+    floor_values = [values[floor_arm] for _, floor_arm in pairs if floor_arm != UNFILLED]
     steps = {
-        "above_arms": oracle - max(values[one] for one, _ in pairs),
+        "above_arms": oracle - max(values[competent_arm] for competent_arm, _ in pairs),
         "above_floors": values[arm] - values[floor],
-        "above_unfilled": min(others, default=math.nan) - unfilled,
+        "above_unfilled": min(floor_values, default=math.nan) - unfilled,
     }
     wrong = [words for step, words in MISRANKED.items() if steps[step] <= 0]
     shares = {name: step / (oracle - unfilled) for name, step in steps.items()}
     named = {"arm": arm, "arm_value": values[arm], "floor": floor, "floor_value": values[floor]}
-    return known | named | shares | {"outcome": "; ".join(wrong) or RANKS, "reason": ""}
+    return about | named | shares | {"outcome": "; ".join(wrong) or RANKS, "reason": ""}

@@ -70,9 +70,13 @@ def score_task(
     weights = np.vstack([np.ones((1, len(clusters))), drawn])  # the first draw is the test set as it is
     rows = []
     for name, measure in measures.items():
-        made = average_runs(np.array([measure(each, weights) for each in answers]), len(set(clusters)))
-        value = np.nan if reason.startswith(NO_ROOM) else made.difference
-        low, high = (np.nan, np.nan) if reason.startswith((UNTRAINED, NO_ROOM)) else (made.low, made.high)
+        estimate = average_runs(
+            np.array([measure(of_seed, weights) for of_seed in answers]), len(set(clusters))
+        )
+        value = np.nan if reason.startswith(NO_ROOM) else estimate.difference
+        low, high = (
+            (np.nan, np.nan) if reason.startswith((UNTRAINED, NO_ROOM)) else (estimate.low, estimate.high)
+        )
         row = {"metric": name, "value": value, "low": low, "high": high, "n": len(clusters)}
         rows.append(row | {"reason": reason or (UNDEFINED if np.isnan(value) else "")})
     return rows

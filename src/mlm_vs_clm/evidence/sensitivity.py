@@ -10,10 +10,12 @@ TIMES = (0.5, 1.0, 2.0)  # the margin of the rules
 
 def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on each difference that was made, by each of TIMES its margin; nothing else is changed."""
-    kept = (answers["status"] == MADE) & answers["kind"].isin([DIFFERENCE, SLOPE]) & answers["margin"].notna()
+    is_varied = (
+        (answers["status"] == MADE) & answers["kind"].isin([DIFFERENCE, SLOPE]) & answers["margin"].notna()
+    )
     named = [name for name in COLUMNS["sensitivity"] if name not in ("times", "margin", "direction", "size")]
     rows = []
-    for row in answers[kept].to_dict("records"):
+    for row in answers[is_varied].to_dict("records"):
         for times in TIMES:
             margin = times * row["margin"]
             verdict = judge(row["low"], row["high"], row["p"], margin, row["n"], row["kind"])

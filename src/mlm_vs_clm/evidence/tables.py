@@ -151,11 +151,11 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     extra = [column for column in table.columns if column not in COLUMNS[name]]
     table = table.reindex(columns=COLUMNS[name] + extra)
     for column in COLUMNS[name]:
-        known = table[column].where(table[column] != "", None)
+        filled = table[column].where(table[column] != "", None)
         if column in FLAGS:
             table[column] = table[column].astype(str) == "True"
         else:
-            table[column] = pd.to_numeric(known) if column in NUMBERS else known.astype("str")
+            table[column] = pd.to_numeric(filled) if column in NUMBERS else filled.astype("str")
     refuse_repeated_cells(name, table)
     return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
 
@@ -224,8 +224,8 @@ def find_results(environment: Mapping[str, str], results: Path) -> tuple[Path, s
         raise StudyError(f"no results in {results}: run `make reproduce` first")
     if scale in present:
         return present[scale], f"Reading the scale {scale}."
-    other = min(present)
-    return present[other], f"No results at the scale {scale}: reading {other} instead."
+    first_scale = min(present)
+    return present[first_scale], f"No results at the scale {scale}: reading {first_scale} instead."
 
 
 def hash_tables(folder: Path) -> str:

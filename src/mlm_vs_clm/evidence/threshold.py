@@ -41,10 +41,10 @@ def find_threshold(quality: np.ndarray, utility: np.ndarray, permutations: int =
         return Threshold(reason="utility is an exact line of quality")
     rng = np.random.default_rng(0)
     drawn = np.stack([left, *(rng.permutation(left) for _ in range(permutations))], axis=1)
-    found = np.stack(
+    f_values = np.stack(
         [_measure_f(line, quality, place, drawn) for place in places]
     )  # (places, 1 + permutations)
-    largest, best = found.max(axis=0), places[int(found[:, 0].argmax())]
+    largest, best = f_values.max(axis=0), places[int(f_values[:, 0].argmax())]
     _, below, change = np.linalg.lstsq(_bend(line, quality, best), utility, rcond=None)[0]
     p = (1 + (largest[1:] >= largest[0] - 1e-12).sum()) / (1 + permutations)
     return Threshold(float(best), float(below), float(below + change), float(largest[0]), float(p))
@@ -53,8 +53,10 @@ def find_threshold(quality: np.ndarray, utility: np.ndarray, permutations: int =
 def list_places(quality: np.ndarray) -> np.ndarray:
     """Return the distinct qualities at which a break may be, in order: not those of the TRIMMED ends."""
     low, high = np.quantile(quality, [TRIMMED, 1 - TRIMMED])
-    known = np.unique(quality)
-    return known[(known > known[0]) & (known < known[-1]) & (low <= known) & (known <= high)]
+    qualities = np.unique(quality)
+    return qualities[
+        (qualities > qualities[0]) & (qualities < qualities[-1]) & (low <= qualities) & (qualities <= high)
+    ]
 
 
 def _bend(line: np.ndarray, quality: np.ndarray, place: float) -> np.ndarray:
@@ -69,6 +71,6 @@ def _project_out(columns: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _measure_f(line: np.ndarray, quality: np.ndarray, place: float, values: np.ndarray) -> np.ndarray:
     """Return F (r,) of a break at a place over the straight line, of values (n, r)."""
-    straight, bent = (_project_out(each, values) for each in (line, _bend(line, quality, place)))
+    straight, bent = (_project_out(design, values) for design in (line, _bend(line, quality, place)))
     before, after = (straight**2).sum(axis=0), (bent**2).sum(axis=0)
     return (before - after) / (after / (len(quality) - 3))

@@ -24,23 +24,25 @@ EXAMPLES = "examples"  # a column of studies that fine-tune networks; missing fo
 
 def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
     """Return the frame: the answers of every task model, in the order of the test set."""
-    tables = [_number(one) for one in cells if one.units]
+    tables = [_number(model) for model in cells if model.units]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
-    more = [EXAMPLES] if EXAMPLES in rows else []
-    named = [*KEYS, "cluster", *more]
+    examples = [EXAMPLES] if EXAMPLES in rows else []
+    named = [*KEYS, "cluster", *examples]
     answers = order_columns([column for column in table if column not in named] for table in tables)
     return rows[[*named, *answers]]
 
 
-def _number(one: TrainedCell) -> pd.DataFrame:
-    rows = pd.DataFrame(one.units)
+def _number(model: TrainedCell) -> pd.DataFrame:
+    rows = pd.DataFrame(model.units)
     rows = rows.assign(
         cluster=pd.factorize(rows["cluster"])[0] + 1, unit=rows.groupby("task_seed").cumcount() + 1
     )
-    cell = one.cell
-    names = (one.task, cell.corpus, cell.arm, cell.strategy, cell.ratio, cell.seed)
-    more = {EXAMPLES: one.examples} if one.is_network else {}
-    return rows.drop(columns="id", errors="ignore").assign(**dict(zip(NAMES, names, strict=True)), **more)
+    cell = model.cell
+    names = (model.task, cell.corpus, cell.arm, cell.strategy, cell.ratio, cell.seed)
+    with_examples = {EXAMPLES: model.examples} if model.is_network else {}
+    return rows.drop(columns="id", errors="ignore").assign(
+        **dict(zip(NAMES, names, strict=True)), **with_examples
+    )
 
 
 def order_columns(lists: Iterable[list[str]]) -> list[str]:

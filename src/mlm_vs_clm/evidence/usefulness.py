@@ -56,8 +56,8 @@ def list_writers(tables: Tables) -> dict[Masking, list[str]]:
     learned = learned[learned["strategy"].fillna("") != ""] if len(learned) else learned
     if scored.empty or learned.empty:
         return {}
-    both = scored.merge(learned, left_on=[*PLACE, "arm"], right_on=[*PLACE, "trained_on"])
-    arms = both[[*PLACE, "arm"]].drop_duplicates()
+    learned_from = scored.merge(learned, left_on=[*PLACE, "arm"], right_on=[*PLACE, "trained_on"])
+    arms = learned_from[[*PLACE, "arm"]].drop_duplicates()
     arms = arms[arms["arm"].map(find_kind) != REFERENCE]
     return {
         place: sorted(group["arm"])
@@ -80,7 +80,7 @@ def list_usefulness(tables: Tables) -> pd.DataFrame:
     main = main[main["corpus"].isin(corpora) & (main["strategy"].fillna("") != "")]
     cells = over_seeds(main, ["task", *PLACE, "trained_on", "metric"])
     cells = cells.rename(columns={"trained_on": "arm", "metric": "utility_metric"})
-    of_task = {one["arm"]: one for one in _list_of_task(tables)}
+    of_task = {row["arm"]: row for row in _list_of_task(tables)}
     cells["text"] = cells["arm"].map(lambda arm: of_task[arm]["text"] if arm in of_task else arm)
     quality = _list_quality(tables["scores"])
     rows = cells.drop(columns=["reason", "n", "seeds"]).merge(quality, on=[*PLACE, "text"])
@@ -122,12 +122,17 @@ def correlate_writers(
     writers that is no noise; `room`, headroom over its detectable difference; the spline against the line; and the
     `threshold`, its slopes and its p. p is Holm's over the rows of its statistic.
     """
-    known, learned = list(scored), list(trained)
+    texts_scored, learned = list(scored), list(trained)
     rows: list[dict] = []
     for place, arms in list_writers(tables).items():
-        texts = {one.cell.arm: one for one in known if _is_at(one, place, arms)}
+        texts = {
+            scored_cell.cell.arm: scored_cell
+            for scored_cell in texts_scored
+            if _is_at(scored_cell, place, arms)
+        }
         models = group_by(
-            (one for one in learned if _is_at(one, place, arms) and not one.reason), lambda one: one.cell.arm
+            (model for model in learned if _is_at(model, place, arms) and not model.reason),
+            lambda model: model.cell.arm,
         )
         usefulness = _Usefulness(models, resamples)
         for measure in MEASURES:
@@ -135,15 +140,15 @@ def correlate_writers(
             if len(named) < FEWEST_WRITERS:
                 continue
             quality = _draw_quality([texts[arm] for arm in named], measure, resamples)
-            found = _describe(quality, usefulness.of(named), bound, resamples)
-            found += [
+            statistics_found = _describe(quality, usefulness.of(named), bound, resamples)
+            statistics_found += [
                 _row("reliability", Estimate(usefulness.reliability, n=len(named))),
                 _find_room(tables["headroom"], place, len(named)),
             ]
             task = learned_task(models)
             about = dict(zip(PLACE, place, strict=True)) | {"task": task, "scope": measure[0]}
             about |= {"metric": measure[1], "utility_metric": TASKS[task].main_metric}
-            rows += [about | round_numbers(row) for row in found]
+            rows += [about | round_numbers(row) for row in statistics_found]
     for statistic, decisions in (("spline_p", (BENT, STRAIGHT)), ("threshold_p", (BROKEN, UNBROKEN))):
         _correct(rows, statistic, decisions)
     return pd.DataFrame(rows, columns=COLUMNS["writers"])
@@ -154,8 +159,8 @@ def learned_task(models: Mapping[str, Sequence[TrainedCell]]) -> str:
     return next(iter(models.values()))[0].task
 
 
-def _is_at(one: ScoredCell | TrainedCell, place: Masking, arms: Collection[str]) -> bool:
-    cell = one.cell
+def _is_at(scored: ScoredCell | TrainedCell, place: Masking, arms: Collection[str]) -> bool:
+    cell = scored.cell
     return (cell.corpus, cell.strategy, cell.ratio) == place and cell.arm in arms and not cell.budget
 
 
@@ -164,12 +169,12 @@ class _Usefulness:
 
     def __init__(self, models: Mapping[str, Sequence[TrainedCell]], resamples: int):
         self.arms = sorted(models)
-        cells = [one for arm in self.arms for one in models[arm]]
+        cells = [model for arm in self.arms for model in models[arm]]
         scores = score_answers(cells, resamples)[0]
-        owners = np.array([one.cell.arm for one in cells])
+        owners = np.array([model.cell.arm for model in cells])
         by_arm = [[s for s, owner in zip(scores, owners, strict=True) if owner == arm] for arm in self.arms]
-        runs = [np.concatenate(each) for each in by_arm]  # (texts x task seeds, 1 + resamples) of an arm
-        self.draws = np.array([each.mean(axis=0) for each in runs])
+        runs = [np.concatenate(of_arm) for of_arm in by_arm]  # (texts x task seeds, 1 + resamples) of an arm
+        self.draws = np.array([of_arm.mean(axis=0) for of_arm in runs])
         self.reliability = self._measure_reliability(runs)
 
     def of(self, arms: Sequence[str]) -> np.ndarray:
@@ -179,7 +184,7 @@ class _Usefulness:
     def _measure_reliability(self, runs: Sequence[np.ndarray]) -> float:
         """Return the share of the variance between arms that neither test units nor task seeds explain, 0 at least."""
         units = (self.draws - self.draws.mean(axis=0))[:, 1:].var(axis=1, ddof=1).mean()
-        between_seeds = [each[:, 0].var(ddof=1) / len(each) for each in runs if len(each) > 1]
+        between_seeds = [of_arm[:, 0].var(ddof=1) / len(of_arm) for of_arm in runs if len(of_arm) > 1]
         noise = units + (float(np.mean(between_seeds)) if between_seeds else 0.0)
         total = self.draws[:, 0].var(ddof=1)
         return float(max(0.0, 1 - noise / total)) if total > 0 else 0.0
@@ -191,23 +196,27 @@ def _draw_quality(cells: Sequence[ScoredCell], measure: tuple[str, str], resampl
     weights = draw_cluster_weights(units, resamples, keyed_rng("documents of writers"))
     weights = np.vstack([np.ones((1, len(units))), weights])
     aggregate = find_aggregate(measure[1])
-    return np.array([aggregate(weights @ np.nan_to_num(one.statistics[measure])) for one in cells])
+    return np.array([aggregate(weights @ np.nan_to_num(text.statistics[measure])) for text in cells])
 
 
 def _describe(quality: np.ndarray, utility: np.ndarray, bound: float, resamples: int) -> list[dict]:
     """Return the rows of the correlation, of the spline and of the threshold from draws (writers, 1 + resamples)."""
-    made = estimate_correlation(quality, utility, resamples)
-    decision = DECISIONS[find_size(made.low, made.high, (-bound, bound))] if not np.isnan(made.low) else ""
+    estimate = estimate_correlation(quality, utility, resamples)
+    decision = (
+        DECISIONS[find_size(estimate.low, estimate.high, (-bound, bound))]
+        if not np.isnan(estimate.low)
+        else ""
+    )
     points = pd.DataFrame({"quality": quality[:, 0], "utility": utility[:, 0]})
     curve = [{key: row[key] for key in ("statistic", "value", "reason")} for row in describe_curve(points)]
-    found = find_threshold(quality[:, 0], utility[:, 0])
-    broken = {"threshold": found.place, "threshold_p": found.p}
-    broken |= {"slope_below": found.slope_below, "slope_above": found.slope_above}
+    fit = find_threshold(quality[:, 0], utility[:, 0])
+    broken = {"threshold": fit.place, "threshold_p": fit.p}
+    broken |= {"slope_below": fit.slope_below, "slope_above": fit.slope_above}
     n = len(points)
     return [
-        _row("spearman", made, bound, decision),
+        _row("spearman", estimate, bound, decision),
         *(row | {"n_writers": n} for row in curve),
-        *(_row(name, Estimate(value, n=n, reason=found.reason)) for name, value in broken.items()),
+        *(_row(name, Estimate(value, n=n, reason=fit.reason)) for name, value in broken.items()),
     ]
 
 
@@ -223,7 +232,10 @@ def estimate_correlation(quality: np.ndarray, utility: np.ndarray, resamples: in
         return undefined(n, "a variable does not vary")
     over_writers = spearman(draw_weights(n, resamples), quality[:, 0], utility[:, 0])
     error = np.sqrt(
-        sum(np.nanvar(_to_z(each), ddof=1) for each in (over_writers, _rank_draws(quality, utility)))
+        sum(
+            np.nanvar(_to_z(correlations), ddof=1)
+            for correlations in (over_writers, _rank_draws(quality, utility))
+        )
     )
     z = _to_z(value)
     return Estimate(value, float(np.tanh(z - NORMAL * error)), float(np.tanh(z + NORMAL * error)), n)
@@ -246,16 +258,18 @@ def _find_room(headroom: pd.DataFrame, place: Masking, n: int) -> dict:
     rows = headroom[
         np.logical_and.reduce([headroom[key] == value for key, value in zip(PLACE, place, strict=True)])
     ]
-    known = (rows["headroom"] / rows["detectable"]).dropna()
+    ratios = (rows["headroom"] / rows["detectable"]).dropna()
     return _row(
         "room",
-        Estimate(float(known.iloc[0]), n=n) if len(known) else undefined(n, "no headroom was measured"),
+        Estimate(float(ratios.iloc[0]), n=n) if len(ratios) else undefined(n, "no headroom was measured"),
     )
 
 
-def _row(statistic: str, one: Estimate, bound: float = np.nan, decision: str = "") -> dict:
-    values = {"value": one.value, "low": one.low, "high": one.high, "n_writers": one.n}
-    return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": one.reason}
+def _row(statistic: str, estimate: Estimate, bound: float = np.nan, decision: str = "") -> dict:
+    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n_writers": estimate.n}
+    return (
+        {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": estimate.reason}
+    )
 
 
 def _correct(rows: Sequence[dict], statistic: str, decisions: tuple[str, str]) -> None:

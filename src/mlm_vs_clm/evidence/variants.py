@@ -17,11 +17,11 @@ def pair_variants(comparisons: Sequence[Comparison], arms: Collection[str]) -> l
     """Return the comparisons whose arms are all there, and those of their variants at equal settings."""
     names = [arm.partition(" ") for arm in sorted(arms)]
     return [
-        Comparison(", ".join(filter(None, (one.name, settings))), first, second)
-        for one in comparisons
+        Comparison(", ".join(filter(None, (comparison.name, settings))), first, second)
+        for comparison in comparisons
         for base, space, settings in names
-        if base == one.first
-        for first, second in [(base + space + settings, one.second + space + settings)]
+        if base == comparison.first
+        for first, second in [(base + space + settings, comparison.second + space + settings)]
         if second in arms
     ]
 
@@ -76,7 +76,7 @@ def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return a column per metric, `<metric>_low` and `<metric>_high`; of two scopes the first."""
     once = scores.drop_duplicates([*keys, "metric"])
     wide = once.pivot(index=keys, columns="metric", values=["value", "low", "high"])
-    wide.columns = [metric if part == "value" else f"{metric}_{part}" for part, metric in wide.columns]
+    wide.columns = [metric if column == "value" else f"{metric}_{column}" for column, metric in wide.columns]
     return wide
 
 

@@ -115,23 +115,26 @@ def judge_table(
     """
     if "scope" not in rows:
         return judge_table(name, rows.assign(scope=UTILITY), margins, answers).drop(columns="scope")
-    asked = _index(answers)
-    known = [asked.get(_name(row)) for row in rows.to_dict("records")]
+    by_name = _index(answers)
+    answered = [by_name.get(_name(row)) for row in rows.to_dict("records")]
     raw = rows["p"] if "p" in rows else map(read_p, rows["value"], rows["low"], rows["high"])
     places = zip(rows["corpus"], rows["scope"], rows["metric"], strict=True)
     rows = rows.assign(
         p_holm=pd.Series(raw, index=rows.index, dtype=float).where(rows["status"] == MADE),
         margin=[
-            one[1] if one else margins.get(place, math.nan) for one, place in zip(known, places, strict=True)
+            answered_row[1] if answered_row else margins.get(place, math.nan)
+            for answered_row, place in zip(answered, places, strict=True)
         ],
     )
-    own = rows[pd.Series([one is None for one in known], index=rows.index, dtype=bool)]
-    measures = own["metric"].where(own["scope"] != UTILITY, UTILITY)
-    for family in own.groupby(["scope", measures, *FAMILIES.get(name, [])]).groups.values():
+    unasked = rows[
+        pd.Series([answered_row is None for answered_row in answered], index=rows.index, dtype=bool)
+    ]
+    measures = unasked["metric"].where(unasked["scope"] != UTILITY, UTILITY)
+    for family in unasked.groupby(["scope", measures, *FAMILIES.get(name, [])]).groups.values():
         rows.loc[family, "p_holm"] = correct(rows.loc[family, "p_holm"])
-    for place, one in zip(rows.index, known, strict=True):
-        if one:
-            rows.loc[place, "p_holm"] = one[0]
+    for place, answered_row in zip(rows.index, answered, strict=True):
+        if answered_row:
+            rows.loc[place, "p_holm"] = answered_row[0]
     absent = rows["value"].isna()
     rows = rows.assign(margin=rows["margin"].mask(absent).astype(float), p_holm=rows["p_holm"].mask(absent))
     verdicts = [asdict(_judge_row(row)) for row in rows.to_dict("records")]

@@ -156,13 +156,13 @@ class Encoder:
         import torch
 
         windows = {text: self.cut_windows(text) for text in sorted(texts) if text not in self.remembered}
-        vectors = self.encode({tuple(window) for parts in windows.values() for window in parts})
+        vectors = self.encode({tuple(window) for of_text in windows.values() for window in of_text})
         ends = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
         embedded = {text: self.remembered[text] for text in texts if text in self.remembered}
-        for text, parts in windows.items():
-            weights = torch.tensor([float(token not in ends) for window in parts for token in window])
-            weights *= self.share_unknown(parts) <= MOST_UNKNOWN
-            embedded[text] = torch.cat([vectors[tuple(window)] for window in parts]), weights
+        for text, of_text in windows.items():
+            weights = torch.tensor([float(token not in ends) for window in of_text for token in window])
+            weights *= self.share_unknown(of_text) <= MOST_UNKNOWN
+            embedded[text] = torch.cat([vectors[tuple(window)] for window in of_text]), weights
         return embedded
 
     def share_unknown(self, windows: list[list[int]]) -> float:
@@ -249,7 +249,7 @@ def note_unknown(folder: Path, name: str, texts: list[str]) -> str:
         ) from error
     tokenizer.no_truncation()
     encoded = tokenizer.encode_batch([normalise(text) for text in texts], add_special_tokens=False)
-    tokens = [token for each in encoded for token in each.tokens]
+    tokens = [token for encoding in encoded for token in encoding.tokens]
     share = sum(token in UNKNOWN for token in tokens) / max(len(tokens), 1)
     scored = (
         "BERTScore, MMD and C2ST are missing for texts" if share > MOST_UNKNOWN else "no score for a text"

@@ -24,12 +24,12 @@ def count_copied(texts: Sequence[str], read: Sequence[str], held_out: Sequence[s
 
     A document of fewer words is a NaN row. `read` and `held_out` should have equally many words.
     """
-    known = [{run for text in side for run in _list_runs(words_of(text))} for side in (read, held_out)]
+    run_sets = [{run for text in side for run in _list_runs(words_of(text))} for side in (read, held_out)]
     rows = []
     for text in texts:
         runs = _list_runs(words_of(text))
-        found = [sum(run in side for run in runs) for side in known]
-        rows.append((*found, len(runs)) if runs else (np.nan,) * 3)
+        counts = [sum(run in side for run in runs) for side in run_sets]
+        rows.append((*counts, len(runs)) if runs else (np.nan,) * 3)
     return np.array(rows, dtype=float).reshape(-1, 3)
 
 
@@ -46,15 +46,20 @@ def count_names(fills: Sequence[Sequence[str]], originals: Sequence[Sequence[str
     names = [_list_names(words) for words in originals]
     rows = []
     for number, words in enumerate(fills):
-        own, filled = names[number], {word for fill in words for word in words_of(fill)}
-        other = names[(number + 1) % len(names)] - own
-        counts = (len(own & filled), len(own), len(other & filled), len(other))
-        rows.append(counts if own and other else (np.nan,) * 4)
+        names_of_document, filled = names[number], {word for fill in words for word in words_of(fill)}
+        names_of_next = names[(number + 1) % len(names)] - names_of_document
+        counts = (
+            len(names_of_document & filled),
+            len(names_of_document),
+            len(names_of_next & filled),
+            len(names_of_next),
+        )
+        rows.append(counts if names_of_document and names_of_next else (np.nan,) * 4)
     return np.array(rows, dtype=float).reshape(-1, 4)
 
 
 def _list_names(words: Sequence[str]) -> set[str]:
-    return {part for word in words if classify_word(word) == "content" for part in words_of(word)}
+    return {name_word for word in words if classify_word(word) == "content" for name_word in words_of(word)}
 
 
 def place_losses(members: np.ndarray, control: np.ndarray) -> np.ndarray:

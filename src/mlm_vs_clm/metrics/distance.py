@@ -32,7 +32,7 @@ def _of_states(
         states = [pool_states(encoder, tuple(texts)) for texts in (candidates, references)]
         defined = ~np.isnan(states).any(axis=(0, 2))
         rows = np.full((len(candidates), 2), np.nan)
-        rows[defined] = measure(*(each[defined] for each in states))
+        rows[defined] = measure(*(side[defined] for side in states))
         return rows
 
     return Metric(
@@ -91,5 +91,5 @@ def count_recognised(generated: np.ndarray, originals: np.ndarray) -> np.ndarray
     folds = GroupKFold(N_FOLDS, shuffle=True, random_state=0)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     states = np.concatenate([originals, generated])
-    told = cross_val_predict(model, states, labels, groups=documents, cv=folds)
-    return np.stack([(told == labels).reshape(2, n).sum(axis=0), np.full(n, 2)], axis=1).astype(float)
+    predicted = cross_val_predict(model, states, labels, groups=documents, cv=folds)
+    return np.stack([(predicted == labels).reshape(2, n).sum(axis=0), np.full(n, 2)], axis=1).astype(float)

@@ -52,8 +52,8 @@ def measure_longest_repeat(text: str) -> int:
 
 
 def _measure_common_start(first: list[str], second: list[str]) -> int:
-    for length, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
+    for length, (first_word, second_word) in enumerate(zip(first, second, strict=False)):
+        if first_word != second_word:
             return length
     return min(len(first), len(second))
 

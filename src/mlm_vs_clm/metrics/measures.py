@@ -80,8 +80,8 @@ def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure
     return Measure(title, {"document": (name,)}, make=make)
 
 
-def _distinct(n: int, **more: tuple[str, ...]) -> Measure:
-    return Measure(f"distinct-{n}", {"document": (f"distinct{n}",)} | more, DESCRIBES)
+def _distinct(n: int, **scopes: tuple[str, ...]) -> Measure:
+    return Measure(f"distinct-{n}", {"document": (f"distinct{n}",)} | scopes, DESCRIBES)
 
 
 BLEU_SUMS = (

@@ -27,8 +27,11 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
 
     Words without a letter do not count. StudyError: no WordNet.
     """
-    known, reader = {word for text in texts for word in normalise(text).split()}, read_wordnet(wordnet).reader
-    is_word = lru_cache(maxsize=None)(lambda word: word in known or reader.morphy(word) is not None)
+    vocabulary, reader = (
+        {word for text in texts for word in normalise(text).split()},
+        read_wordnet(wordnet).reader,
+    )
+    is_word = lru_cache(maxsize=None)(lambda word: word in vocabulary or reader.morphy(word) is not None)
     return Metric(
         lambda fills: count_nonwords(fills, is_word),
         ratio_of_sums,
@@ -41,8 +44,10 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
 def count_nonwords(fills: list[list[str]], is_word: Callable[[str], bool]) -> np.ndarray:
     """Return (n documents, 2): filled words that are no words, and filled words with a letter; NaN where there is none."""
     rows = []
-    for each in fills:
-        words = [word for word in normalise(" ".join(each)).split() if any(map(str.isalpha, word))]
+    for fills_of_document in fills:
+        words = [
+            word for word in normalise(" ".join(fills_of_document)).split() if any(map(str.isalpha, word))
+        ]
         rows.append((sum(not is_word(word) for word in words), len(words)) if words else (np.nan, np.nan))
     return np.array(rows, dtype=float).reshape(-1, 2)
 

@@ -22,9 +22,9 @@ Metrics = dict[tuple[str, str], np.ndarray]
 
 def _parts(rows: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
     """Yield the rows of each question, in each corpus and in all of them together."""
-    for question, asked in rows.groupby("question", sort=False):
-        for corpus, part in [*asked.groupby("corpus"), (ALL, asked)]:
-            yield {"question": question, "corpus": corpus}, part
+    for question, of_question in rows.groupby("question", sort=False):
+        for corpus, of_corpus in [*of_question.groupby("corpus"), (ALL, of_question)]:
+            yield {"question": question, "corpus": corpus}, of_corpus
 
 
 def _matrix(rows: pd.DataFrame) -> np.ndarray:
@@ -35,19 +35,19 @@ def _matrix(rows: pd.DataFrame) -> np.ndarray:
 def measure_agreement(rows: pd.DataFrame) -> pd.DataFrame:
     """Return Krippendorff's alpha (ordinal) with a 95 % bootstrap interval over documents, by question and corpus."""
     table = []
-    for about, part in _parts(rows):
-        documents = part.groupby("item")[["corpus", "document"]].first().agg("/".join, axis=1)
-        table.append(about | estimate_alpha(_matrix(part), documents.to_numpy()))
+    for about, ratings in _parts(rows):
+        documents = ratings.groupby("item")[["corpus", "document"]].first().agg("/".join, axis=1)
+        table.append(about | estimate_alpha(_matrix(ratings), documents.to_numpy()))
     return pd.DataFrame(table).assign(measure="krippendorff_alpha_ordinal")
 
 
 def measure_rounds(rows: pd.DataFrame) -> pd.DataFrame:
     """Return alpha between the two rounds of each rater who rated twice, by question and corpus; no rows where none did."""
     table = []
-    for rater, own in rows.groupby("rater"):
-        if own["round"].nunique() > 1:
-            asked = measure_agreement(own.assign(rater=own["round"].astype(str)))
-            table.append(asked.assign(measure=f"{ROUNDS} of {rater}", n_raters=1))
+    for rater, of_rater in rows.groupby("rater"):
+        if of_rater["round"].nunique() > 1:
+            agreement = measure_agreement(of_rater.assign(rater=of_rater["round"].astype(str)))
+            table.append(agreement.assign(measure=f"{ROUNDS} of {rater}", n_raters=1))
     return pd.concat(table, ignore_index=True) if table else pd.DataFrame()
 
 
@@ -91,8 +91,8 @@ def rate_arms(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the mean rating of each arm by question and corpus, with a 95 % interval over items and raters."""
     table = [
         about | {"arm": arm} | estimate_mean(_matrix(rated))
-        for about, part in _parts(rows)
-        for arm, rated in part.groupby("arm")
+        for about, ratings in _parts(rows)
+        for arm, rated in ratings.groupby("arm")
     ]
     names = "arm corpus question value low high n n_items n_raters reason".split()
     return pd.DataFrame(table)[names]
@@ -103,20 +103,20 @@ def estimate_mean(ratings: np.ndarray) -> dict:
 
     Owen's (2007) bootstrap for crossed factors: too narrow with two or three raters. With one, only items are drawn.
     """
-    given = ~np.isnan(ratings)
-    ratings = ratings[given.any(axis=1)][:, given.any(axis=0)]
-    given = ~np.isnan(ratings)
+    is_rated = ~np.isnan(ratings)
+    ratings = ratings[is_rated.any(axis=1)][:, is_rated.any(axis=0)]
+    is_rated = ~np.isnan(ratings)
     n_items, n_raters = ratings.shape
-    about = {"n": int(given.sum()), "n_items": n_items, "n_raters": n_raters}
-    if not given.any():
+    about = {"n": int(is_rated.sum()), "n_items": n_items, "n_raters": n_raters}
+    if not is_rated.any():
         return dict.fromkeys(("value", "low", "high"), np.nan) | about | {"reason": "nothing was rated"}
-    value = float(ratings[given].mean())
+    value = float(ratings[is_rated].mean())
     if n_items < 2:
         undefined = {"low": np.nan, "high": np.nan} | about | {"reason": "one item has no interval"}
         return {"value": value} | undefined
     items, raters = draw_weights(n_items, RESAMPLES), draw_weights(n_raters, RESAMPLES, seed=1)
-    parts = np.where(given, ratings, 0), given * 1.0
-    sums, counts = (np.einsum("bi,ir,br->b", items, part, raters) for part in parts)
+    matrices = np.where(is_rated, ratings, 0), is_rated * 1.0
+    sums, counts = (np.einsum("bi,ir,br->b", items, matrix, raters) for matrix in matrices)
     low, high = percentile_interval(sums / np.where(counts == 0, np.nan, counts))
     reason = "" if n_raters > 1 else "one rater: the interval is over items alone"
     return {"value": value, "low": low, "high": high} | about | {"reason": reason}
@@ -129,7 +129,10 @@ def compare_arms(rows: pd.DataFrame) -> pd.DataFrame:
     as every rater sees every document in every arm. The five points are treated as numbers. Where the model cannot
     be fitted, each row has the reason.
     """
-    tables = [compare_by_model(question, part) for question, part in rows.groupby("question", sort=False)]
+    tables = [
+        compare_by_model(question, of_question)
+        for question, of_question in rows.groupby("question", sort=False)
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -144,7 +147,7 @@ def compare_by_model(question: str, rows: pd.DataFrame) -> pd.DataFrame:
         model, reason = fit_model(rated)
     pairs = [{"first": first, "second": second} for first, second in combinations(arms, 2)]
     contrasts = [contrast(model, **pair) if not reason else {} for pair in pairs]
-    table = pd.DataFrame([about | pair | found for pair, found in zip(pairs, contrasts, strict=True)])
+    table = pd.DataFrame([about | pair | estimate for pair, estimate in zip(pairs, contrasts, strict=True)])
     table = table.reindex(columns=[*about, "first", "second", "difference", "low", "high", "p"])
     return table.assign(p_holm=correct(table["p"].astype(float)), reason=reason)
 
@@ -167,11 +170,13 @@ def fit_model(rated: pd.DataFrame) -> tuple:
     fixed = "rating ~ 0 + C(arm)" + (" + C(corpus)" if rated["corpus"].nunique() > 1 else "")
     rated = rated.assign(document=rated["corpus"] + "/" + rated["document"])
     crossed = {name: f"0 + C({name})" for name in ("document", "item", "rater")}
-    one = np.ones(len(rated))
+    single_group = np.ones(len(rated))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a variance of zero is legal here, and `converged` is checked
         try:
-            model = MixedLM.from_formula(fixed, rated, groups=one, vc_formula=crossed, re_formula="0")
+            model = MixedLM.from_formula(
+                fixed, rated, groups=single_group, vc_formula=crossed, re_formula="0"
+            )
             # Variances may end at zero, where the default gradient methods stop too early or fail.
             fitted = model.fit(reml=True, method="powell")
         except np.linalg.LinAlgError as error:
@@ -203,14 +208,14 @@ def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]
     names = ["question", "corpus", "item", "artifact", "place"]
     means = generated.groupby(names, sort=False)["rating"].mean().reset_index()
     values = {artifact: read_metrics(artifact) for artifact in means["artifact"].unique()}
-    n_absent = sum(not known for known in values.values())
+    n_absent = sum(not metrics for metrics in values.values())
     note = f"the scores of {n_absent} of {len(values)} cells are not in the store" if n_absent else ""
-    kinds = sorted({kind for known in values.values() for kind in known})
+    kinds = sorted({kind for metrics in values.values() for kind in metrics})
     table = [
         about
         | {"scope": kind[0], "metric": kind[1], "statistic": "spearman"}
-        | _correlate(part, values, kind, note)
-        for about, part in _parts(means)
+        | _correlate(of_question, values, kind, note)
+        for about, of_question in _parts(means)
         for kind in kinds or [("", "")]
     ]
     columns = "question corpus scope metric statistic value low high n reason".split()
@@ -219,9 +224,15 @@ def correlate_metrics(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]
 
 def _correlate(means: pd.DataFrame, values: dict[str, Metrics], kind: tuple[str, str], note: str) -> dict:
     """Return the correlation of mean ratings with one metric, over the items that have both."""
-    known = [values[artifact].get(kind, ()) for artifact in means["artifact"]]
-    pairs = zip(known, means["place"], strict=True)
-    scored = [one[place] if place < len(one) else np.nan for one, place in pairs]
-    found = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
-    reason = "; ".join(filter(None, (found.reason, note)))
-    return {"value": found.value, "low": found.low, "high": found.high, "n": found.n, "reason": reason}
+    metric_values = [values[artifact].get(kind, ()) for artifact in means["artifact"]]
+    pairs = zip(metric_values, means["place"], strict=True)
+    scored = [of_cell[place] if place < len(of_cell) else np.nan for of_cell, place in pairs]
+    correlation = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
+    reason = "; ".join(filter(None, (correlation.reason, note)))
+    return {
+        "value": correlation.value,
+        "low": correlation.low,
+        "high": correlation.high,
+        "n": correlation.n,
+        "reason": reason,
+    }

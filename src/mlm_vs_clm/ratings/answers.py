@@ -47,8 +47,8 @@ def find_key(keys: Path, folder: Path) -> Path:
         with contextlib.suppress(StudyError):
             answers = read_json(path)
             sheet = answers.get("sheet") if isinstance(answers, dict) else None
-            if (found := keys / f"key-{sheet}.json").is_file():
-                return found
+            if (key := keys / f"key-{sheet}.json").is_file():
+                return key
     raise StudyError(f"no key in {keys} belongs to the ratings in {folder}: name key-<sheet>.json by --key")
 
 
@@ -88,9 +88,9 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
         except StudyError as error:
             problems.append(str(error))
             continue
-        found = check_answers(answers, key, owners)
-        problems += [f"{path.name}{problem}" for problem in found]
-        if not found:
+        faults = check_answers(answers, key, owners)
+        problems += [f"{path.name}{problem}" for problem in faults]
+        if not faults:
             owners[answers["rater"], read_round(answers)] = path.name
             rows += list_ratings(answers, key)
             notes += [f"{path.name}: {note}" for note in describe_missing(answers, key)]
@@ -133,21 +133,21 @@ def check_row(row: object, key: dict, seen: set[str]) -> list[str]:
     seconds = row.get("seconds", 0)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | None) or (seconds or 0) < 0:
         return [f", item {item}: seconds is {seconds!r}, not a number of seconds"]
-    given = {question: row.get(question) for question in key["questions"]}
+    ratings = {question: row.get(question) for question in key["questions"]}
     return [
         f", item {item}: {question} is {value!r}, not a whole number from {POINTS[0]} to {POINTS[-1]}"
-        for question, value in given.items()
+        for question, value in ratings.items()
         if value is not None and (isinstance(value, bool) or value not in POINTS)
     ]
 
 
 def list_ratings(answers: dict, key: dict) -> list[dict]:
     """Return a row for every item and question of the sheet, rated or not."""
-    given = {row["item"]: row for row in answers["ratings"]}
+    ratings = {row["item"]: row for row in answers["ratings"]}
     return [
         {"rater": answers["rater"], "round": read_round(answers), "item": item, "question": question}
         | {name: about[name] for name in ("corpus", "arm", "document", "artifact", "place")}
-        | {"rating": given.get(item, {}).get(question), "seconds": given.get(item, {}).get("seconds")}
+        | {"rating": ratings.get(item, {}).get(question), "seconds": ratings.get(item, {}).get("seconds")}
         for item, about in key["items"].items()
         for question in key["questions"]
     ]
@@ -155,12 +155,12 @@ def list_ratings(answers: dict, key: dict) -> list[dict]:
 
 def describe_missing(answers: dict, key: dict) -> list[str]:
     """Return a line where a rater left items out."""
-    given = {row["item"]: row for row in answers["ratings"]}
-    left = [i for i in key["items"] if any(given.get(i, {}).get(q) is None for q in key["questions"])]
+    ratings = {row["item"]: row for row in answers["ratings"]}
+    left = [i for i in key["items"] if any(ratings.get(i, {}).get(q) is None for q in key["questions"])]
     if not left:
         return []
-    some = ", ".join(left[:5]) + (", ..." if len(left) > 5 else "")
-    return [f"{len(left)} of {len(key['items'])} items not rated ({some}); they count as missing"]
+    examples = ", ".join(left[:5]) + (", ..." if len(left) > 5 else "")
+    return [f"{len(left)} of {len(key['items'])} items not rated ({examples}); they count as missing"]
 
 
 def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[str, pd.DataFrame]:

@@ -69,8 +69,8 @@ QUESTIONS = {
 
 def list_parts(has_originals: bool) -> list[list[str]]:
     """Return the names of the questions of each part of a sheet: without the originals, then beside them."""
-    parts = [
+    pages = [
         [name for name, question in QUESTIONS.items() if question.beside_original == beside]
         for beside in (False, True)
     ]
-    return parts if has_originals else parts[:1]
+    return pages if has_originals else pages[:1]

@@ -57,7 +57,7 @@ def draw_sheet(
     for corpus, arms in cells.groupby("corpus"):
         generated = {cell.arm: read_texts(cell.artifact) for cell in arms.itertuples()}
         n_documents = min(map(len, generated.values()))
-        originals = [each.text for each in generated.get(ORIGINAL, [])]
+        originals = [document.text for document in generated.get(ORIGINAL, [])]
         if n_documents < texts:
             raise StudyError(f"{corpus} has {n_documents} documents, {texts} are asked for: lower --texts")
         for turn, place in enumerate(rng.permutation(n_documents)[:texts]):
@@ -83,7 +83,7 @@ def choose_cells(results: Path, arms: tuple, ratio: float, seed: int, strategy: 
     scores = scores[scores["strategy"] == strategy]
     chosen = scores[np.isclose(scores["ratio"], ratio) & (scores["seed"] == seed)]
     if chosen.empty:
-        ratios = ", ".join(f"{each:g}" for each in sorted(scores["ratio"].unique()))
+        ratios = ", ".join(f"{value:g}" for value in sorted(scores["ratio"].unique()))
         raise StudyError(f"{path} has no {strategy} cell at {ratio} and seed {seed}: its ratios are {ratios}")
     cells = chosen.loc[chosen["arm"].isin(arms), ["corpus", "arm", "artifact"]].drop_duplicates()
     return cells.sort_values(["corpus", "arm"], key=lambda c: c.map(arms.index) if c.name == "arm" else c)
@@ -118,14 +118,14 @@ def render_sheet(sheet: str, named: dict[str, Item]) -> str:
     loader = PackageLoader("mlm_vs_clm.ratings")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     texts = [
-        {"item": id, "block": it.block}
-        | {name: " ".join(getattr(it, name).split()) for name in ("text", "original")}
-        for id, it in named.items()
+        {"item": id, "block": item.block}
+        | {name: " ".join(getattr(item, name).split()) for name in ("text", "original")}
+        for id, item in named.items()
     ]
-    parts = list_parts(has_originals(named))
-    asked = {name: QUESTIONS[name] for part in parts for name in part}
+    sections = list_parts(has_originals(named))
+    questions_shown = {name: QUESTIONS[name] for section in sections for name in section}
     return environment.get_template("sheet.html").render(
-        sheet=sheet, texts=texts, questions=asked, parts=parts
+        sheet=sheet, texts=texts, questions=questions_shown, parts=sections
     )
 
 

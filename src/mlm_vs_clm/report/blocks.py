@@ -65,8 +65,8 @@ def make_shared_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
     evidence["statements"] = tabulate_statements(tested, stated, "../results")
     blocks = evidence | write_short_blocks(studies, rules, results)
-    if others := summarise_statements(tested, stated):
-        blocks["short-answer"] = f"{blocks['short-answer']}\n- {others}"
+    if summary := summarise_statements(tested, stated):
+        blocks["short-answer"] = f"{blocks['short-answer']}\n- {summary}"
     return blocks
 
 
@@ -116,11 +116,14 @@ def tabulate_competence(tables: Tables) -> str:
     """Return a table of the trained arms at the main cell: score, floor, and whether the arm is competent, by corpus."""
     study, competence = read_study(tables), tables["competence"]
     rows = study.at_main(keep_trained(competence))
-    found = {(row.arm, row.corpus, row.word_class): row for row in rows.itertuples(index=False)}
+    judged = {(row.arm, row.corpus, row.word_class): row for row in rows.itertuples(index=False)}
     corpora = style.ordered(rows["corpus"])
     lines = [["arm", *corpora], ["---"] * (1 + len(corpora))]
     for arm in style.ordered(rows["arm"], style.ARMS):
-        cells = [[found.get((arm, corpus, each)) for each in ("all", "content")] for corpus in corpora]
+        cells = [
+            [judged.get((arm, corpus, blank_class)) for blank_class in ("all", "content")]
+            for corpus in corpora
+        ]
         lines.append([arm, *(_word_competence(*cell) for cell in cells)])
     return "\n".join(markdown_row(line) for line in lines)
 
@@ -129,8 +132,8 @@ def _word_competence(whole: Any, content: Any) -> str:
     if whole is None or whole.outcome == NOT_RUN:
         return NOT_RUN
     form = "{{:.{0}f}} against {{:.{0}f}}".format(style.decimals_of(whole.metric))
-    more = f"; content words: {content.outcome}" if content is not None else ""
-    return f"{form.format(whole.value, whole.floor_value)} ({whole.floor}): **{whole.outcome}**{more}"
+    on_content = f"; content words: {content.outcome}" if content is not None else ""
+    return f"{form.format(whole.value, whole.floor_value)} ({whole.floor}): **{whole.outcome}**{on_content}"
 
 
 def describe_setting(tables: Tables) -> str:

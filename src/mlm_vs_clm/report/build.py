@@ -101,9 +101,11 @@ def make_page(folder: Path) -> None:
         for name, (section, *_) in FIGURES.items():
             if not section:
                 draw(name, rows, folder / "figures")
-    made = [make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()]
-    asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
-    claims = outcomes.list_claims(asked, rows["answers"])
+    figure_sections = [
+        make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()
+    ]
+    sentences_asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
+    claims = outcomes.list_claims(sentences_asked, rows["answers"])
     page.write_page(
         folder / "report.html",
         title=headline.name_study(about, rows),
@@ -120,8 +122,11 @@ def make_page(folder: Path) -> None:
         verdicts=verdict_cards.list_verdicts(rows, claims, study),
         not_asked=[]
         if specs
-        else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked["claim"]}],
-        sections=[page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)), *made],
+        else [claim for claim in rows["sentences"]["claim"] if claim not in {*sentences_asked["claim"]}],
+        sections=[
+            page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)),
+            *figure_sections,
+        ],
         data_cards=frames.cards,
         signatures=page.list_signatures(rows["scores"]),
         about=about | describe_project(),
@@ -135,9 +140,9 @@ def draw_lead(rows: Rows, folder: Path) -> drawing.Drawing | None:
     if steps.empty:
         return None
     with drawing.style_context():
-        made = replace(ladder.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
-        drawing.save(made, folder)
-    return made
+        figure = replace(ladder.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
+        drawing.save(figure, folder)
+    return figure
 
 
 def prepare_figures(folder: Path) -> None:
@@ -158,9 +163,9 @@ def describe_project() -> dict:
 
 def describe_citation() -> list[str]:
     """Return how this software and the paper that it reproduces are cited, from CITATION.cff."""
-    own = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    software = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     cited = []
-    for work in (own, *own["references"]):
+    for work in (software, *software["references"]):
         names = [
             person.get("name") or f"{person['family-names']}, {person['given-names']}"
             for person in work["authors"]
@@ -175,19 +180,21 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder
     if not specs:
         return []
     with drawing.style_context():
-        drawings, made = panels.show_panels(specs, rows, study)
-        for one in drawings:
-            drawing.save(one, folder)
-    return [page.Section("panels", "Findings", drawings, made)]
+        drawings, built = panels.show_panels(specs, rows, study)
+        for figure in drawings:
+            drawing.save(figure, folder)
+    return [page.Section("panels", "Findings", drawings, built)]
 
 
-def list_findings(shown: Sequence[page.Section], question: str, answer: str) -> pd.DataFrame:
+def list_findings(sections: Sequence[page.Section], question: str, answer: str) -> pd.DataFrame:
     """Return the table `findings`: the sentence of each panel in the order of the page, and last the answer to the question."""
-    told = [(one.name, one.title, one.finding) for section in shown for one in section.drawings]
-    told += [("answer", question, answer)] if told else []
+    entries = [
+        (figure.name, figure.title, figure.finding) for section in sections for figure in section.drawings
+    ]
+    entries += [("answer", question, answer)] if entries else []
     return pd.DataFrame(
         {"place": n, "panel": name, "title": title, "sentence": sentence}
-        for n, (name, title, sentence) in enumerate(told, 1)
+        for n, (name, title, sentence) in enumerate(entries, 1)
     )
 
 
@@ -196,10 +203,10 @@ def make_section(
 ) -> page.Section:
     """Draw and save the figures of one section unless it has tables alone, build these and its sentences."""
     drawings = [
-        made
+        figure
         for name, (section, *_) in FIGURES.items()
         if section == id and is_drawn
-        for made in draw(name, rows, folder / "figures")
+        for figure in draw(name, rows, folder / "figures")
     ]
     built = [
         table for name, (section, *_) in TABLES.items() if section == id for table in make_tables(name, rows)
@@ -214,9 +221,9 @@ def draw(name: str, rows: Rows, folder: Path | None = None) -> list[drawing.Draw
     _, sources, make = FIGURES[name]
     with drawing.style_context():
         drawings = make(*(rows[source] for source in sources), read_study(rows))
-        for made in drawings:
+        for figure in drawings:
             if folder:
-                drawing.save(made, folder)
+                drawing.save(figure, folder)
     return drawings
 
 

@@ -74,22 +74,22 @@ def decision_of(row: Any) -> str:
 
 def correlation_tables(correlation: pd.DataFrame, study: Study) -> list[Table]:
     """Return the tables of quality against utility, those without rows left out."""
-    found = CorrelationLookup(correlation)
+    lookup = CorrelationLookup(correlation)
     command = f"python experiments/correlate.py scale={study.scale}"
     makers = (decision_table, curve_table, overall_table, estimate_table)
-    return [table for make in makers if (table := make(found, command)).rows]
+    return [table for make in makers if (table := make(lookup, command)).rows]
 
 
-def decision_table(found: CorrelationLookup, command: str) -> Table:
+def decision_table(lookup: CorrelationLookup, command: str) -> Table:
     """Return the decision for every corpus and quality score, and what would change it."""
     rows = []
-    for corpus, quality in [*found.places, *((OVERALL, quality) for quality in found.qualities)]:
-        raw, partial = found.main(corpus, quality)
+    for corpus, quality in [*lookup.places, *((OVERALL, quality) for quality in lookup.qualities)]:
+        raw, partial = lookup.main(corpus, quality)
         if raw is not None:
             sides = (enter_row(raw), Entry(decision_of(raw)), enter_row(partial), Entry(decision_of(partial)))
-            sensitivity = Entry(describe_sensitivity(found, corpus, quality))
+            sensitivity = Entry(describe_sensitivity(lookup, corpus, quality))
             rows.append((*enter_place(corpus, quality), *sides, sensitivity))
-    bounds = sorted({row.bound for row in found.found.values() if pd.notna(row.bound)})
+    bounds = sorted({row.bound for row in lookup.found.values() if pd.notna(row.bound)})
     in_force = f"The bound is {', '.join(f'±{bound:g}' for bound in bounds)}. " if bounds else ""
     return Table(
         name="correlation_decisions",
@@ -109,11 +109,11 @@ def enter_place(corpus: str, quality: Quality) -> tuple[Entry, Entry]:
     return Entry(corpus), Entry(style.name_measure(*quality))
 
 
-def curve_table(found: CorrelationLookup, command: str) -> Table:
+def curve_table(lookup: CorrelationLookup, command: str) -> Table:
     """Return whether a curve describes the cells better than a straight line."""
     rows = []
-    for place in found.places:
-        gain, p = (found.get(*place, name) for name in ("spline_aic_gain", "spline_p"))
+    for place in lookup.places:
+        gain, p = (lookup.get(*place, name) for name in ("spline_aic_gain", "spline_p"))
         if gain is not None and p is not None:
             rows.append((*enter_place(*place), enter_row(gain, 1), enter_p(p), Entry(decision_of(p))))
     return Table(
@@ -129,7 +129,7 @@ def curve_table(found: CorrelationLookup, command: str) -> Table:
     )
 
 
-def estimate_table(found: CorrelationLookup, command: str) -> Table:
+def estimate_table(lookup: CorrelationLookup, command: str) -> Table:
     """Return every coefficient within a corpus, one row per estimate."""
     rows = [
         (
@@ -141,9 +141,9 @@ def estimate_table(found: CorrelationLookup, command: str) -> Table:
             enter_number(row.bound, "±{:g}"),
             Entry(decision_of(row)),
         )
-        for place in found.places
+        for place in lookup.places
         for statistic, name in STATISTICS.items()
-        if (row := found.get(*place, statistic)) is not None
+        if (row := lookup.get(*place, statistic)) is not None
     ]
     return Table(
         name="correlation",
@@ -155,13 +155,13 @@ def estimate_table(found: CorrelationLookup, command: str) -> Table:
     )
 
 
-def overall_table(found: CorrelationLookup, command: str) -> Table:
+def overall_table(lookup: CorrelationLookup, command: str) -> Table:
     """Return the estimates over all corpora together, and with each corpus left out."""
     rows = []
-    for quality in found.qualities:
-        left_out = {f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in found.left_out(quality)}
+    for quality in lookup.qualities:
+        left_out = {f"{LEFT_OUT}{name}": f"pooled, without {name}" for name in lookup.left_out(quality)}
         for statistic, name in (POOLED | left_out | MIXED).items():
-            if (row := found.get(OVERALL, quality, statistic)) is not None:
+            if (row := lookup.get(OVERALL, quality, statistic)) is not None:
                 numbers = (enter_row(row), enter_number(row.n_cells), Entry(decision_of(row)))
                 names = (Entry(style.name_measure(*quality)), Entry(name))
                 rows.append((*names, *numbers, enter_words(row.reason)))
@@ -196,12 +196,12 @@ def enter_p(row: Any) -> Entry:
     return Entry("<0.001", entry.number) if entry.text == "0.000" else entry
 
 
-def describe_sensitivity(found: CorrelationLookup, corpus: str, quality: Quality) -> str:
+def describe_sensitivity(lookup: CorrelationLookup, corpus: str, quality: Quality) -> str:
     """Return what would change a decision: another bound, or, of all corpora together, one left out."""
-    row = found.main(corpus, quality)[0]
+    row = lookup.main(corpus, quality)[0]
     if decision_of(row) == MISSING:
         return "–"
-    changed = describe_left_out(found.left_out(quality), row.decision) if corpus == OVERALL else ""
+    changed = describe_left_out(lookup.left_out(quality), row.decision) if corpus == OVERALL else ""
     return "; ".join(filter(None, [describe_margin(row), changed])) or "–"
 
 
@@ -215,20 +215,20 @@ def describe_margin(row: Any) -> str:
 
 def describe_left_out(left_out: dict, decision: str) -> str:
     """Return which corpora change the decision once they are left out."""
-    found = {name: decision_of(row) for name, row in left_out.items()}
-    changed = [f"without {name}: {other}" for name, other in found.items() if other != decision]
+    decisions = {name: decision_of(row) for name, row in left_out.items()}
+    changed = [f"without {name}: {without}" for name, without in decisions.items() if without != decision]
     return "; ".join(changed) or ("no corpus left out changes it" if left_out else "")
 
 
 def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: every deciding rank correlation with its interval, the bound shaded; a panel per quality score."""
-    found = CorrelationLookup(correlation)
-    if not found.qualities:
+    lookup = CorrelationLookup(correlation)
+    if not lookup.qualities:
         return []
-    lines = list_lines(found)
+    lines = list_lines(lookup)
     height = 0.42 * len(lines) + 1.2
-    figure, axes = panels(1, len(found.qualities), sharex=True, sharey=True, height=height)
-    for i, (axis, quality) in enumerate(zip(axes[0], found.qualities, strict=True)):
+    figure, axes = panels(1, len(lookup.qualities), sharex=True, sharey=True, height=height)
+    for i, (axis, quality) in enumerate(zip(axes[0], lookup.qualities, strict=True)):
         pairs = [rows[i] for rows in lines.values()]
         for bound in {row.bound for pair in pairs for row in pair if row is not None and pd.notna(row.bound)}:
             axis.axvspan(-bound, bound, color="#000000", alpha=0.07, linewidth=0, zorder=0)
@@ -243,7 +243,7 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
     clauses = [
         f"{name}, {style.name_measure(*quality)} {row.value:.2f}, {decision_of(row)}"
         for name, rows in lines.items()
-        for quality, (row, _) in zip(found.qualities, rows, strict=True)
+        for quality, (row, _) in zip(lookup.qualities, rows, strict=True)
         if row is not None and pd.notna(row.value)
     ]
     return [
@@ -260,12 +260,14 @@ def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
     ]
 
 
-def list_lines(found: CorrelationLookup) -> dict[str, list[list]]:
+def list_lines(lookup: CorrelationLookup) -> dict[str, list[list]]:
     """Return the lines of the figure from above: a name, and for every quality score the two rows of its line."""
-    lines = {corpus: [found.main(corpus, quality) for quality in found.qualities] for corpus in found.corpora}
-    if found.has_overall:
-        lines["all together"] = [found.main(OVERALL, quality) for quality in found.qualities]
-    left_out = [found.left_out(quality) for quality in found.qualities]
+    lines = {
+        corpus: [lookup.main(corpus, quality) for quality in lookup.qualities] for corpus in lookup.corpora
+    }
+    if lookup.has_overall:
+        lines["all together"] = [lookup.main(OVERALL, quality) for quality in lookup.qualities]
+    left_out = [lookup.left_out(quality) for quality in lookup.qualities]
     for name in sorted({name for rows in left_out for name in rows}):
         lines[f"without {name}"] = [[rows.get(name), None] for rows in left_out]
     return lines

@@ -50,7 +50,7 @@ def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
     if main.empty:
         return []
     main = main.groupby([*KEYS, *AXES, *PLACE], dropna=False).mean(numeric_only=True).reset_index()
-    found = {tuple(row[key] for key in KEYS): row for _, row in main.iterrows()}
+    costs = {tuple(row[key] for key in KEYS): row for _, row in main.iterrows()}
     headings = [heading for heading, *_ in PER_DOCUMENT.values()]
     return [
         Table(
@@ -63,7 +63,7 @@ def cost_table(ledger: pd.DataFrame, study: Study) -> list[Table]:
             ),
             header=[*KEYS, *AXES, *headings, *IN_ALL.values(), *PLACE],
             rows=[
-                (*map(enter_key, KEYS, line), *enter_cost(found[line])) for line in order_lines(main, KEYS)
+                (*map(enter_key, KEYS, line), *enter_cost(costs[line])) for line in order_lines(main, KEYS)
             ],
             command=command_for_cells(
                 "generate", study.scale, main.assign(strategy=study.main[0], ratio=study.main[1])

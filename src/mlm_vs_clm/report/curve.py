@@ -103,8 +103,8 @@ def _draw(
 
     def draw(panel: Axes, measure: tuple[str, str], corpus: str) -> None:
         scope, metric = measure
-        shown = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
-        _draw_lines(panel, shown, series, looks)
+        in_panel = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
+        _draw_lines(panel, in_panel, series, looks)
         panel.set_title(f"{corpus}, {style.name_scope(scope)}")
         panel.set_ylabel(axis.format(style.label_axis(metric)))
         panel.set_xlabel("training tokens (thousands, log scale)")
@@ -128,8 +128,8 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
         line = rows[rows[series] == name]
         for cell in line.itertuples(index=False):
             faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
-            point, part = name_marks(cell)
-            panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=part, **faint)
+            point, interval = name_marks(cell)
+            panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=interval, **faint)
             panel.plot(cell.budget, cell.value, marker=look["marker"], linestyle="none", gid=point, **faint)
         if len(line):
             gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
@@ -147,7 +147,7 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
     rows = label(curve)
     keys = ["corpus", "comparison", "difference", "measure", "matching"]
     budgets = sorted(rows["budget"].unique())
-    found = {(*(row[key] for key in keys), row["budget"]): row for _, row in rows.iterrows()}
+    differences = {(*(row[key] for key in keys), row["budget"]): row for _, row in rows.iterrows()}
     return [
         Table(
             name="curve",
@@ -162,7 +162,10 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
                 (
                     *map(enter_key, keys, line),
                     *(
-                        enter(found.get((*line, budget)), style.decimals_of(found_metric(found, line)))
+                        enter(
+                            differences.get((*line, budget)),
+                            style.decimals_of(found_metric(differences, line)),
+                        )
                         for budget in budgets
                     ),
                 )
@@ -173,6 +176,6 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
     ]
 
 
-def found_metric(found: dict, line: tuple) -> str:
+def found_metric(differences: dict, line: tuple) -> str:
     """Return the metric of a line of the table."""
-    return next(row["metric"] for key, row in found.items() if key[:-1] == line)
+    return next(row["metric"] for key, row in differences.items() if key[:-1] == line)

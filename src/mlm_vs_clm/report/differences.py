@@ -87,12 +87,12 @@ def utility_gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
 
 def run_table(runs: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus, comparison and measure down, the seeds across, their mean and standard deviation."""
-    both = {
+    summaries = {
         "mean": lambda rows: enter_seeds(rows, 0),
         "standard deviation": lambda rows: enter_seeds(rows, 1),
     }
     return difference_table(
-        "runs", at_shown(label(runs)), study, "seed", by_measure=True, extra=both, stage="report"
+        "runs", at_shown(label(runs)), study, "seed", by_measure=True, extra=summaries, stage="report"
     )
 
 
@@ -145,12 +145,12 @@ def difference_table(
     columns = ordered(
         rows[across], [*measures, *(f"{measure}: {basis}" for measure in measures for basis in BASES)]
     )
-    found = {(*(row[key] for key in keys), row[across]): row for _, row in rows.iterrows()}
+    by_cell = {(*(row[key] for key in keys), row[across]): row for _, row in rows.iterrows()}
     groups = dict(list(rows.groupby(keys)))
     body = [
         (
             *map(enter_key, keys, line),
-            *(enter_difference(found.get((*line, column))) for column in columns),
+            *(enter_difference(by_cell.get((*line, column))) for column in columns),
             *(enter_extra(groups[line]) for enter_extra in extra.values()),
         )
         for line in order_lines(rows, keys, measure=measures)
@@ -167,8 +167,10 @@ def describe_command(stage: str, rows: pd.DataFrame, study: Study) -> str:
     """Return the line that makes the cells behind the differences that were measured, or the report over all seeds."""
     if stage == "report":
         return command_for_report(study.scale)
-    made = rows[rows["value"].notna()]
-    arms = pd.concat([made[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")])
+    measured = rows[rows["value"].notna()]
+    arms = pd.concat(
+        [measured[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")]
+    )
     strategy, ratio = study.main
     return command_for_cells(stage, study.scale, arms.assign(strategy=strategy, ratio=ratio))
 
@@ -192,11 +194,13 @@ def enter_difference(row: pd.Series | None) -> Entry:
     return Entry(f"{ahead} {text}".strip(), entry.number, entry.reason) if entry.number is not None else entry
 
 
-def enter_seeds(rows: pd.DataFrame, part: int) -> Entry:
-    """Return the mean (part 0) or the standard deviation (1) over seeds, which need the difference of every seed."""
+def enter_seeds(rows: pd.DataFrame, statistic: int) -> Entry:
+    """Return the mean (statistic 0) or the standard deviation (1) over seeds, which need the difference of every seed."""
     digits = style.decimals_of(rows["metric"].iloc[0])
     absent = Entry("missing", reason="not every seed has the difference")
-    return enter_number(summarise_seeds(rows["value"])[part], f"{{:{'' if part else '+'}.{digits}f}}", absent)
+    return enter_number(
+        summarise_seeds(rows["value"])[statistic], f"{{:{'' if statistic else '+'}.{digits}f}}", absent
+    )
 
 
 def enter_ratio(rows: pd.DataFrame) -> Entry:
@@ -234,7 +238,9 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
     chain = "; ".join(f"{comparison}: {arms[comparison]}" for comparison in ordered(arms, style.COMPARISONS))
     by = ["corpus", "comparison", "metric", *([series] if series != "all" else [])]
     rows = number_marks(rows)
-    told = [f"{row['corpus']}, {row['measure']}: {describe_difference(row)}" for _, row in rows.iterrows()]
+    sentences = [
+        f"{row['corpus']}, {row['measure']}: {describe_difference(row)}" for _, row in rows.iterrows()
+    ]
     figure, alone, looks = draw_panels(rows, series)
     return [
         Drawing(
@@ -245,7 +251,7 @@ def draw_differences(name: str, rows: pd.DataFrame, study: Study, series: str) -
             figure=figure,
             panels=alone,
             looks=looks,
-            marks=list(zip(rows["comparison" if series == "all" else series], told, strict=True)),
+            marks=list(zip(rows["comparison" if series == "all" else series], sentences, strict=True)),
         )
     ]
 
@@ -263,8 +269,11 @@ def draw_panels(rows: pd.DataFrame, series: str) -> tuple[Figure, list[Panel], d
 
     def draw(axis: Axes, kind: str, corpus: str) -> None:
         panel = rows[(rows["panel"] == kind) & (rows["corpus"] == corpus)]
-        found = {(row["comparison"], row[series]): row for _, row in panel.iterrows()}
-        cells = [(look, [found.get((one, name)) for one in comparisons]) for name, look in looks.items()]
+        by_series = {(row["comparison"], row[series]): row for _, row in panel.iterrows()}
+        cells = [
+            (look, [by_series.get((comparison, name)) for comparison in comparisons])
+            for name, look in looks.items()
+        ]
         draw_intervals(axis, comparisons, cells)
         axis.set_title(f"{corpus}, {style.name_scope(panel['scope'].iloc[0])}" if len(panel) else corpus)
         axis.set_xlabel(f"difference in {style.label_axis(panel['metric'].iloc[0])}" if len(panel) else "")

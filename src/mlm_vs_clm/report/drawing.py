@@ -92,13 +92,13 @@ def to_svg(figure: Figure) -> str:
 
     Clips are numbered: matplotlib names them by their place, whose last bits may differ from run to run.
     """
-    made = StringIO()
+    buffer = StringIO()
     clips: dict[str, str] = {}
-    figure.savefig(made, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return re.sub(
         r'(?<=["#])p[0-9a-f]{10}(?=[")])',
-        lambda one: clips.setdefault(one[0], f"clip{len(clips)}"),
-        made.getvalue(),
+        lambda clip: clips.setdefault(clip[0], f"clip{len(clips)}"),
+        buffer.getvalue(),
     )
 
 
@@ -118,8 +118,8 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
         if not tag[2]:
             return tag[0] if is_kept[-1] else ""
         series, words = marks[int(tag[2])]
-        told = f' class="point" tabindex="0" role="img" aria-label="{escape(words)}"'
-        return f'<g data-series="{escape(series)}"{told if tag[1] == "point" else ""}>'
+        label = f' class="point" tabindex="0" role="img" aria-label="{escape(words)}"'
+        return f'<g data-series="{escape(series)}"{label if tag[1] == "point" else ""}>'
 
     svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
     svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
@@ -138,14 +138,14 @@ def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "f
 def share_markers(svg: str) -> str:
     """Return an SVG that defines each marker once: matplotlib repeats it for every point that is drawn alone."""
     first: dict[str, str] = {}
-    same: dict[str, str] = {}
+    first_id: dict[str, str] = {}
 
-    def define(made: re.Match) -> str:
-        same[made[1]] = first.setdefault(made[2], made[1])
-        return made[0] if same[made[1]] == made[1] else ""
+    def define(marker: re.Match) -> str:
+        first_id[marker[1]] = first.setdefault(marker[2], marker[1])
+        return marker[0] if first_id[marker[1]] == marker[1] else ""
 
     svg = re.sub(r'<defs><path id="([^"]*)"([^>]*)></defs>', define, svg)
-    return re.sub(r'(?<=href="#)[^"]*', lambda use: same.get(use[0], use[0]), svg)
+    return re.sub(r'(?<=href="#)[^"]*', lambda use: first_id.get(use[0], use[0]), svg)
 
 
 def shorten(tag: str) -> str:
@@ -169,13 +169,13 @@ def draw_alone(
     height: float = 1.7,
 ) -> list[Panel]:
     """Return every panel of a figure as a figure of its own, corpora in turn; `draw` is given axes, measure, corpus."""
-    made = []
+    alone = []
     for measure, corpus in product(measures, corpora):
         figure, axes = panels(1, 1, height, width)
         draw(axes[0, 0], measure, corpus)
         name = style.name_measure(*measure) if isinstance(measure, tuple) else measure
-        made.append(Panel(corpus, name, figure))
-    return made
+        alone.append(Panel(corpus, name, figure))
+    return alone
 
 
 def panels(
@@ -304,14 +304,14 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
 
     axes.axvline(0, color="black", linewidth=1, zorder=1)
     for place in range(len(labels)):
-        known = [
+        present = [
             (number, look, cells[place])
             for number, (look, cells) in enumerate(series)
             if cells[place] is not None and pd.notna(cells[place].value)
         ]
-        for number, look, cell in known:
+        for number, look, cell in present:
             draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
-        if not known:
+        if not present:
             axes.text(0.5, place, "missing", transform=axes.get_yaxis_transform(), **CENTRED)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -321,8 +321,8 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
 def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
     """Draw one value with its interval, pale where an arm is not competent."""
     faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
-    point, part = name_marks(cell)
-    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=part, **faint)
+    point, interval = name_marks(cell)
+    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=interval, **faint)
     filling = look["color"] if cell.is_filled else "white"
     axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
 
@@ -382,8 +382,8 @@ def prefer_own_fonts() -> None:
     import matplotlib
     from matplotlib.font_manager import findfont, fontManager
 
-    own = Path(matplotlib.get_data_path(), "fonts", "ttf")
-    if Path(findfont("DejaVu Sans")).parent != own:
-        for file in sorted(own.glob("*.ttf")):
+    folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    if Path(findfont("DejaVu Sans")).parent != folder:
+        for file in sorted(folder.glob("*.ttf")):
             fontManager.addfont(file)
             fontManager.ttflist.insert(0, fontManager.ttflist.pop())

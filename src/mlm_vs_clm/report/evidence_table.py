@@ -34,7 +34,7 @@ def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
     `edition` is that of the rules that judged the study, `trainings` counts the trainings that a row rests on; `p` is
     corrected over the family of the row.
     """
-    parts = [
+    frames = [
         list_rows(tables).assign(
             study=name,
             edition=find_edition(tables),
@@ -43,8 +43,8 @@ def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
         )
         for name, tables in studies.items()
     ]
-    known = [part for part in parts if len(part)]
-    table = pd.concat(known, ignore_index=True) if known else pd.DataFrame()
+    filled = [frame for frame in frames if len(frame)]
+    table = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
     return table.reindex(columns=COLUMNS).sort_values(ORDER, kind="stable", ignore_index=True)
 
 
@@ -55,36 +55,41 @@ def find_edition(tables: Tables) -> int:
 
 def list_rows(tables: Tables) -> pd.DataFrame:
     """Return the comparisons of one study: `comparisons`, and the answers that are not among them."""
-    made = tables["comparisons"].rename(
+    compared = tables["comparisons"].rename(
         columns={"comparison": "condition", "value": "difference", "runs": "trainings"}
     )
-    made = made[made["difference"].notna()].drop(columns="p").rename(columns={"p_holm": "p"}).assign(claim=C1)
+    compared = (
+        compared[compared["difference"].notna()]
+        .drop(columns="p")
+        .rename(columns={"p_holm": "p"})
+        .assign(claim=C1)
+    )
     answers = tables["answers"]
     answers = answers[answers["effect"].notna()].rename(
         columns={"effect": "difference", "runs": "trainings", "first_arm": "first", "second_arm": "second"}
     )
     answers = answers.assign(strategy=answers["first_strategy"], ratio=answers["first_ratio"])
-    if len(made):
+    if len(compared):
         answers = answers[answers["claim"] != C1]
-    parts = [made, answers, list_unjudged(tables, pd.concat([made, answers]))]
-    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+    frames = [compared, answers, list_unjudged(tables, pd.concat([compared, answers]))]
+    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
 
 
-def list_unjudged(tables: Tables, known: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences in likelihood at the main cell that are not `known`: of a study whose rules did not ask for them.
+def list_unjudged(tables: Tables, listed: pd.DataFrame) -> pd.DataFrame:
+    """Return the differences in likelihood at the main cell that are not `listed`: of a study whose rules did not ask for them.
 
     They are means over trainings, without an interval, above 0 where the first arm is ahead.
     """
-    if (known["metric"] == LIKELIHOOD).any():
+    if (listed["metric"] == LIKELIHOOD).any():
         return pd.DataFrame()
     main = tables["study"].iloc[0]
     about = {"claim": C1, "strategy": main["main_strategy"], "ratio": main["main_ratio"]}
     about |= {"scope": "fills", "metric": LIKELIHOOD, "status": NOT_JUDGED}
-    asked = tables["answers"]
+    answers = tables["answers"]
     rows = []
     for condition in LIKELIHOODS:
         for row in compare_likelihoods(tables, condition):
-            arms = asked[(asked["claim"] == C1) & (asked["condition"] == condition)].iloc[0]
+            arms = answers[(answers["claim"] == C1) & (answers["condition"] == condition)].iloc[0]
             sides = {"first": arms["first_arm"], "second": arms["second_arm"]}
             numbers = {"difference": -row["effect"], "trainings": row["runs"]}  # of nats fewer are better
             rows.append(about | sides | numbers | {"condition": condition, "corpus": row["corpus"]})

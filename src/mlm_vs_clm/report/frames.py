@@ -69,9 +69,9 @@ def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:
 
 def load_frames(folder: Path) -> Frames:
     """Return the study of a folder; raises StudyError where a file is missing or is not what `save_frames` wrote."""
-    known = load_settings(folder)
+    settings = load_settings(folder)
     try:
-        return replace(known, tables=tidy.read_tables(folder))
+        return replace(settings, tables=tidy.read_tables(folder))
     except (OSError, ValueError, TypeError) as error:
         raise _refuse(folder, error) from None
 
@@ -109,15 +109,15 @@ def find_rules(tables: Rows) -> list[dict]:
     return load_rules(CLAIMS, tidy.main_cell(tables), str(tables["study"].iloc[0]["track"]))
 
 
-def derive_all(observed: Observations, known: Frames, rules: list[dict]) -> Frames:
+def derive_all(observed: Observations, settings: Frames, rules: list[dict]) -> Frames:
     """Return a study with all tables that follow from its frames, and with the rules by which they do."""
     tables, used = derive_tables(observed, rules), hash_rules(rules)
     tables["sentences"] = write_sentences(tables["answers"], rules)
-    about = known.about | {
+    about = settings.about | {
         tidy.STUDY: describe_design(observed.design, used),
         "rules": compare_rules(used, observed.design.scored_under),
     }
-    return Frames(tables, known.examples, known.cards, about)
+    return Frames(tables, settings.examples, settings.cards, about)
 
 
 def compare_rules(used: str, scored_under: list[str]) -> str:

@@ -59,8 +59,8 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
     trainings = int(runs) if pd.notna(runs) else 1
     if tables["training"].empty:
         return "Masked and causal models as they come"
-    each = "each model" if trainings == 1 else "the deciding models"
-    size = f"{word_number(trainings).capitalize()} training{'s' * (trainings > 1)} of {each}, {word_tokens(count_tokens(tables))} tokens"
+    models = "each model" if trainings == 1 else "the deciding models"
+    size = f"{word_number(trainings).capitalize()} training{'s' * (trainings > 1)} of {models}, {word_tokens(count_tokens(tables))} tokens"
     track = str(tables["study"].iloc[0]["track"])
     return (
         size
@@ -90,11 +90,14 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
 
 def answer_question(tables: Tables) -> str:
     """Return the answer to the question of a study: its track's own sentence and its own claims, else how far masked models are ahead, step by step."""
-    answer, own = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"])), list_own_verdicts(tables)
+    answer, verdicts = (
+        track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"])),
+        list_own_verdicts(tables),
+    )
     sentence = answer(tables) if answer else ""
-    is_enough = sentence and len(own) > MOST_STATEMENTS  # ids say nothing beside a sentence
-    told = [sentence, describe_verdicts(own) if own and not is_enough else ""]
-    return " ".join(filter(None, told)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+    is_enough = sentence and len(verdicts) > MOST_STATEMENTS  # ids say nothing beside a sentence
+    clauses = [sentence, describe_verdicts(verdicts) if verdicts and not is_enough else ""]
+    return " ".join(filter(None, clauses)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
 
 
 def describe_verdicts(cards: list[VerdictCard]) -> str:
@@ -107,28 +110,31 @@ def describe_verdicts(cards: list[VerdictCard]) -> str:
 
 def describe_steps(steps: pd.DataFrame) -> str:
     """Return, against each causal model of STEPS, how far the masked model is ahead in BLEU; nothing where none was run."""
-    known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
-    if not known:
+    rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    if not rows_of:
         return ""
-    told = [_describe_step(words, rows) for words, rows in known.items()]
-    runs = list(dict.fromkeys(word_runs(rows) for rows in known.values()))
+    clauses = [_describe_step(words, rows) for words, rows in rows_of.items()]
+    runs = list(dict.fromkeys(word_runs(rows) for rows in rows_of.values()))
     if len(runs) == 1:
-        return f"{' '.join(f'{one}.' for one in told)} ({runs[0].capitalize()} of each model.)"
-    return " ".join(f"{one} ({word_runs(rows)})." for one, rows in zip(told, known.values(), strict=True))
+        return f"{' '.join(f'{clause}.' for clause in clauses)} ({runs[0].capitalize()} of each model.)"
+    return " ".join(
+        f"{clause} ({word_runs(rows)})." for clause, rows in zip(clauses, rows_of.values(), strict=True)
+    )
 
 
 def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
     """Return what each corpus says against each causal model of STEPS; None where none was run."""
-    known = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
-    if not known:
+    rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    if not rows_of:
         return None
-    corpora = style.ordered(pd.concat(known.values())["corpus"])
+    corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
     cells = {
         words: {row.corpus: enter_short(row) for row in rows.itertuples(index=False)}
-        for words, rows in known.items()
+        for words, rows in rows_of.items()
     }
     return StepTable(
-        corpora, [(words, [found.get(corpus, "–") for corpus in corpora]) for words, found in cells.items()]
+        corpora,
+        [(words, [by_corpus.get(corpus, "–") for corpus in corpora]) for words, by_corpus in cells.items()],
     )
 
 
@@ -136,14 +142,14 @@ def _describe_step(words: str, rows: pd.DataFrame) -> str:
     """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ."""
     decided_first = rows.sort_values("status", key=lambda statuses: statuses != MADE, kind="stable")
     by_outcome = group_by(decided_first.itertuples(index=False), judge)
-    points = {outcome: _write_points(outcome, some) for outcome, some in by_outcome.items()}
+    points = {outcome: _write_points(outcome, group) for outcome, group in by_outcome.items()}
     if len(by_outcome) == 1 and (outcome := next(iter(by_outcome))) in WHOLE:
         return WHOLE[outcome].format(points=points[outcome], other=words)
-    told = [
-        f"{outcome.format(points=points[outcome])} on {join_names(style.ordered(row.corpus for row in some))}"
-        for outcome, some in by_outcome.items()
+    clauses = [
+        f"{outcome.format(points=points[outcome])} on {join_names(style.ordered(row.corpus for row in group))}"
+        for outcome, group in by_outcome.items()
     ]
-    return f"Against {words}: {'; '.join(told)}"
+    return f"Against {words}: {'; '.join(clauses)}"
 
 
 def judge(row: Any) -> str:

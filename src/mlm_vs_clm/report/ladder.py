@@ -46,8 +46,8 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
     context as these do.
     """
-    known = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
-    if not known:
+    with_start = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
+    if not with_start:
         return pd.DataFrame(
             columns="condition corpus study start words tokens tables effect runs status direction size".split()
         )
@@ -57,14 +57,14 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
         for (claim, name), condition in index_conditions(rules).items()
         if claim == "C1" and "words" in condition
     }
-    rows = list_comparisons(known)
+    rows = list_comparisons(with_start)
     rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
     rows = rows.assign(
-        start=rows["study"].map({name: find_start(tables) for name, tables in known.items()}),
-        tokens=rows["study"].map({name: count_tokens(tables) for name, tables in known.items()}),
+        start=rows["study"].map({name: find_start(tables) for name, tables in with_start.items()}),
+        tokens=rows["study"].map({name: count_tokens(tables) for name, tables in with_start.items()}),
     )
     steps = list(zip(rows["start"], rows["condition"], strict=True))
-    gaps = {name: compare_tables(tables) for name, tables in known.items()}
+    gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
     rows = rows.assign(
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
@@ -136,30 +136,30 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
     It is that of the answers, with its interval as `lowest` and `highest`, of a study whose rules ask for it.
     """
     answers = tables["answers"]
-    asked = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
-    if asked.empty:
+    rows = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
+    if rows.empty:
         return []
-    judged = asked[(asked["metric"] == LIKELIHOOD) & asked["effect"].notna()]
+    judged = rows[(rows["metric"] == LIKELIHOOD) & rows["effect"].notna()]
     if len(judged):  # the masked model's lead; of nats more are worse
         ends = {"effect": -judged["effect"], "lowest": -judged["high"], "highest": -judged["low"]}
         return judged[["corpus", "runs", "status"]].assign(**ends).to_dict("records")
-    first, second = asked.iloc[0][["first_arm", "second_arm"]]
+    first, second = rows.iloc[0][["first_arm", "second_arm"]]
     scores = read_study(tables).at_main(tables["scores"])
     scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
     by_arm = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
     if not {first, second} <= set(by_arm):
         return []
-    found = (by_arm[first] - by_arm[second]).dropna().groupby("corpus")
+    differences = (by_arm[first] - by_arm[second]).dropna().groupby("corpus")
     return [
         {
             "corpus": corpus,
-            "effect": part.mean(),
-            "lowest": part.min(),
-            "highest": part.max(),
-            "runs": len(part),
+            "effect": of_corpus.mean(),
+            "lowest": of_corpus.min(),
+            "highest": of_corpus.max(),
+            "runs": len(of_corpus),
             "status": MADE,
         }
-        for corpus, part in found
+        for corpus, of_corpus in differences
     ]
 
 
@@ -174,17 +174,17 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
 
     steps, likelihoods = keep_ends(steps), likelihoods[likelihoods["start"] == ENCODER]
     likelihoods = keep_ends(likelihoods)
-    shown = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
+    step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
     leads = likelihoods.assign(**ends)  # of nats fewer are better
     below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
     below = [(words, rows) for words, rows in below if len(rows)]
     corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
     colours = colour_lengths([*steps["tokens"], *likelihoods["tokens"]])
-    heights = [len(shown) + 0.3, *([len(below) + 0.3] if below else [])]
+    heights = [len(step_rows) + 0.3, *([len(below) + 0.3] if below else [])]
     figure = Figure(figsize=(4.9, 0.62 * sum(heights) + 2.3), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-    _draw_steps(axes[0], shown, corpora, colours)
+    _draw_steps(axes[0], step_rows, corpora, colours)
     axes[0].set_xlabel("lead of the masked model, in BLEU points (of 100)")
     if below:
         _draw_steps(axes[1], below, corpora, colours)
@@ -218,16 +218,16 @@ def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
 
 def describe_ladder(steps: pd.DataFrame) -> str:
     """Return the steps in words with the lowest and the highest difference of each: the figure's alternative text."""
-    told = []
+    clauses = []
     for words, step in steps.groupby("words", sort=False):
         rows = best_rows(step, tuple(step.iloc[0][["start", "condition"]]))
-        told.append(f"{words}: {rows['effect'].min():+.1f} to {rows['effect'].max():+.1f}")
-    return f"Lead of the masked model in BLEU points, lowest and highest corpus: {'; '.join(told)}."
+        clauses.append(f"{words}: {rows['effect'].min():+.1f} to {rows['effect'].max():+.1f}")
+    return f"Lead of the masked model in BLEU points, lowest and highest corpus: {'; '.join(clauses)}."
 
 
 def _draw_steps(
     axes: Axes,
-    shown: Sequence[tuple[str, pd.DataFrame]],
+    step_rows: Sequence[tuple[str, pd.DataFrame]],
     corpora: Sequence[str],
     colours: Mapping[int, str],
 ) -> None:
@@ -244,10 +244,12 @@ def _draw_steps(
             fontsize=8.5,
             weight="bold",
         )
-    for place, (words, rows) in enumerate(shown):
+    for place, (words, rows) in enumerate(step_rows):
         axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
-        told = fill(words, WIDTH)
-        label = axes.text(0.01, place + 0.18, told, fontsize=8 if "\n" in told else 9, va="center", ha="left")
+        label_text = fill(words, WIDTH)
+        label = axes.text(
+            0.01, place + 0.18, label_text, fontsize=8 if "\n" in label_text else 9, va="center", ha="left"
+        )
         label.set(
             transform=axes.get_yaxis_transform(), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}
         )
@@ -262,7 +264,7 @@ def _draw_steps(
             line = lines.index((row.tokens, row.corpus))
             height = place + WORDS + (1 - WORDS) * (line + 0.3) / max(len(lines), 4)
             _draw_row(axes, row, height, colours[row.tokens], MARKERS[corpora.index(row.corpus)])
-    axes.set_ylim(len(shown) + 0.05, -0.3)
+    axes.set_ylim(len(step_rows) + 0.05, -0.3)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.margins(x=0.06)

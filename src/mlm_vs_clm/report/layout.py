@@ -38,27 +38,29 @@ def fit(table: Table) -> Sheet | None:
     columns = [place for place in range(len(table.header)) if not all(is_empty(row[place]) for row in rows)]
     if not rows or not columns:
         return None
-    same = [
+    constant = [
         place
         for place in columns
         if len(rows) > 1 and len({row[place].text for row in rows}) == 1 and not is_numeric(table, place)
     ]
-    varied = [place for place in columns if place not in same] or columns
-    wanted = next((names for name, names in FIRST.items() if table.name.startswith(name)), ())
-    ranked = sorted(varied, key=lambda place: (_rank(table.header[place], wanted), place))
-    kept = ranked[: LEAST if table.name.startswith("quality") else MOST]
-    body = [tuple(row[place] for place in kept) for row in rows]
-    shown = replace(table, header=[table.header[place] for place in kept], rows=body)
+    varied = [place for place in columns if place not in constant] or columns
+    first_names = next((names for name, names in FIRST.items() if table.name.startswith(name)), ())
+    ranked = sorted(varied, key=lambda place: (_rank(table.header[place], first_names), place))
+    columns_left = ranked[: LEAST if table.name.startswith("quality") else MOST]
+    body = [tuple(row[place] for place in columns_left) for row in rows]
+    narrowed = replace(table, header=[table.header[place] for place in columns_left], rows=body)
     return Sheet(
-        shown,
-        numeric=[n + 1 for n in range(len(kept)) if is_numeric(shown, n)],
-        shared=[(table.header[place], rows[0][place].text) for place in same if place not in kept],
-        left_out=[table.header[place] for place in ranked[len(kept) :]],
+        narrowed,
+        numeric=[n + 1 for n in range(len(columns_left)) if is_numeric(narrowed, n)],
+        shared=[
+            (table.header[place], rows[0][place].text) for place in constant if place not in columns_left
+        ],
+        left_out=[table.header[place] for place in ranked[len(columns_left) :]],
     )
 
 
-def _rank(name: str, wanted: Sequence[str]) -> int:
-    return wanted.index(name) if name in wanted else len(wanted)
+def _rank(name: str, first_names: Sequence[str]) -> int:
+    return first_names.index(name) if name in first_names else len(first_names)
 
 
 def count_keys(table: Table) -> int:

@@ -68,13 +68,13 @@ class Claim:
 def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
     """Return the claims with their outcomes by the first measure of each condition."""
     claims = []
-    for told in sentences.itertuples(index=False):
-        rows = answers[answers["claim"] == told.claim]
+    for row in sentences.itertuples(index=False):
+        rows = answers[answers["claim"] == row.claim]
         named = style.ordered(rows["condition"], style.COMPARISONS)
         rows = at_first_measure(rows)
-        counts = _count_outcomes(rows) if named else told.sentence
+        counts = _count_outcomes(rows) if named else row.sentence
         lines = [(name, _describe_condition(rows[rows["condition"] == name])) for name in named]
-        claims.append(Claim(told.claim, told.statement, counts, lines))
+        claims.append(Claim(row.claim, row.statement, counts, lines))
     return claims
 
 
@@ -86,7 +86,7 @@ def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 def _count_outcomes(rows: pd.DataFrame) -> str:
     """Return each outcome in words and how often it was found, what is decided first."""
     named = group_by(decided_first(rows).itertuples(index=False), word_verdict)
-    return "; ".join(f"{words}: {len(part)} of {len(rows)}" for words, part in named.items())
+    return "; ".join(f"{words}: {len(group)} of {len(rows)}" for words, group in named.items())
 
 
 def decided_first(rows: pd.DataFrame) -> pd.DataFrame:
@@ -106,7 +106,7 @@ def _describe_outcomes(rows: pd.DataFrame) -> str:
     if rows.groupby(["first_arm", "second_arm", "first_strategy"], dropna=False).ngroups > 1:
         return _count_outcomes(rows)
     worded = group_by(rows.itertuples(index=False), word_verdict)
-    return "; ".join(f"{words}: {', '.join(map(_mark_corpus, part))}" for words, part in worded.items())
+    return "; ".join(f"{words}: {', '.join(map(_mark_corpus, group))}" for words, group in worded.items())
 
 
 def _mark_corpus(row: Any) -> str:

@@ -38,12 +38,20 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
     header = ["condition", "first - second", "starts from", "tokens per arm", "trainings", *corpora]
     lines = [markdown_row(header), markdown_row(["---"] * len(header))]
     for condition in style.ordered(rows["condition"], conditions):
-        for name, part in rows[rows["condition"] == condition].groupby("study", sort=False):
-            found = {row.corpus: row for row in part.itertuples(index=False)}
-            sides = " - ".join(part.iloc[0][["first_arm", "second_arm"]])
+        for name, of_study in rows[rows["condition"] == condition].groupby("study", sort=False):
+            by_corpus = {row.corpus: row for row in of_study.itertuples(index=False)}
+            sides = " - ".join(of_study.iloc[0][["first_arm", "second_arm"]])
             tokens = _word_tokens(studies[str(name)])
-            about = [condition, sides, find_start(studies[str(name)]), tokens, f"{part['runs'].max():.0f}"]
-            cells = [word_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
+            about = [
+                condition,
+                sides,
+                find_start(studies[str(name)]),
+                tokens,
+                f"{of_study['runs'].max():.0f}",
+            ]
+            cells = [
+                word_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora
+            ]
             lines.append(markdown_row([*about, *cells]))
     return "\n".join(lines)
 
@@ -70,23 +78,28 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     header = ["claim of the paper", "study", STATED, OTHERWISE, OPEN]
     lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
-    asked = index_conditions(rules)
-    for told in next(iter(studies.values()))["sentences"].itertuples(index=False):
-        claim = f"{told.claim} {told.statement}"
-        parts = group_by(
-            [key for key in asked if key[0] == told.claim], lambda key: asked[key].get("part", "")
+    conditions = index_conditions(rules)
+    for row_of_claim in next(iter(studies.values()))["sentences"].itertuples(index=False):
+        claim = f"{row_of_claim.claim} {row_of_claim.statement}"
+        keys_of = group_by(
+            [key for key in conditions if key[0] == row_of_claim.claim],
+            lambda key: conditions[key].get("part", ""),
         )
-        parts = {part: keys for part, keys in parts.items() if part} or parts
-        for name, of_study in rows[rows["claim"] == told.claim].groupby("study", sort=False):
-            for part, keys in parts.items():
+        keys_of = {name_of_keys: keys for name_of_keys, keys in keys_of.items() if name_of_keys} or keys_of
+        for name, of_study in rows[rows["claim"] == row_of_claim.claim].groupby("study", sort=False):
+            for heading, keys in keys_of.items():
                 of_part = of_study[of_study["condition"].isin([condition for _, condition in keys])]
-                sides = [judge_side(row, asked) for row in of_part.itertuples(index=False)]
+                sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
                     counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, OPEN)]
-                    lines.append(markdown_row([claim, f"{name}: {part}" if part else str(name), *counts]))
+                    lines.append(
+                        markdown_row([claim, f"{name}: {heading}" if heading else str(name), *counts])
+                    )
                     claim = ""
         if claim:
-            needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == told.claim, "needs"].dropna()))
+            needs = "; ".join(
+                dict.fromkeys(answers.loc[answers["claim"] == row_of_claim.claim, "needs"].dropna())
+            )
             lines.append(markdown_row([claim, f"not run, needs {needs}", *[DASH.text] * 3]))
     return "\n".join(lines)
 
@@ -97,13 +110,13 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
     C3 speaks of punctuation alone. A comparison of C1 that another study repeats over several trainings
     is shown from there.
     """
-    found = []
+    frames = []
     for name, tables in studies.items():
         of_claims = tables["answers"].groupby("claim", sort=False)
-        found += [at_first_measure(part).assign(study=name) for _, part in of_claims]
-    if not found:
-        found = [tables["answers"].assign(study=name) for name, tables in studies.items()]
-    rows = pd.concat(found)
+        frames += [at_first_measure(of_claim).assign(study=name) for _, of_claim in of_claims]
+    if not frames:
+        frames = [tables["answers"].assign(study=name) for name, tables in studies.items()]
+    rows = pd.concat(frames)
     rows = rows[rows["status"] != NOT_RUN]
     rows = rows[(rows["claim"] != "C3") | rows["first_strategy"].astype(str).str.contains("punctuation")]
     rows = rows.drop_duplicates(["claim", "condition", "corpus", *SIDES, "metric", "effect"])
@@ -122,5 +135,5 @@ def judge_side(row: Any, conditions: Mapping[tuple[str, str], Mapping]) -> str:
     """Return whether an answer says what its claim says: STATED, OTHERWISE or OPEN."""
     if row.status != MADE or is_open(row):
         return OPEN
-    shown = row.direction if row.kind == AT_LEAST or row.size != INSIDE else INSIDE
-    return STATED if shown in conditions[row.claim, row.condition]["as_stated"] else OTHERWISE
+    side = row.direction if row.kind == AT_LEAST or row.size != INSIDE else INSIDE
+    return STATED if side in conditions[row.claim, row.condition]["as_stated"] else OTHERWISE

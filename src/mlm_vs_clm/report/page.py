@@ -77,16 +77,16 @@ def is_grid(value: object) -> bool:
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(isinstance(part, Mapping) for part in value.values())
+        and all(isinstance(inner, Mapping) for inner in value.values())
     )
 
 
 def list_rows(grid: Mapping) -> list[str]:
     """Return the names of the rows of a grid: every key of its inner mappings, in order of appearance."""
-    return list(dict.fromkeys(name for part in grid.values() for name in part))
+    return list(dict.fromkeys(name for inner in grid.values() for name in inner))
 
 
 def list_signatures(scores: pd.DataFrame) -> list[tuple[str, str]]:
     """Return every (metric, signature) behind the scores, once."""
-    known = scores.dropna(subset="signature")
-    return sorted(set(zip(known["metric"].map(style.name_metric), known["signature"], strict=True)))
+    signed = scores.dropna(subset="signature")
+    return sorted(set(zip(signed["metric"].map(style.name_metric), signed["signature"], strict=True)))

@@ -71,11 +71,11 @@ def name_sides(cells: pd.DataFrame) -> tuple[str, str]:
 def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
     """Return how often which arm is ahead in a panel of differences, and in how many one is not competent."""
     able, silent = cells[cells["pale"] == ""], cells[cells["pale"] != ""]
-    one, other = name_sides(cells)
+    first_name, second_name = name_sides(cells)
     counts = able["direction"].value_counts()
     first, second = (counts.get(side) or "none" for side in (FIRST, SECOND))
-    text = f"{one} is ahead in {first} of {len(cells)} differences, {other} in {second}"
-    if one not in {*cells["arm"]}:
+    text = f"{first_name} is ahead in {first} of {len(cells)} differences, {second_name} in {second}"
+    if first_name not in {*cells["arm"]}:
         text = text[0].upper() + text[1:]
     if undecided := counts.get(NONE_SHOWN):
         text += f", no difference shown in {undecided}"
@@ -83,7 +83,7 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
         text += f" ({UNSURE})"
     if spec["kind"] == "lines" and len(cells) <= 2 * FEW and len(able):
         text += (
-            f": {', '.join(_write_place(spec, cells, one) for _, one in able.sort_values('x').iterrows())}"
+            f": {', '.join(_write_place(spec, cells, cell) for _, cell in able.sort_values('x').iterrows())}"
         )
     if len(silent):
         text += f". In {len(silent)} an arm is not competent"
@@ -112,19 +112,19 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
     return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
 
 
-def _write_place(spec: Spec, cells: pd.DataFrame, one: pd.Series) -> str:
+def _write_place(spec: Spec, cells: pd.DataFrame, cell: pd.Series) -> str:
     """Return a value with its interval, and what it is of."""
-    value, words = enter(one, count_digits(spec, cells)).text, _name_place(spec, one)
+    value, words = enter(cell, count_digits(spec, cells)).text, _name_place(spec, cell)
     if is_signed(spec):
-        value = "+" * (one["value"] > 0) + value
-        words += f", {one['trainings']:.0f} training{'s' * (one['trainings'] > 1)}"
+        value = "+" * (cell["value"] > 0) + value
+        words += f", {cell['trainings']:.0f} training{'s' * (cell['trainings'] > 1)}"
     return f"{value} ({words})"
 
 
-def _name_place(spec: Spec, one: pd.Series) -> str:
+def _name_place(spec: Spec, cell: pd.Series) -> str:
     """Return the arm or line of a value, and where along x it is unless that is in the name."""
-    name = one["line"] if one["line"] not in ("", one["arm"]) else one["full_name"]
-    x = one["x"] if isinstance(one["x"], str) else float(format(one["x"], ".3g"))
+    name = cell["line"] if cell["line"] not in ("", cell["arm"]) else cell["full_name"]
+    x = cell["x"] if isinstance(cell["x"], str) else float(format(cell["x"], ".3g"))
     where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
     is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
     return ", ".join(filter(None, [name, "" if is_named else where]))

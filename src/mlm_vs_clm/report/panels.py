@@ -68,15 +68,15 @@ def show_panels(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame], study
     Raises StudyError for a panel of an unknown kind, table or column.
     """
     drawings: list[Drawing] = []
-    made: list[Table] = []
+    tables_made: list[Table] = []
     for spec in specs:
         check_panel(spec)
         cells = select_cells(spec, tables)
         if len(cells):
             finding = describe_finding(spec, cells, tables)
             drawings.append(replace(KINDS[spec["kind"]](spec, cells), finding=finding))
-            made.append(panel_table(spec, cells, study))
-    return drawings, made
+            tables_made.append(panel_table(spec, cells, study))
+    return drawings, tables_made
 
 
 def describe_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -89,10 +89,10 @@ def describe_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.Da
 
 def check_panel(spec: Spec) -> None:
     """Raise StudyError for a panel whose kind or table is unknown."""
-    for key, known in (("kind", KINDS), ("table", COLUMNS)):
-        if spec[key] not in known:
+    for key, choices in (("kind", KINDS), ("table", COLUMNS)):
+        if spec[key] not in choices:
             raise StudyError(
-                f"track.panels: {spec['name']}.{key}={spec[key]} is unknown: choose one of {', '.join(known)}"
+                f"track.panels: {spec['name']}.{key}={spec[key]} is unknown: choose one of {', '.join(choices)}"
             )
 
 
@@ -106,22 +106,22 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     rows = join_settings(spec["table"], tables)
     if spec["table"] != "usefulness":  # of texts, whoever wrote them
         rows = mark_incompetent(rows, tables["competence"])
-    for column, wanted in spec["where"].items():
-        known = _column(rows, spec, column)
-        chosen = wanted if isinstance(wanted, list) else [wanted]
-        rows = rows[known.isin(chosen) | (known.isna() & (None in chosen))]
+    for column, setting in spec["where"].items():
+        values = _column(rows, spec, column)
+        chosen = setting if isinstance(setting, list) else [setting]
+        rows = rows[values.isin(chosen) | (values.isna() & (None in chosen))]
     rows = over_runs(spec["table"], join_competence(rows, tables))
     split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
     rows = rows.sort_values(split, key=sortable, kind="stable", na_position="first") if split else rows
     value = "value" if spec["kind"] == "heat" else spec["y"]
     prefix = "" if value == "value" else f"{value}_"
     absent = pd.Series(float("nan"), index=rows.index)
-    parts = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
-    parts |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
-    parts |= {"value": _column(rows, spec, value)}
-    parts |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
-    parts |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
-    cells = pd.DataFrame(parts | {"pale": rows.get("excluded_because", absent).fillna("")})
+    columns = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
+    columns |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
+    columns |= {"value": _column(rows, spec, value)}
+    columns |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
+    columns |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
+    cells = pd.DataFrame(columns | {"pale": rows.get("excluded_because", absent).fillna("")})
     cells["direction"] = rows.get("direction", "")
     cells["named"] = rows.get("variant", cells["line"])
     cells["arm"] = rows.get("base", cells["line"])
@@ -143,10 +143,10 @@ def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
         return rows[column] / GIGA if column == "flops" else rows[column]
     if column in style.METRICS or "." in column:
         return pd.Series(float("nan"), index=rows.index)
-    known = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
+    columns = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
     raise StudyError(
         f"track.panels: {spec['name']} names {column}, which table {spec['table']} does not have: choose a metric or one "
-        f"of {', '.join(known)}"
+        f"of {', '.join(columns)}"
     )
 
 
@@ -155,14 +155,16 @@ def _name_measures(values: pd.Series, column: str) -> pd.Series:
     return values.map(style.name_metric) if column == "metric" else values
 
 
-def _words(rows: pd.DataFrame, spec: Spec, part: str) -> pd.Series:
+def _words(rows: pd.DataFrame, spec: Spec, role: str) -> pd.Series:
     """Return the line or the facet of each row in words, DEFAULT where it has none of its own, "" where no row has."""
     words = pd.Series("", index=rows.index, dtype="str")
-    for column in spec[part].split():
-        known = _name_measures(_column(rows, spec, column), column)
-        name = name_axis(column) if pd.api.types.is_numeric_dtype(known) else ""
-        told = known.map(lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else "")
-        words += told.astype("str")
+    for column in spec[role].split():
+        values = _name_measures(_column(rows, spec, column), column)
+        name = name_axis(column) if pd.api.types.is_numeric_dtype(values) else ""
+        words_of_column = values.map(
+            lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else ""
+        )
+        words += words_of_column.astype("str")
     words = words.str.split().str.join(" ")
     return words.mask(words == "", DEFAULT if words.any() else "")
 
@@ -223,13 +225,13 @@ def _draw_line(axes: Axes, line: pd.DataFrame, look: dict) -> None:
 
 
 def _draw_cells(axes: Axes, cells: pd.DataFrame, look: dict) -> None:
-    for is_pale, part in cells.groupby(cells["pale"] != ""):
+    for is_pale, group in cells.groupby(cells["pale"] != ""):
         alpha = FAINT if is_pale else 0.9
         axes.errorbar(
-            part["x"],
-            part["value"],
-            yerr=interval_arms(part, "value"),
-            xerr=interval_arms(part, "x"),
+            group["x"],
+            group["value"],
+            yerr=interval_arms(group, "value"),
+            xerr=interval_arms(group, "x"),
             fmt=look["marker"],
             fillstyle=look.get("fillstyle", "full"),
             color=look["color"],
@@ -247,9 +249,14 @@ def draw_frontier(spec: Spec, cells: pd.DataFrame) -> Drawing:
 
     def draw(axes: Axes, line: pd.DataFrame, look: dict) -> None:
         _draw_line(axes, line, look | {"linestyle": ":"})
-        for one in line[line["end"] != ""].itertuples(index=False):
+        for point in line[line["end"] != ""].itertuples(index=False):
             axes.annotate(
-                one.full_name, (one.x, one.value), (0, 5), textcoords="offset points", ha=one.end, fontsize=8
+                point.full_name,
+                (point.x, point.value),
+                (0, 5),
+                textcoords="offset points",
+                ha=point.end,
+                fontsize=8,
             )
 
     alone = cells.groupby(["facet", "line"])["x"].transform("size") == 1
@@ -265,23 +272,23 @@ def draw_points(spec: Spec, cells: pd.DataFrame) -> Drawing:
     across = min(ACROSS, len(facets))
     down = -(-len(facets) // across)
     figure, axes = panels(down, across, 0.45 * len(rows) + 0.9, 4.4 * across + 0.4)
-    for rest in axes.flat[len(facets) :]:
-        rest.set_visible(False)
+    for unused in axes.flat[len(facets) :]:
+        unused.set_visible(False)
     for axis, facet in zip(axes.flat, facets, strict=False):
-        shown = cells[cells["facet"] == facet]
+        in_facet = cells[cells["facet"] == facet]
         for number, (line, look) in enumerate(looks.items()):
-            part = shown[shown["line"] == line]
-            places = [rows.index(one) + 0.22 * (number - (len(looks) - 1) / 2) for one in part["x"]]
+            of_line = in_facet[in_facet["line"] == line]
+            places = [rows.index(writer) + 0.22 * (number - (len(looks) - 1) / 2) for writer in of_line["x"]]
             about = {"fmt": look["marker"], "color": look["color"], "elinewidth": 0.8}
-            axis.errorbar(part["value"], places, xerr=interval_arms(part, "value"), **about)
+            axis.errorbar(of_line["value"], places, xerr=interval_arms(of_line, "value"), **about)
         axis.set_yticks(range(len(rows)), rows)
         axis.set(ylim=(len(rows) - 0.5, -0.5), title=facet)
-        axis.set_xlabel(style.name_metric(shown["metric"].iloc[0]))
+        axis.set_xlabel(style.name_metric(in_facet["metric"].iloc[0]))
     if [*looks] != [""]:
         add_legend(figure, looks)
-    told = describe_values(cells.assign(metric=""), ["facet", "line", "x"])
+    values = describe_values(cells.assign(metric=""), ["facet", "line", "x"])
     return Drawing(
-        spec["name"], spec["title"], spec["caption"], f"{name_value(spec, cells)}. {told}.", figure
+        spec["name"], spec["title"], spec["caption"], f"{name_value(spec, cells)}. {values}.", figure
     )
 
 
@@ -289,9 +296,9 @@ def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
     """Return how the name of a point is aligned, "" for one without: of FEW each has one, else the ends of `best`."""
     ends = pd.Series("", index=cells.index, dtype="str")
     for _, facet in cells.groupby("facet"):
-        low, high, found = facet["x"].min(), facet["x"].max(), facet.loc[best[facet.index], "x"]
+        low, high, ends_of_best = facet["x"].min(), facet["x"].max(), facet.loc[best[facet.index], "x"]
         middle = (low * high) ** 0.5 if is_wide(cells["x"]) else (low + high) / 2
-        named = [found.idxmin(), found.idxmax()] if len(found) else []
+        named = [ends_of_best.idxmin(), ends_of_best.idxmax()] if len(ends_of_best) else []
         for place in facet.index if len(facet) <= FEW else named:
             ends[place] = "right" if facet["x"][place] > middle else "left"
     return ends
@@ -313,8 +320,8 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
     across = min(ACROSS, len(facets))
     down = -(-len(facets) // across)
     figure, axes = panels(down, across, height, 4.4 * across + 0.4, sharey=do_overlap(cells))
-    for rest in axes.flat[len(facets) :]:
-        rest.set_visible(False)
+    for unused in axes.flat[len(facets) :]:
+        unused.set_visible(False)
     for axis, facet in zip(axes.flat, facets, strict=False):
         _draw_facet(axis, cells[cells["facet"] == facet], spec, looks, draw, is_wide(cells["x"]))
     for axis, facet in zip(axes.flat, facets, strict=False):  # once all have their heights
@@ -324,9 +331,9 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
         axis.set_ylabel(name_value(spec, cells))
     if has_legend:
         add_legend(figure, looks)
-    told = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
+    values = describe_values(cells.assign(metric=""), ["facet", "line", "named", "x"])
     caption = " ".join(filter(None, [spec["caption"], PALE if (cells["pale"] != "").any() else ""]))
-    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {values}.", figure)
 
 
 def _draw_facet(
@@ -341,8 +348,8 @@ def _draw_facet(
         axis.set_xscale("log")
         mark_decades(axis.xaxis, 1, (1, 3) if is_wide(cells["x"], DECADES) else (1, 2, 5))
     for line, look in looks.items():
-        if len(part := cells[cells["line"] == line]):
-            draw(axis, part, look)
+        if len(of_line := cells[cells["line"] == line]):
+            draw(axis, of_line, look)
     axis.set_title(cells["facet"].iloc[0])
     axis.set_xlabel(name_axis(spec["x"]))
     if is_signed(spec):
@@ -383,17 +390,21 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     for axis, (facet, lines) in zip(axes[:, 0], lines_of.items(), strict=True):
         for cell in cells[cells["facet"] == facet].itertuples(index=False):
             _draw_cell(axis, cell, columns.index(cell.x), lines.index(cell.y), spec, cells)
-        axis.set_xticks(range(len(columns)), [write(one) for one in columns])
-        axis.set_yticks(range(len(lines)), [write(one) for one in lines])
+        axis.set_xticks(range(len(columns)), [write(value) for value in columns])
+        axis.set_yticks(range(len(lines)), [write(value) for value in lines])
         axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(-0.5, len(lines) - 0.5))
         axis.set_title(facet or name_value(spec, cells))
         axis.set_ylabel(name_axis(spec["y"]))
         axis.grid(visible=False)
     axes[-1, 0].set_xlabel(name_axis(spec["x"]))
-    told = describe_values(cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec))
+    values_in_words = describe_values(
+        cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec)
+    )
     marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else PALE
     caption = f"{spec['caption']} {marked}".strip()
-    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {told}.", figure)
+    return Drawing(
+        spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {values_in_words}.", figure
+    )
 
 
 def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.DataFrame) -> None:
@@ -419,12 +430,19 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     rows: list[tuple[Entry, ...]]
     if spec["kind"] == "heat":
         columns, keys = ordered(cells["x"]), ["facet", "y"]
-        found = {(cell.facet, cell.y, cell.x): cell for cell in cells.itertuples(index=False)}
-        header = ["", name_axis(spec["y"]), *(f"{name_axis(spec['x'])} {write(one)}" for one in columns)]
+        by_place = {(cell.facet, cell.y, cell.x): cell for cell in cells.itertuples(index=False)}
+        header = [
+            "",
+            name_axis(spec["y"]),
+            *(f"{name_axis(spec['x'])} {write(column)}" for column in columns),
+        ]
         rows = [
             (
                 *map(enter_key, keys, line),
-                *(enter(found[(*line, one)], digits) if (*line, one) in found else DASH for one in columns),
+                *(
+                    enter(by_place[(*line, column)], digits) if (*line, column) in by_place else DASH
+                    for column in columns
+                ),
             )
             for line in order_lines(cells, keys)
         ]

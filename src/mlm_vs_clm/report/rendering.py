@@ -40,8 +40,8 @@ def to_markdown(table: Table) -> str:
     """Return the table in Markdown with its caption, its reasons and its command."""
     notes = [f"({letter}) {reason}" for reason, letter in letter_reasons(table).items()]
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
-    parts = [f"### {table.title}", "\n".join(to_lines(table)), table.caption, *notes, "\n".join(command)]
-    return "\n\n".join(parts) + "\n"
+    paragraphs = [f"### {table.title}", "\n".join(to_lines(table)), table.caption, *notes, "\n".join(command)]
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def write_between_markers(text: str, name: str, block: str) -> str:
@@ -54,6 +54,6 @@ def write_between_markers(text: str, name: str, block: str) -> str:
         raise StudyError(
             f"the page needs one {begin!r} and, after it, one {end!r}: put both where the block belongs"
         )
-    before, rest = text.split(begin)
-    after = rest.split(end)[1]
+    before, after_begin = text.split(begin)
+    after = after_begin.split(end)[1]
     return f"{before}{begin}\n\n{block.strip()}\n\n{end}{after}"

@@ -32,8 +32,8 @@ def describe_utility_gap(utility_gap: pd.DataFrame, headroom: pd.DataFrame, stud
     clauses = "; ".join(
         f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
     )
-    told = f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
-    return " ".join(filter(None, [told, describe_shares(study.at_main(headroom))]))
+    sentence = f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
+    return " ".join(filter(None, [sentence, describe_shares(study.at_main(headroom))]))
 
 
 def describe_shares(headroom: pd.DataFrame) -> str:
@@ -43,8 +43,8 @@ def describe_shares(headroom: pd.DataFrame) -> str:
     for corpus in ordered(rows["corpus"]):
         of_corpus = rows[rows["corpus"] == corpus]
         floor = of_corpus[of_corpus["trained_on"].isin(BASELINES)]["trained_on"].head(1)
-        shown = of_corpus[of_corpus["trained_on"].isin([*PAIR, *floor])].itertuples(index=False)
-        values = ", ".join(f"{row.trained_on} {format_difference(row, 2)}" for row in shown)
+        chosen = of_corpus[of_corpus["trained_on"].isin([*PAIR, *floor])].itertuples(index=False)
+        values = ", ".join(f"{row.trained_on} {format_difference(row, 2)}" for row in chosen)
         clauses.append(f"{corpus} {values}")
     if not clauses:
         return ""
@@ -77,16 +77,16 @@ def describe_main_cell(tables: Tables, study: Study) -> str:
 
 def describe_decisions(correlation: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return a sentence per corpus and one for all together: does quality correlate strongly with utility?"""
-    found = CorrelationLookup(correlation)
-    corpora = [*found.corpora, *([OVERALL] if found.has_overall else [])]
-    return tuple(describe_decision(found, corpus) for corpus in corpora)
+    lookup = CorrelationLookup(correlation)
+    corpora = [*lookup.corpora, *([OVERALL] if lookup.has_overall else [])]
+    return tuple(describe_decision(lookup, corpus) for corpus in corpora)
 
 
-def describe_decision(found: CorrelationLookup, corpus: str) -> str:
+def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
     """Return "plots: strong correlation by ROUGE-L (whole document); inconclusive by ...", and by the partial correlation."""
     sides: tuple[dict, dict] = ({}, {})
-    for scope, metric in found.qualities:
-        for side, row in zip(sides, found.main(corpus, (scope, metric)), strict=True):
+    for scope, metric in lookup.qualities:
+        for side, row in zip(sides, lookup.main(corpus, (scope, metric)), strict=True):
             side.setdefault(decision_of(row), []).append(
                 f"{style.name_metric(metric)} ({style.name_scope(scope)})"
             )
@@ -143,12 +143,12 @@ def describe_equal_compute(equal: pd.DataFrame) -> str:
     clauses = []
     for comparison in ordered(rows["comparison"], style.COMPARISONS):
         for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
-            made = list(
+            measured = list(
                 rows[(rows["comparison"] == comparison) & (rows["basis"] == basis)].itertuples(index=False)
             )
-            values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in made)
-            if made:
+            values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in measured)
+            if measured:
                 clauses.append(
-                    f"{made[0].first} - {made[0].second} at the FLOPs of {getattr(made[0], whose)}: {values}"
+                    f"{measured[0].first} - {measured[0].second} at the FLOPs of {getattr(measured[0], whose)}: {values}"
                 )
     return f"Difference in exact match [95 % interval] at equal compute: {'. '.join(clauses)}."

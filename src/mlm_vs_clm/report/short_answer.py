@@ -66,7 +66,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         verdicts.append("Better text? It depends on what the causal model sees and on the start.")
     if is_neutral:
         verdicts.append("Better training data? Not shown.")
-    told = [
+    findings = [
         describe_reported(steps),
         describe_before(best_rows(steps, BEFORE)),
         describe_both(steps),
@@ -74,7 +74,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         training,
     ]
     head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
-    return "\n".join([*head, *(f"- {sentence}" for sentence in told if sentence)])
+    return "\n".join([*head, *(f"- {sentence}" for sentence in findings if sentence)])
 
 
 def describe_reported(steps: pd.DataFrame) -> str:
@@ -115,15 +115,15 @@ def describe_both(steps: pd.DataFrame) -> str:
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Return where after another training one side of the step of `rows` is ahead by more than is small; nothing where none is."""
     start, condition = BOTH
-    others = steps[(steps["start"] == start) & (steps["condition"] == condition)]
-    others = others[(others["tokens"] != rows["tokens"].max()) & (others["status"] == MADE)]
-    others = others[(others["size"] != INSIDE) & (others["direction"] != NONE_SHOWN)]
-    told = [
-        f"After {word_tokens(tokens)} tokens ({word_runs(some)}) the {SIDES[str(side)]} model leads by {span(some['effect'].abs())} "
-        f"on {' and '.join(style.ordered(some['corpus']))}."
-        for (tokens, side), some in others.groupby(["tokens", "direction"])
+    elsewhere = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
+    elsewhere = elsewhere[(elsewhere["size"] != INSIDE) & (elsewhere["direction"] != NONE_SHOWN)]
+    sentences = [
+        f"After {word_tokens(tokens)} tokens ({word_runs(group)}) the {SIDES[str(side)]} model leads by {span(group['effect'].abs())} "
+        f"on {' and '.join(style.ordered(group['corpus']))}."
+        for (tokens, side), group in elsewhere.groupby(["tokens", "direction"])
     ]
-    return "".join(f" {sentence}" for sentence in told)
+    return "".join(f" {sentence}" for sentence in sentences)
 
 
 def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -136,15 +136,15 @@ def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     return " (a longer training too)" if longer["runs"].max() == 1 else " (longer trainings too)"
 
 
-def describe_started(parts: Iterable[pd.DataFrame]) -> str:
+def describe_started(steps: Iterable[pd.DataFrame]) -> str:
     """Return how the models compare where both start from a causal one."""
-    rows = pd.concat(list(parts))
+    rows = pd.concat(list(steps))
     name = "Where both start from a causal model"
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
         return " ".join(
-            list_by_corpus(f"{name} ({condition})", part)
-            for condition, part in rows.groupby("condition", sort=False)
+            list_by_corpus(f"{name} ({condition})", of_condition)
+            for condition, of_condition in rows.groupby("condition", sort=False)
         )
     return (
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
@@ -187,11 +187,13 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     better: dict[str, list[bool]] = {}
     for tables in studies.values():
         rows = read_study(tables).at_main(tables["headroom"])
-        for corpus, part in rows[rows["room"] == "yes"].groupby("corpus"):
-            utility = part.set_index("trained_on")["utility"]
+        for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
+            utility = of_corpus.set_index("trained_on")["utility"]
             if {"constant", "mlm", "clm"} <= set(utility.index):
                 better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
-    named = style.ordered(corpus for corpus, found in better.items() if len(found) > 1 and all(found))
+    named = style.ordered(
+        corpus for corpus, outcomes in better.items() if len(outcomes) > 1 and all(outcomes)
+    )
     if not named:
         return ""
     return f"On {' and '.join(named)}, one constant word everywhere did better."
@@ -199,30 +201,30 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
 
 def tabulate_short(steps: pd.DataFrame) -> str:
     """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
-    known = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
-    if not known:
+    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+    if not rows_of:
         return ""
-    corpora = style.ordered(pd.concat(known.values())["corpus"])
+    corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
     header = ["the causal model", "start", *corpora, "trainings×tokens"]
     lines = [markdown_row(header), "|---" * len(header) + "|"]
-    for step, rows in known.items():
-        found = {row.corpus: row for row in rows.itertuples(index=False)}
-        cells = [enter_short(found[corpus]) if corpus in found else DASH.text for corpus in corpora]
+    for step, rows in rows_of.items():
+        by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
+        cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         lines.append(markdown_row([*ROWS[step], *cells, size]))
-    words = describe_words(pd.concat(known.values()))
-    return "\n".join([*lines, "", "```", *list_commands(known), "```", "", words])
+    words = describe_words(pd.concat(rows_of.values()))
+    return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
 
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it."""
     small = rows[rows["size"] == INSIDE]
-    told = ["Who is ahead, by how many BLEU points."]
+    sentences = ["Who is ahead, by how many BLEU points."]
     if len(small):
-        told.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
+        sentences.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
     if (rows["status"] == NOT_COMPETENT).any():
-        told.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
-    return " ".join(told)
+        sentences.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
+    return " ".join(sentences)
 
 
 def enter_short(row: Any) -> str:
@@ -245,10 +247,10 @@ def shorten_tokens(tokens: float) -> str:
     return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
 
 
-def list_commands(known: Mapping[Step, pd.DataFrame]) -> list[str]:
+def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
     """Return the commands that make the rows of the table, each with the numbers of its rows."""
-    made = group_by(list(enumerate(known.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
-    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in made.items()}
+    by_study = group_by(list(enumerate(rows_of.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
+    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in by_study.items()}
     width = max(map(len, commands))
     return [
         f"{command:{width}}  # row{'s' * (len(places) > 1)} {' and '.join(places)}"
@@ -268,19 +270,19 @@ def describe_exact(tables: Tables) -> str:
     """Return who gives the hidden words the higher exact likelihood, of a study that compares its arms by it; else nothing."""
     answers = tables["answers"]
     rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
-    told = []
+    clauses = []
     for condition, words in LIKELIHOODS.items():
         step = rows[rows["condition"] == condition].itertuples(index=False)
         outcomes = [
-            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in some)}"
-            for word, some in group_by(step, word_short).items()
+            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
+            for word, group in group_by(step, word_short).items()
         ]
-        told += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
-    if not told:
+        clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
+    if not clauses:
         return ""
     return (
         f"**By exact likelihood of the hidden words**, one token a pass ({word_tokens(count_tokens(tables))} tokens, "
-        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(told)}."
+        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(clauses)}."
     )
 
 
@@ -293,11 +295,13 @@ def describe_likelihood(likelihoods: pd.DataFrame) -> str:
         for start in (ENCODER, CAUSAL)
         for condition in LIKELIHOODS
     }
-    told = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
+    sentences = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
     started = pd.concat([by_step[step] for step in STARTED])
     if len(started) and (started["lowest"] > 0).all():
-        told.append(f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}.")
-    return " ".join(sentence for sentence in told if sentence)
+        sentences.append(
+            f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}."
+        )
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def describe_proper(rows: pd.DataFrame) -> str:
@@ -312,7 +316,9 @@ def describe_proper(rows: pd.DataFrame) -> str:
 
 def describe_lengths(rows: pd.DataFrame) -> str:
     """Return after how much training the masked model has the higher likelihood than a causal one of the left side."""
-    ahead = {int(tokens): bool((part["highest"] < 0).all()) for tokens, part in rows.groupby("tokens")}
+    ahead = {
+        int(tokens): bool((of_length["highest"] < 0).all()) for tokens, of_length in rows.groupby("tokens")
+    }
     late, early = [n for n in ahead if ahead[n]], [n for n in ahead if not ahead[n]]
     if not late or (early and max(early) > min(late)):
         return ""
@@ -350,11 +356,11 @@ def is_small(rows: pd.DataFrame) -> bool:
 
 def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
     """Return the outcomes of a step corpus by corpus, for where no headline holds; nothing where it was not run."""
-    told = [
-        f"{words} on {', '.join(row.corpus for row in some)}"
-        for words, some in group_by(rows.itertuples(index=False), word_short).items()
+    clauses = [
+        f"{words} on {', '.join(row.corpus for row in group)}"
+        for words, group in group_by(rows.itertuples(index=False), word_short).items()
     ]
-    return f"{say_single(rows)}**{name}**: {'; '.join(told)}." if told else ""
+    return f"{say_single(rows)}**{name}**: {'; '.join(clauses)}." if clauses else ""
 
 
 def say_single(rows: pd.DataFrame) -> str:

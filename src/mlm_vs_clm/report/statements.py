@@ -62,42 +62,45 @@ def judge_statements(studies: Mapping[str, Tables]) -> dict[str, tuple[str, Verd
 def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return a sentence on the claims that have a short form and were tested; "" where none was."""
     cards = judge_statements(studies)
-    told = []
+    clauses = []
     for rule in rules:
         if IN_SHORT in rule and rule["id"] in cards:
             card = cards[rule["id"]][1]
             stated = card.number.partition(" as stated")[0]
-            told.append(f"{rule[IN_SHORT]} ({card.verdict}, {stated})")
-    return f"**Also, in one training**: {'; '.join(told)}." if told else ""
+            clauses.append(f"{rule[IN_SHORT]} ({card.verdict}, {stated})")
+    return f"**Also, in one training**: {'; '.join(clauses)}." if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
     """Return who is ahead by how much, condition by condition, by the first measure of each."""
     rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
     rows = at_first_measure(rows)
-    names = [each["name"] for each in rule["conditions"] if each["name"] in {*rows["condition"]}]
-    told = [
+    names = [
+        condition["name"] for condition in rule["conditions"] if condition["name"] in {*rows["condition"]}
+    ]
+    clauses = [
         f"{name}: {_describe_condition(rows[rows['condition'] == name], UNITS.get(rule['kind'], ''))}"
         for name in names[:MOST_CONDITIONS]
     ]
-    return "; ".join(told + ["..."] * (len(names) > MOST_CONDITIONS))
+    return "; ".join(clauses + ["..."] * (len(names) > MOST_CONDITIONS))
 
 
 def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
     """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"; `unit`: before the measure."""
-    told = []
-    for ahead, part in group_by(rows.itertuples(index=False), _name_ahead).items():
+    clauses = []
+    for ahead, group in group_by(rows.itertuples(index=False), _name_ahead).items():
         metrics = join_names(
-            list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in part))
+            list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in group))
         )
-        less = ", less is better" if all(is_lower_better(row.metric) for row in part) else ""
-        digits = max(style.decimals_of(row.metric) for row in part)
+        less = ", less is better" if all(is_lower_better(row.metric) for row in group) else ""
+        digits = max(style.decimals_of(row.metric) for row in group)
         ends = dict.fromkeys(
-            f"{end:+.{digits}f}" for end in (min(row.effect for row in part), max(row.effect for row in part))
+            f"{end:+.{digits}f}"
+            for end in (min(row.effect for row in group), max(row.effect for row in group))
         )
-        corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in part)))
-        told.append(f"{ahead} on {corpora} ({' to '.join(ends)} {unit}{metrics}{less})")
-    return ", ".join(told)
+        corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in group)))
+        clauses.append(f"{ahead} on {corpora} ({' to '.join(ends)} {unit}{metrics}{less})")
+    return ", ".join(clauses)
 
 
 def _name_ahead(row: Any) -> str:

@@ -23,9 +23,9 @@ Segments = Sequence[tuple[str, str]]
 
 def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:
     """Return the arms that are shown: a masked and a causal one first, then those of the main comparisons, then others."""
-    known = [arm for arm in style.ordered(arms, style.ARMS) if find_role(arm).family != CONTROL]
+    writers = [arm for arm in style.ordered(arms, style.ARMS) if find_role(arm).family != CONTROL]
     ranks = {name: place for place, name in enumerate((*pair, *COMPARED))}
-    ranked = sorted(known, key=lambda arm: (ranks.get(base_of(arm), len(ranks)), known.index(arm)))
+    ranked = sorted(writers, key=lambda arm: (ranks.get(base_of(arm), len(ranks)), writers.index(arm)))
     first = [next((arm for arm in ranked if base_of(arm) == name), None) for name in pair]
     return [*filter(None, first), *(arm for arm in ranked if arm not in first)][:most]
 
@@ -36,17 +36,17 @@ def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
     `kept` has one piece more than `gaps`. A fill is 1 where it is the original as it stood, [text] where it is the original in
     other letters, else its text. An arm that writes the whole text anew has its text in `texts`.
     """
-    ranked = sorted(examples, key=lambda one: (one["corpus"], one["document"]))
-    places = [(one["corpus"], one["ratio"]) for one in ranked]
-    ranked = [one for n, one in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
-    shown = choose_arms({arm for one in ranked for arm in one["arms"]}, SHOWN)
-    return [_make_example(one, shown) for one in ranked]
+    ranked = sorted(examples, key=lambda example: (example["corpus"], example["document"]))
+    places = [(example["corpus"], example["ratio"]) for example in ranked]
+    ranked = [example for n, example in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
+    chosen = choose_arms({arm for example in ranked for arm in example["arms"]}, SHOWN)
+    return [_make_example(example, chosen) for example in ranked]
 
 
-def _make_example(example: dict, shown: Sequence[str]) -> dict[str, Any]:
-    kept, gaps = split_segments(example["original"])
+def _make_example(example: dict, chosen: Sequence[str]) -> dict[str, Any]:
+    pieces, gaps = split_segments(example["original"])
     arms, texts = {}, {}
-    for arm in shown:
+    for arm in chosen:
         segments = example["arms"].get(arm)
         if segments is None:
             continue
@@ -58,19 +58,19 @@ def _make_example(example: dict, shown: Sequence[str]) -> dict[str, Any]:
     text = "".join(text for text, _ in example["original"])
     name = f"{example['corpus']}: {' '.join(text.split()[:NAMED])} …"
     about = {"name": name, "strategy": example["strategy"], "ratio": example["ratio"]}
-    return about | {"kept": kept, "gaps": gaps, "arms": arms, "texts": texts}
+    return about | {"kept": pieces, "gaps": gaps, "arms": arms, "texts": texts}
 
 
 def split_segments(segments: Segments) -> tuple[list[str], list[str]]:
     """Return the kept text before, between and after the gaps, and the originals of these."""
-    kept, gaps = [""], []
+    pieces, gaps = [""], []
     for text, mark in segments:
         if mark:
             gaps.append(text)
-            kept.append("")
+            pieces.append("")
         else:
-            kept[-1] += text
-    return kept, gaps
+            pieces[-1] += text
+    return pieces, gaps
 
 
 def _shorten(fill: str, mark: str, gap: str) -> int | str | list[str]:
@@ -93,21 +93,23 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
     cells = over_seeds(rows, ["corpus", "arm", "ratio", "metric"])
     everywhere = cells.groupby("arm")["ratio"].nunique() == len(ratios)
     arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, "bigram_both"))
-    found = {
+    scored = {
         (row.corpus, row.arm, row.ratio, row.metric): [row.value, row.low, row.high]
         for row in cells.itertuples(index=False)
     }
     paired = leads[(leads["metric"] == "bleu") & (leads["strategy"] == study.main[0])]
-    known = {(row.corpus, row.arm, row.ratio): [row.value, row.low, row.high] for row in paired.itertuples()}
+    lead_of = {
+        (row.corpus, row.arm, row.ratio): [row.value, row.low, row.high] for row in paired.itertuples()
+    }
     values = {
         corpus: [
             {
                 arm: [
-                    *(_round(found.get((corpus, arm, ratio, metric)), digits) for metric, digits in (("bleu", 1), ("exact_match", 3))),
-                    _round(known.get((corpus, arm, ratio)) or _subtract(found, corpus, arm, ratio), 1),
+                    *(_round(scored.get((corpus, arm, ratio, metric)), digits) for metric, digits in (("bleu", 1), ("exact_match", 3))),
+                    _round(lead_of.get((corpus, arm, ratio)) or _subtract(scored, corpus, arm, ratio), 1),
                 ]
                 for arm in arms
-                if (corpus, arm, ratio, "bleu") in found
+                if (corpus, arm, ratio, "bleu") in scored
             }
             for ratio in ratios
         ]
@@ -122,12 +124,14 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
     }
 
 
-def _subtract(found: dict, corpus: str, arm: str, ratio: float) -> list[float] | None:
+def _subtract(scored: dict, corpus: str, arm: str, ratio: float) -> list[float] | None:
     """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
     tables = [
-        found[corpus, table, ratio, "bleu"][0] for table in TABLES if (corpus, table, ratio, "bleu") in found
+        scored[corpus, table, ratio, "bleu"][0]
+        for table in TABLES
+        if (corpus, table, ratio, "bleu") in scored
     ]
-    cell = found.get((corpus, arm, ratio, "bleu"))
+    cell = scored.get((corpus, arm, ratio, "bleu"))
     if not tables or cell is None or arm in TABLES:
         return None
     return [cell[0] - max(tables), np.nan, np.nan]

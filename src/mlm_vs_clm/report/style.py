@@ -195,13 +195,13 @@ def order_metrics(metrics: Iterable[str]) -> list[str]:
 
 def main_quality(scores: pd.DataFrame) -> tuple[str, str]:
     """Return the (scope, metric) by which figures show quality: the first of MAIN_MEASURES that was measured, else any."""
-    known = scores.dropna(subset="value")
-    measured = [*zip(known["scope"], known["metric"], strict=True)]
+    defined = scores.dropna(subset="value")
+    measured = [*zip(defined["scope"], defined["metric"], strict=True)]
     return ordered(measured, MAIN_MEASURES)[0]
 
 
 def ordered(values: Iterable, preferred: Iterable = ()) -> list:
     """Return the distinct values that are present: preferred ones in their order, then the others sorted."""
     present = {value for value in values if pd.notna(value)}
-    known = [value for value in dict.fromkeys(preferred) if value in present]
-    return known + sorted(present - set(known))
+    first = [value for value in dict.fromkeys(preferred) if value in present]
+    return first + sorted(present - set(first))

@@ -67,20 +67,24 @@ def draw_sweep(table: pd.DataFrame, varying: Sequence[str]) -> list[Drawing]:
     """
     metrics, arm = list_metrics(table), "arm" if "arm" in table else "trained_on"
     numbers = [name for name in varying if name != "seed" and pd.api.types.is_numeric_dtype(table[name])]
-    known = table[table["artifact"].notna()]
+    made_by_stage = table[table["artifact"].notna()]
     if (
         not numbers
         or not metrics
-        or known.duplicated([name for name in dict.fromkeys([*KEYS, *varying]) if name in table]).any()
+        or made_by_stage.duplicated(
+            [name for name in dict.fromkeys([*KEYS, *varying]) if name in table]
+        ).any()
     ):
         return []
     x, label = numbers[0], LABELS.get(numbers[0], numbers[0].replace("_", " "))
-    others = [name for name in varying if name not in (x, arm, *BESIDE)]
-    if known.groupby(arm)["model"].nunique().max() < 2:
-        others = [name for name in others if name != "model"]
-    words = known[[arm, *others]].map(lambda value: value if isinstance(value, str) else f"{value:g}")
+    beside = [name for name in varying if name not in (x, arm, *BESIDE)]
+    if made_by_stage.groupby(arm)["model"].nunique().max() < 2:
+        beside = [name for name in beside if name != "model"]
+    words = made_by_stage[[arm, *beside]].map(lambda value: value if isinstance(value, str) else f"{value:g}")
     lines = words.agg(" ".join, axis=1)
-    rows = pd.concat(take_metric(known, metric).assign(arm=lines, share=float("nan")) for metric in metrics)
+    rows = pd.concat(
+        take_metric(made_by_stage, metric).assign(arm=lines, share=float("nan")) for metric in metrics
+    )
     rows["scope"] = "utility" if arm == "trained_on" else rows["metric"].map(find_scope)
     cells = over_seeds(rows[rows["value"].notna()], ["corpus", "arm", "scope", "metric", x])
     measures = list(dict.fromkeys(zip(cells["scope"], cells["metric"], strict=True)))

@@ -83,13 +83,13 @@ def cross(
     `adapt` may replace an entry, given its line and column.
     """
     cells = over_seeds(rows, [*keys, across])
-    found = {}
+    by_place = {}
     for cell, digits in zip(cells.itertuples(index=False), style.digits_of(cells), strict=True):
-        found[(*(getattr(cell, key) for key in (*keys, across)),)] = enter(cell, digits)
+        by_place[(*(getattr(cell, key) for key in (*keys, across)),)] = enter(cell, digits)
     return [
         (
             *(enter_key(key, value) for key, value in zip(keys, line, strict=True)),
-            *(adapt(found.get((*line, column), MISSING), line, column) for column in columns),
+            *(adapt(by_place.get((*line, column), MISSING), line, column) for column in columns),
         )
         for line in order_lines(rows, keys)
     ]
@@ -99,8 +99,8 @@ def order_lines(rows: pd.DataFrame, keys: Sequence[str], **preferred: Iterable) 
     """Return the distinct keys present, each in its reading order (of `style.ORDER` or `preferred`), numbers rising."""
     orders: dict[str, Iterable] = {**style.ORDER, **preferred}
     ranks = [{value: i for i, value in enumerate(ordered(rows[key], orders.get(key, ())))} for key in keys]
-    found = set(rows[[*keys]].itertuples(index=False, name=None))
-    return sorted(found, key=lambda line: [rank[value] for rank, value in zip(ranks, line, strict=True)])
+    lines = set(rows[[*keys]].itertuples(index=False, name=None))
+    return sorted(lines, key=lambda line: [rank[value] for rank, value in zip(ranks, line, strict=True)])
 
 
 def describe_count(rows: pd.DataFrame) -> str:
@@ -118,8 +118,8 @@ def command_for_cells(stage: str, scale: str, rows: pd.DataFrame) -> str:
     named = [list_choices(group, rows[group]) for group in ("corpus", "arm") if group in rows]
     start = " ".join([f"python experiments/{stage}.py -m scale={scale}", *named])
     strategies: dict[str, list[str]] = {}
-    for strategy, part in rows.dropna(subset="strategy").groupby("strategy"):
-        ratios = list_choices("masking.ratio", part["ratio"].map("{:g}".format))
+    for strategy, of_strategy in rows.dropna(subset="strategy").groupby("strategy"):
+        ratios = list_choices("masking.ratio", of_strategy["ratio"].map("{:g}".format))
         strategies.setdefault(ratios, []).append(str(strategy))
     lines = [
         f"{start} {chosen} {ratios}" for ratios, names in strategies.items() for chosen in _choose(names)
@@ -130,8 +130,8 @@ def command_for_cells(stage: str, scale: str, rows: pd.DataFrame) -> str:
 def _choose(names: list[str]) -> list[str]:
     """Return the settings that choose maskings: all strategies without tags or types at once, the others one by one."""
     plain = [name for name in names if " " not in name]
-    others = [" ".join(list_overrides(name)) for name in names if name not in plain]
-    return [f"masking={','.join(plain)}"] * bool(plain) + others
+    overrides = [" ".join(list_overrides(name)) for name in names if name not in plain]
+    return [f"masking={','.join(plain)}"] * bool(plain) + overrides
 
 
 def command_for_training(scale: str, rows: pd.DataFrame) -> str:

@@ -44,10 +44,10 @@ def answer_dial(tables: Tables) -> str:
     trained = cells[(cells["base"] == "mlm") & cells["objective.ratio"].notna()]
     best = trained.loc[trained.groupby("ratio")["value"].idxmax()]
     by_training = {
-        ratio: join_names([f"{value:.0%}" for value in sorted(part["ratio"])])
-        for ratio, part in best.groupby("objective.ratio")
+        ratio: join_names([f"{value:.0%}" for value in sorted(of_training["ratio"])])
+        for ratio, of_training in best.groupby("objective.ratio")
     }
-    told = [f"trained at {ratio:.0%} is best at {where}" for ratio, where in by_training.items()]
+    clauses = [f"trained at {ratio:.0%} is best at {where}" for ratio, where in by_training.items()]
     main = at_ratio(cells, style.read_study(tables).main[1])
     costs = [_lose_by_mixing(main, *ends) for ends in (("hybrid_masked", 1.0), ("hybrid_causal", 0.0))]
     mixed = (
@@ -55,7 +55,7 @@ def answer_dial(tables: Tables) -> str:
         if all(costs)
         else ""
     )
-    return f"By exact match, a masked model {'; '.join(told)} of words hidden.{mixed}"
+    return f"By exact match, a masked model {'; '.join(clauses)} of words hidden.{mixed}"
 
 
 def _lose_by_mixing(cells: pd.DataFrame, base: str, alone: float) -> str:
@@ -79,13 +79,17 @@ def answer_orders(tables: Tables) -> str:
         best.append(f"{name} {values.max():.{digits}f} ({settings}; default {values['mlm']:.{digits}f})")
     values = exact.set_index("arm")["value"]
     lengths = {"one": "one token a word", "free": "lengths left to the model"}
-    known = [
+    by_length = [
         f"{words} {values[f'mlm length={name}']:.3f}"
         for name, words in lengths.items()
         if f"mlm length={name}" in values
     ]
-    told = f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(known)}." if known else ""
-    return f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{told}"
+    sentence = (
+        f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(by_length)}." if by_length else ""
+    )
+    return (
+        f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{sentence}"
+    )
 
 
 def answer_repetition(tables: Tables) -> str:
@@ -115,13 +119,13 @@ def answer_repetition_claim(tables: Tables) -> str:
     rows = read_differences(tables, "mlm", "seq2seq_kept", "bleu")
     if rows.empty:
         return ""
-    told = [
+    differences = [
         f"{row.value:+.1f} with {row.tokens:,.0f} unique tokens" + " (decides nothing)" * (row.status != MADE)
         for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"})
         .sort_values("tokens")
         .itertuples()
     ]
-    return f"Masked minus what the paper calls causal, in BLEU: {join_names(told)}, each trained on equally many tokens in all."
+    return f"Masked minus what the paper calls causal, in BLEU: {join_names(differences)}, each trained on equally many tokens in all."
 
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
@@ -132,8 +136,8 @@ def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd
     rows = rows[(sides[0] == first) & (sides[1] == second)]
     levels = tables["variants"].drop_duplicates(["arm", "setting"])
     settings = levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
-    found = rows.join(settings, on="first")
-    return found if "scale.training.unique_tokens" in found else found.iloc[:0]
+    joined = rows.join(settings, on="first")
+    return joined if "scale.training.unique_tokens" in joined else joined.iloc[:0]
 
 
 def span_tokens(tokens: pd.Series) -> str:
@@ -144,10 +148,12 @@ def span_tokens(tokens: pd.Series) -> str:
 def answer_temperature(tables: Tables) -> str:
     """Return how many more words the masked model restores at the diversity of the causal one, read off its line."""
     exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
-    both = exact.merge(distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct"))
-    told = []
-    for ratio, part in both.groupby("ratio"):
-        lines = {base: part[part["base"] == base].sort_values("value_distinct") for base in ("mlm", "clm")}
+    paired = exact.merge(distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct"))
+    clauses = []
+    for ratio, of_ratio in paired.groupby("ratio"):
+        lines = {
+            base: of_ratio[of_ratio["base"] == base].sort_values("value_distinct") for base in ("mlm", "clm")
+        }
         low = max(line["value_distinct"].min() for line in lines.values())
         high = min(line["value_distinct"].max() for line in lines.values())
         places = np.linspace(low, high, 9)
@@ -161,10 +167,10 @@ def answer_temperature(tables: Tables) -> str:
             if side
             else f"they cross ({leads.min():+.3f} to {leads.max():+.3f})"
         )
-        told.append(f"with {ratio:.0%} hidden {words}")
-    if not told:
+        clauses.append(f"with {ratio:.0%} hidden {words}")
+    if not clauses:
         return ""
-    text = "; ".join(told)
+    text = "; ".join(clauses)
     return (
         f"At the same diversity (distinct-1 of the fills), {text}; read off both lines, without an interval."
     )
@@ -177,15 +183,17 @@ def answer_domains(tables: Tables) -> str:
     rows = rows[rows["second_arm"].str.endswith("training=elsewhere")]
     if rows.empty:
         return ""
-    told = []
-    for condition, part in rows.groupby("condition", sort=True):
+    clauses = []
+    for condition, of_condition in rows.groupby("condition", sort=True):
         name = str(condition).partition(":")[0]
-        if (part["direction"] == FIRST).all():
-            told.append(f"the {name} one by {span(part['effect'])} BLEU points")
+        if (of_condition["direction"] == FIRST).all():
+            clauses.append(f"the {name} one by {span(of_condition['effect'])} BLEU points")
         else:
-            told.append(f"the {name} one by {span(part['effect'])} BLEU points, not shown on every corpus")
+            clauses.append(
+                f"the {name} one by {span(of_condition['effect'])} BLEU points, not shown on every corpus"
+            )
     lead = "Yes" if (rows["direction"] == FIRST).all() else "Not everywhere"
-    return f"{lead}: trained on the corpus that it fills, a model writes better than one trained on the others, {join_names(told)}."
+    return f"{lead}: trained on the corpus that it fills, a model writes better than one trained on the others, {join_names(clauses)}."
 
 
 def answer_own_model(tables: Tables) -> str:
@@ -194,7 +202,7 @@ def answer_own_model(tables: Tables) -> str:
     judged = judged[judged["arm"].isin(OWN_ARMS) & (judged["word_class"] == "all") & judged["value"].notna()]
     if judged.empty:
         return ""
-    told = [
+    scores = [
         f"{row.value:.3f} on {row.corpus} ({row.floor} {row.floor_value:.3f}; "
         f"{'above it' if row.outcome == COMPETENT else 'not shown to be above it'})"
         for row in judged.sort_values("corpus").itertuples(index=False)
@@ -202,7 +210,7 @@ def answer_own_model(tables: Tables) -> str:
     able = int((judged["outcome"] == COMPETENT).sum())
     head = {0: "No", len(judged): "Yes"}.get(able, f"On {able} of {len(judged)} corpora")
     ratio = style.read_study(tables).main[1]
-    return f"{head}. With {ratio:.0%} of words hidden it restores this share of them, beside the word table that it clears least: {join_names(told)}."
+    return f"{head}. With {ratio:.0%} of words hidden it restores this share of them, beside the word table that it clears least: {join_names(scores)}."
 
 
 ANSWERS: dict[str, Callable[[Tables], str]] = {

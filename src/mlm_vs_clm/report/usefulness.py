@@ -59,28 +59,28 @@ def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
     height, width = 4.9, 8.2
     figure, axes = panels(len(facets), 1, height, width)
     for axis, facet in zip(axes[:, 0], facets, strict=True):
-        shown = cells[cells["facet"] == facet].reset_index(drop=True)
+        in_facet = cells[cells["facet"] == facet].reset_index(drop=True)
         for name, look in LOOKS.items():
-            some = shown[shown["look"] == name]
+            points = in_facet[in_facet["look"] == name]
             dots = {key: look[key] for key in ("color", "marker", "linestyle")}
-            axis.plot(some["x"], some["value"], markersize=4.5, **dots)
+            axis.plot(points["x"], points["value"], markersize=4.5, **dots)
             thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.6, "alpha": 0.3}
             axis.errorbar(
-                some["x"],
-                some["value"],
-                yerr=interval_arms(some, "value"),
-                xerr=interval_arms(some, "x"),
+                points["x"],
+                points["value"],
+                yerr=interval_arms(points, "value"),
+                xerr=interval_arms(points, "x"),
                 **thin,
             )
         axis.margins(x=0.09, y=0.06)
         open_up(axis, 0.05)
-        _label(axis, shown, (width - 0.9, height - 0.6))
+        _label(axis, in_facet, (width - 0.9, height - 0.6))
         axis.set_title(facet)
         axis.set_xlabel(style.label_axis(metric))
         axis.set_ylabel("usefulness: score of the task model")
     add_legend(figure, {name: look for name, look in LOOKS.items() if name in {*cells["look"]}})
-    told = describe_values(cells.assign(metric=""), ["facet", "full_name"])
-    return Drawing(spec["name"], spec["title"], spec["caption"], f"Usefulness by writer. {told}.", figure)
+    values = describe_values(cells.assign(metric=""), ["facet", "full_name"])
+    return Drawing(spec["name"], spec["title"], spec["caption"], f"Usefulness by writer. {values}.", figure)
 
 
 def draw_writers(usefulness: pd.DataFrame) -> list[Drawing]:
@@ -130,11 +130,11 @@ def _label(axis: Axes, cells: pd.DataFrame, size: tuple[float, float]) -> None:
     (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
     x = (cells["x"] - left) / (right - left) * size[0]
     y = (cells["value"] - bottom) / (top - bottom) * size[1]
-    taken: list[Box] = [(a - 0.04, b - 0.04, a + 0.04, b + 0.04) for a, b in zip(x, y, strict=True)]
+    boxes: list[Box] = [(a - 0.04, b - 0.04, a + 0.04, b + 0.04) for a, b in zip(x, y, strict=True)]
     for number in y.sort_values(ascending=False).index:
         name = shorten(cells["full_name"][number])
-        place, ring = _find_place(x[number], y[number], CHARACTER * len(name), taken, size)
-        taken.append(place)
+        place, ring = _find_place(x[number], y[number], CHARACTER * len(name), boxes, size)
+        boxes.append(place)
         axis.annotate(
             name,
             (cells["x"][number], cells["value"][number]),
@@ -149,7 +149,7 @@ def _label(axis: Axes, cells: pd.DataFrame, size: tuple[float, float]) -> None:
 
 
 def _find_place(
-    x: float, y: float, width: float, taken: Sequence[Box], size: tuple[float, float]
+    x: float, y: float, width: float, boxes: Sequence[Box], size: tuple[float, float]
 ) -> tuple[Box, float]:
     """Return the nearest box for a label that meets no other and lies inside the axes, and how far off it is."""
     box, ring = (x, y, x + width, y + LINE), RINGS[-1]
@@ -167,13 +167,13 @@ def _find_place(
         ):
             box = (x + a, y + b, x + a + width, y + b + LINE)
             is_inside = box[0] > 0 and box[1] > 0 and box[2] < size[0] and box[3] < size[1]
-            if is_inside and not any(_meet(box, other) for other in taken):
+            if is_inside and not any(_meet(box, placed) for placed in boxes):
                 return box, ring
     return box, ring
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _meet(first: Box, second: Box) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
@@ -185,19 +185,21 @@ def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
     heights = [0.27 * len(arms) + 0.7 for arms in arms_of.values()]
     figure, axes = panels(len(facets), 1, sum(heights) / len(facets), 7.2, height_ratios=heights)
     for axis, (facet, arms) in zip(axes[:, 0], arms_of.items(), strict=True):
-        found = {
+        by_line = {
             (cell.arm, cell.line): cell
             for cell in cells[cells["facet"] == facet].assign(is_filled=True, pale="").itertuples()
         }
         draw_intervals(
-            axis, arms, [(looks[line], [found.get((arm, line)) for arm in arms]) for line in lines]
+            axis, arms, [(looks[line], [by_line.get((arm, line)) for arm in arms]) for line in lines]
         )
         axis.set_title(facet)
     axes[-1, 0].set_xlabel("share of headroom (0: text without its blanks, 1: real text)")
     if len(lines) > 1:
         add_legend(figure, {f"labels {line}": looks[line] for line in lines})
-    told = describe_values(cells.assign(metric=""), ["facet", "arm", "line"])
-    return Drawing(spec["name"], spec["title"], spec["caption"], f"Share of headroom. {told}.", figure)
+    values_in_words = describe_values(cells.assign(metric=""), ["facet", "arm", "line"])
+    return Drawing(
+        spec["name"], spec["title"], spec["caption"], f"Share of headroom. {values_in_words}.", figure
+    )
 
 
 def _rank(cells: pd.DataFrame) -> list[str]:
@@ -210,19 +212,19 @@ def _rank(cells: pd.DataFrame) -> list[str]:
 
 def describe_groups(spec: Spec, cells: pd.DataFrame) -> str:
     """Return how much of the headroom words that say nothing, drawn words and networks reach, facet by facet and line by line."""
-    told = []
-    for (facet, line), part in cells.groupby(["facet", "line"], sort=False):
-        groups = [(name, part[part["arm"].isin(arms)]) for name, arms in GROUPS.items()]
+    sentences = []
+    for (facet, line), group in cells.groupby(["facet", "line"], sort=False):
+        groups = [(name, group[group["arm"].isin(arms)]) for name, arms in GROUPS.items()]
         groups.append(
             (
                 "language models",
-                part[part["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
+                group[group["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
             )
         )
-        clauses = [f"{name} {_span(some['value'])}" for name, some in groups if len(some)]
+        clauses = [f"{name} {_span(of_arms['value'])}" for name, of_arms in groups if len(of_arms)]
         where = " ".join(filter(None, [facet, "" if line in ("", "defaults") else f"with labels {line}"]))
-        told.append(f"{where}: {', '.join(clauses)}")
-    return f"Share of headroom: {'; '.join(told)}."
+        sentences.append(f"{where}: {', '.join(clauses)}")
+    return f"Share of headroom: {'; '.join(sentences)}."
 
 
 def _span(values: pd.Series) -> str:
@@ -231,19 +233,19 @@ def _span(values: pd.Series) -> str:
 
 def describe_writers(spec: Spec, writers: pd.DataFrame) -> str:
     """Return the rank correlation by the measure of a panel at each masking, with its interval and what it decides, and the threshold."""
-    wanted = {key: spec["where"][key] for key in ("scope", "metric") if key in spec["where"]}
+    measure = {key: spec["where"][key] for key in ("scope", "metric") if key in spec["where"]}
     rows = writers
-    for key, value in wanted.items():
+    for key, value in measure.items():
         rows = rows[rows[key] == value]
-    told = []
-    for (corpus, strategy, ratio), part in rows.groupby(["corpus", "strategy", "ratio"], sort=True):
-        by = part.set_index("statistic")
-        told.append(
+    clauses = []
+    for (corpus, strategy, ratio), of_masking in rows.groupby(["corpus", "strategy", "ratio"], sort=True):
+        by = of_masking.set_index("statistic")
+        clauses.append(
             f"{corpus}, {strategy.replace('_', ' ')} {ratio:g}: {describe_correlation(by)}; {describe_threshold(by)}"
         )
     return (
-        f"Rank correlation of usefulness with {style.name_metric(wanted.get('metric', ''))}: {'. '.join(told)}."
-        if told
+        f"Rank correlation of usefulness with {style.name_metric(measure.get('metric', ''))}: {'. '.join(clauses)}."
+        if clauses
         else ""
     )
 
@@ -274,8 +276,8 @@ def writer_tables(writers: pd.DataFrame, study: Study) -> list[Table]:
         return []
     rows = []
     keys = ["corpus", "strategy", "ratio", "scope", "metric"]
-    for (corpus, strategy, ratio, scope, metric), part in writers.groupby(keys, sort=True):
-        by = part.set_index("statistic")
+    for (corpus, strategy, ratio, scope, metric), of_masking in writers.groupby(keys, sort=True):
+        by = of_masking.set_index("statistic")
         row, spline = by.loc["spearman"], by.loc["spline_p"]
         rows.append(
             (
@@ -317,11 +319,11 @@ def answer_usefulness(tables: Mapping[str, pd.DataFrame]) -> str:
     writers = tables["writers"]
     if writers.empty:
         return ""
-    told = []
-    for (task, corpus), part in writers.groupby(["task", "corpus"], sort=True):
-        by = part[part["metric"] == "exact_match"].set_index("statistic")
+    clauses = []
+    for (task, corpus), of_task in writers.groupby(["task", "corpus"], sort=True):
+        by = of_task[of_task["metric"] == "exact_match"].set_index("statistic")
         if len(by):
-            told.append(
+            clauses.append(
                 f"on {corpus} ({task}) the rank correlation with exact match is {describe_correlation(by)}"
             )
-    return f"Over writers at one masking, {join_names(told)}."
+    return f"Over writers at one masking, {join_names(clauses)}."

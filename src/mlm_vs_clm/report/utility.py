@@ -53,7 +53,7 @@ def downstream_tables(downstream: pd.DataFrame, study: Study) -> list[Table]:
 def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
     """Return the scores of one task and the copying audit of the text behind them; references have no masking."""
     keys = ["corpus", "trained_on", "strategy", "ratio"]
-    shown = rows.assign(**{key: rows[key].astype(object).fillna("–") for key in ("strategy", "ratio")})
+    with_dashes = rows.assign(**{key: rows[key].astype(object).fillna("–") for key in ("strategy", "ratio")})
     metrics = ordered(rows["metric"], [*style.UTILITIES, *sorted(set(rows["metric"]) - set(style.COPYING))])
     n_seeds = rows["seed"].nunique()
     return Table(
@@ -64,7 +64,7 @@ def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
             "lower references."
         ),
         header=[*(key.replace("_", " ") for key in keys), *map(style.name_metric, metrics)],
-        rows=cross(shown, keys, "metric", metrics, dash_where_not_copied),
+        rows=cross(with_dashes, keys, "metric", metrics, dash_where_not_copied),
         command=command_for_training(study.scale, rows),
     )
 
@@ -116,16 +116,16 @@ def describe_random_words(headroom: pd.DataFrame, study: Study) -> list[str]:
     rows = headroom[
         (headroom["strategy"] == "entities") & (headroom["ratio"] == 1) & headroom["value"].notna()
     ]
-    told = []
-    for corpus, part in rows.groupby("corpus"):
-        values = dict(zip(part["trained_on"], part["value"], strict=True))
+    sentences = []
+    for corpus, of_corpus in rows.groupby("corpus"):
+        values = dict(zip(of_corpus["trained_on"], of_corpus["value"], strict=True))
         drawn = [f"{arm} {values.pop(arm):.2f}" for arm in RANDOM_WORDS if arm in values]
         if drawn and values:
-            others = ", ".join(f"{arm} {values[arm]:.2f}" for arm in ordered(values, style.ARMS))
-            told.append(
-                f"{corpus}, all entities masked, share of headroom: random words {', '.join(drawn)}; others {others}."
+            remaining = ", ".join(f"{arm} {values[arm]:.2f}" for arm in ordered(values, style.ARMS))
+            sentences.append(
+                f"{corpus}, all entities masked, share of headroom: random words {', '.join(drawn)}; others {remaining}."
             )
-    return told
+    return sentences
 
 
 def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:
@@ -164,12 +164,12 @@ def at_main_metric(downstream: pd.DataFrame) -> pd.DataFrame:
 
 def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell with the main measure of quality; the oracle, fixed by definition, is left out."""
-    known = scores[scores["value"].notna() & (scores["arm"] != "oracle")]
-    if known.empty:
-        return known
-    scope, metric = style.main_quality(known)
-    shown = known[(known["scope"] == scope) & (known["metric"] == metric)]
-    return over_seeds(shown, [*CELL, "scope", "metric"])
+    measured = scores[scores["value"].notna() & (scores["arm"] != "oracle")]
+    if measured.empty:
+        return measured
+    scope, metric = style.main_quality(measured)
+    main_measure = measured[(measured["scope"] == scope) & (measured["metric"] == metric)]
+    return over_seeds(main_measure, [*CELL, "scope", "metric"])
 
 
 def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:

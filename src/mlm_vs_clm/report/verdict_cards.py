@@ -66,32 +66,32 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     if rows.empty:
         return []
     first, second = rows.iloc[0][["first", "second"]]
-    made = list(rows[rows["status"] == MADE].itertuples(index=False))
+    decided = list(rows[rows["status"] == MADE].itertuples(index=False))
     lines = [(row.corpus, _describe_row(row)) for row in rows.itertuples(index=False)]
     shares = describe_shares(study.at_main(tables["headroom"]))
     lines += [("as a share", shares)] if shares else []
-    sides = {row.direction for row in made}
-    if not made:
+    sides = {row.direction for row in decided}
+    if not decided:
         word = "undecided"
         why = join_reasons(rows)
     elif FIRST in sides or SECOND in sides:
-        ahead = {side: [row.corpus for row in made if row.direction == side] for side in (FIRST, SECOND)}
-        both = ahead[FIRST] and ahead[SECOND]
+        ahead = {side: [row.corpus for row in decided if row.direction == side] for side in (FIRST, SECOND)}
+        is_mixed = ahead[FIRST] and ahead[SECOND]
         word = (
             "it depends"
-            if both or len(ahead[FIRST] + ahead[SECOND]) < len(made)
+            if is_mixed or len(ahead[FIRST] + ahead[SECOND]) < len(decided)
             else ("masked" if ahead[FIRST] else "causal") + " better"
         )
-        told = [
+        clauses = [
             f"Text of {name} is better on {join_names(where)}"
             for name, where in ((first, ahead[FIRST]), (second, ahead[SECOND]))
             if where
         ]
-        why = f"{'; '.join(told)}, on the same test units."
+        why = f"{'; '.join(clauses)}, on the same test units."
     else:
-        word = "equal" if all(row.size == INSIDE for row in made) else "no difference shown"
+        word = "equal" if all(row.size == INSIDE for row in decided) else "no difference shown"
         why = f"Text of {first} against text of {second}, on the same test units."
-    values = [row.value for row in made] or list(rows["value"])
+    values = [row.value for row in decided] or list(rows["value"])
     number = " to ".join(
         dict.fromkeys(f"{end:+.3f}".replace("-0.000", "0.000") for end in (min(values), max(values)))
     )
@@ -103,13 +103,13 @@ def join_reasons(rows: pd.DataFrame) -> str:
     silent = {
         status: list(rows.loc[rows["status"] == status, "corpus"]) for status in (NOT_COMPETENT, NO_ROOM)
     }
-    told = [
+    clauses = [
         f"on {join_names(silent[NOT_COMPETENT])} an arm is not competent" if silent[NOT_COMPETENT] else "",
         f"on {join_names(silent[NO_ROOM])} real text trains no better model than text without its hidden words"
         if silent[NO_ROOM]
         else "",
     ]
-    words = "; ".join(filter(None, told))
+    words = "; ".join(filter(None, clauses))
     return f"{words[:1].upper()}{words[1:]}."
 
 
@@ -124,20 +124,20 @@ def _describe_row(row: Any) -> str:
 
 def list_own_verdicts(tables: Tables) -> list[VerdictCard]:
     """Return a card per claim that the study of these tables alone is asked; none for a study of the paper's claims."""
-    own = {rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)}
+    ids = {rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)}
     sentences = tables["sentences"]
-    asked = keep_asked(sentences[sentences["claim"].isin(own)], tables["answers"])
-    return [judge_claim(claim, tables) for claim in list_claims(asked, tables["answers"])]
+    sentences_asked = keep_asked(sentences[sentences["claim"].isin(ids)], tables["answers"])
+    return [judge_claim(claim, tables) for claim in list_claims(sentences_asked, tables["answers"])]
 
 
 def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     """Return the card of a claim: how often it came out as it says."""
     rows = list_comparisons({"": tables})
     rows = rows[rows["claim"] == claim.id]
-    asked = index_conditions(find_rules(tables))
-    parts = {name for (id, name), condition in asked.items() if id == claim.id and "part" in condition}
-    rows = rows[rows["condition"].isin(parts)] if parts else rows
-    sides = [judge_side(row, asked) for row in rows.itertuples(index=False)]
+    conditions = index_conditions(find_rules(tables))
+    names = {name for (id, name), condition in conditions.items() if id == claim.id and "part" in condition}
+    rows = rows[rows["condition"].isin(names)] if names else rows
+    sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
     if sides.count(OPEN):

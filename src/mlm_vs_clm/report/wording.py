@@ -60,8 +60,8 @@ ONE_WORD = (AT_LEAST, CORRELATION, COST)  # what is judged by one of the two wor
 
 def word_verdict(row: Any, value: str = "") -> str:
     """Return a row of differences in words: "mlm ahead, +3.4 [+3.1, +3.8], outside the margin"; `value`: the number."""
-    lead, other = word_lead(row)
-    return ", ".join(filter(None, [lead + other, value, word_size(row)]))
+    lead, behind = word_lead(row)
+    return ", ".join(filter(None, [lead + behind, value, word_size(row)]))
 
 
 def word_lead(row: Any, several: bool = False) -> tuple[str, str]:
@@ -79,12 +79,12 @@ def word_lead(row: Any, several: bool = False) -> tuple[str, str]:
     key = row.direction if row.direction != NONE_SHOWN or kind not in ONE_WORD else row.size
     if key in words or key == NONE_SHOWN:
         return _name_pair(words.get(key, NO_DIFFERENCE), row, first, second, several)
-    name, other = (first, second) if key == FIRST else (second, first)
+    name, behind = (first, second) if key == FIRST else (second, first)
     if kind == COST:
         return f"{name} costs more", ""
     if first == second:
         return f"{name} better {_word_masking(row, key)}", ""
-    return (f"{name} ahead of ", other) if several else (f"{name} ahead", "")
+    return (f"{name} ahead of ", behind) if several else (f"{name} ahead", "")
 
 
 def _name_pair(lead: str, row: Any, first: str, second: str, several: bool) -> tuple[str, str]:
@@ -100,8 +100,8 @@ def _name_pair(lead: str, row: Any, first: str, second: str, several: bool) -> t
 
 def _word_masking(row: Any, side: str) -> str:
     """Return where an arm is better: "on punctuation than on random words", or "at random 0.15"."""
-    other = SECOND if side == FIRST else FIRST
-    here, there = (getattr(row, f"{one}_strategy") for one in (side, other))
+    opposite = SECOND if side == FIRST else FIRST
+    here, there = (getattr(row, f"{end}_strategy") for end in (side, opposite))
     if f"random_as_{here}" == there:
         return f"on {here} than on random words"
     if here == f"random_as_{there}":
@@ -137,19 +137,23 @@ def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFram
     """
     rows = []
     for rule in list_asked(rules):
-        part = answers[answers["claim"] == rule["id"]]
-        made = part[part["status"] != NOT_RUN]
-        names = [one["name"] for one in rule["conditions"]]
-        conditions = {name: made[made["condition"] == name] for name in names}
-        sure = {name: word_runs(found) for name, found in conditions.items() if len(found)}
+        of_claim = answers[answers["claim"] == rule["id"]]
+        run = of_claim[of_claim["status"] != NOT_RUN]
+        names = [condition["name"] for condition in rule["conditions"]]
+        conditions = {name: run[run["condition"] == name] for name in names}
+        sure = {
+            name: word_runs(rows_of_condition)
+            for name, rows_of_condition in conditions.items()
+            if len(rows_of_condition)
+        }
         shared = next(iter(sure.values()), "") if len({*filter(None, sure.values())}) < 2 else None
-        told = [
-            _word_condition(name, conditions[name], part, "" if shared is not None else words)
+        clauses = [
+            _word_condition(name, conditions[name], of_claim, "" if shared is not None else words)
             for name, words in sure.items()
         ]
-        absent = [name for name in names if name in {*part["condition"]} and name not in sure]
-        told += [f"Not run: {', '.join(absent)}"] if absent else []
-        sentence = f"{'. '.join(told)}." if told else "Nothing was run."
+        absent = [name for name in names if name in {*of_claim["condition"]} and name not in sure]
+        clauses += [f"Not run: {', '.join(absent)}"] if absent else []
+        sentence = f"{'. '.join(clauses)}." if clauses else "Nothing was run."
         shared = next(filter(None, sure.values()), "") if shared is not None else ""
         rows.append(
             {"claim": rule["id"], "statement": rule["statement"], "sure": shared, "sentence": sentence}
@@ -161,24 +165,29 @@ def _word_condition(name: str, rows: pd.DataFrame, claim: pd.DataFrame, sure: st
     """Return what a condition found by its first metric, with its arms and corpora; a correlation by each metric."""
     metrics = list(dict.fromkeys(rows["metric"]))
     if len(metrics) > 1 and rows["first_arm"].iloc[0] == QUALITY:
-        parts = [(metric, rows[rows["metric"] == metric]) for metric in metrics]
-        return ". ".join(_word_condition(f"{name}, by {one}", part, claim, sure) for one, part in parts)
-    made = list(at_first_measure(rows).itertuples(index=False))
+        by_metric = [(metric, rows[rows["metric"] == metric]) for metric in metrics]
+        return ". ".join(
+            _word_condition(f"{name}, by {name_of_metric}", of_metric, claim, sure)
+            for name_of_metric, of_metric in by_metric
+        )
+    first_rows = list(at_first_measure(rows).itertuples(index=False))
     corpora = {*claim["corpus"]}
-    pairs = {_name_sides(row) for row in made}
-    arms = {(row.first_arm, row.second_arm) for row in made}
+    pairs = {_name_sides(row) for row in first_rows}
+    arms = {(row.first_arm, row.second_arm) for row in first_rows}
     first, second = next(iter(arms))
     about = f"{first} against {second}" if len(arms) == 1 and first not in (second, QUALITY) else ""
     title = f"{name} ({', '.join(filter(None, [about, sure]))})" if about or sure else name
-    same: dict[tuple[str, str], list[str]] = {}
-    for (lead, other, size), part in group_by(
-        made, lambda row: (*word_lead(row, len(pairs) > 1), word_size(row))
+    behind_of: dict[tuple[str, str], list[str]] = {}
+    for (lead, behind, size), group in group_by(
+        first_rows, lambda row: (*word_lead(row, len(pairs) > 1), word_size(row))
     ).items():
-        end = f"{_word_corpora(part, corpora)}{size and f', {size}'}{_word_needs(part)}"
-        same.setdefault((lead, end), []).append(other)
-    found = [f"{lead}{join_names(list(filter(None, others)))}{end}" for (lead, end), others in same.items()]
-    unsure = f" ({UNSURE})" if any(row.unsure for row in made) else ""
-    return f"{title[0].upper()}{title[1:]}: {'; '.join(found)}{unsure}"
+        end = f"{_word_corpora(group, corpora)}{size and f', {size}'}{_word_needs(group)}"
+        behind_of.setdefault((lead, end), []).append(behind)
+    outcomes = [
+        f"{lead}{join_names(list(filter(None, names)))}{end}" for (lead, end), names in behind_of.items()
+    ]
+    unsure = f" ({UNSURE})" if any(row.unsure for row in first_rows) else ""
+    return f"{title[0].upper()}{title[1:]}: {'; '.join(outcomes)}{unsure}"
 
 
 def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
@@ -201,10 +210,10 @@ def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
 def list_measures(path: Path) -> dict[tuple[str, str], list[str]]:
     """Return the metrics by which the rules of a file ask a condition, by (claim, condition), in their order."""
     return {
-        (rule["id"], each["name"]): [measure["metric"] for measure in measures]
+        (rule["id"], condition["name"]): [measure["metric"] for measure in measures]
         for rule in read_rules(path)
-        for each in rule["conditions"]
-        if (measures := each.get("measures", rule.get("measures")))
+        for condition in rule["conditions"]
+        if (measures := condition.get("measures", rule.get("measures")))
     }
 
 
@@ -223,7 +232,7 @@ def _word_needs(rows: list) -> str:
 
 def _word_corpora(rows: Sequence, corpora: set[str]) -> str:
     """Return on which corpora; nothing where the claim was asked on one alone."""
-    found = list(dict.fromkeys(row.corpus for row in rows))
+    on = list(dict.fromkeys(row.corpus for row in rows))
     if len(corpora) == 1:
         return ""
-    return " on all corpora" if {*found} == corpora else f" on {join_names(found)}"
+    return " on all corpora" if {*on} == corpora else f" on {join_names(on)}"

@@ -32,11 +32,11 @@ def load_generated(generation: Path) -> tuple[list[Document], Counter]:
         raise StudyError(message) from error
     refuse_damaged(generation)
     originals, blanked = load_blanked_texts(inputs)
-    made = [
+    projected = [
         project(document, filled, b.words)
         for document, filled, b in zip(originals, load_filled(generation), blanked, strict=True)
     ]
-    return [document for document, _ in made], sum((lost for _, lost in made), Counter())
+    return [document for document, _ in projected], sum((lost for _, lost in projected), Counter())
 
 
 def write_standoff(documents: list[Document], folder: Path) -> None:

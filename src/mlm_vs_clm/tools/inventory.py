@@ -75,10 +75,10 @@ def remove(root: Path, names: list[str]) -> None:
     stored = list(list_artifacts(root))
     chosen: set[Path] = set()
     for name in names:
-        found = {folder for state, folder in stored if _matches(name, state, folder)}
-        if not found:
+        matches = {folder for state, folder in stored if _matches(name, state, folder)}
+        if not matches:
             raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see `make store`")
-        chosen |= found
+        chosen |= matches
     for folder in sorted(chosen):
         shutil.rmtree(folder)
     print(f"removed {len(chosen)} artifacts ({', '.join(names)})")

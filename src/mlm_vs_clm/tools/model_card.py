@@ -40,21 +40,21 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
         & (scores["ratio"] == main["main_ratio"])
     ]
     if rows.empty:
-        known = ", ".join(sorted(set(ledger.loc[ledger["model"] != "none", "arm"])))
-        raise StudyError(f"{study} has no arm {arm}: choose one of {known}")
-    made = ledger[
+        choices = ", ".join(sorted(set(ledger.loc[ledger["model"] != "none", "arm"])))
+        raise StudyError(f"{study} has no arm {arm}: choose one of {choices}")
+    generations = ledger[
         (ledger["arm"] == arm)
         & (ledger["strategy"] == main["main_strategy"])
         & (ledger["ratio"] == main["main_ratio"])
     ]
-    generation = store / made.sort_values("seed")["artifact"].iloc[0]
+    generation = store / generations.sort_values("seed")["artifact"].iloc[0]
     if not generation.is_dir():
         raise StudyError(f"{generation} is not stored: run `{load_settings(study).about['command']}` first")
     refuse_damaged(generation)
     training = inputs_of(generation).get("model")
     if training is None:
         raise StudyError(f"{arm} has no model: it is a floor or a bound")
-    corpus = made.sort_values("seed")["corpus"].iloc[0]
+    corpus = generations.sort_values("seed")["corpus"].iloc[0]
     folder, _ = choose_budget(training, corpus)
     return folder, training, rows
 
@@ -71,7 +71,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
     record, objective = read_record(training), about["objective"]
     (main,) = read_study(study).to_dict("records")
     kind = OBJECTIVES[objective].kind
-    point = next(one for one in about["budgets"] if str(one["budget"]) == folder.name)
+    point = next(budget for budget in about["budgets"] if str(budget["budget"]) == folder.name)
     head = {
         "library_name": "transformers",
         "pipeline_tag": TASKS[kind],

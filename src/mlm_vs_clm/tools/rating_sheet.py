@@ -41,7 +41,7 @@ def refuse_results(out: Path, results: Path) -> None:
     folder = results.resolve()
     if not Path.cwd().is_relative_to(folder.parent):
         folder = folder.parent
-    if any(out.resolve().is_relative_to(one) for one in (folder, ROOT / "results")):
+    if any(out.resolve().is_relative_to(published) for published in (folder, ROOT / "results")):
         raise StudyError(
             f"--out {out} is among results, and the sheet shows corpus text: choose outputs/ratings"
         )

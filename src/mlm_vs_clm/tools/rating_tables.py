@@ -32,9 +32,9 @@ def run(chosen: argparse.Namespace) -> int:
     write_tables(chosen.out, analyse(rows, lambda artifact: read_metrics(chosen.store / artifact)))
     for note in notes:
         print(f"missing: {note}")
-    given = rows["rating"].notna().sum()
+    n_ratings = rows["rating"].notna().sum()
     print(
-        f"{rows['rater'].nunique()} raters, {given} ratings of {len(rows)} asked for; tables in {chosen.out}"
+        f"{rows['rater'].nunique()} raters, {n_ratings} ratings of {len(rows)} asked for; tables in {chosen.out}"
     )
     return 0
 

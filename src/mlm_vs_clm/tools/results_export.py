@@ -61,7 +61,7 @@ def describe_results(study: Path, created: float) -> Iterator[tuple[str, dict]]:
     """Yield each arm of a study with its record in the schema; `created` is the time of the record in seconds (Unix)."""
     settings, rows = load_settings(study), read_scores(study)
     corpora = {card["name"]: card for card in settings.cards}
-    for arm, found in rows.groupby("arm", sort=True):
+    for arm, of_arm in rows.groupby("arm", sort=True):
         yield (
             str(arm),
             {
@@ -74,8 +74,8 @@ def describe_results(study: Path, created: float) -> Iterator[tuple[str, dict]]:
                     "version": _own_version(),
                     "additional_details": _strings(settings.about["versions"]),
                 },
-                "model_info": _describe_model(str(arm), found, settings.about),
-                "evaluation_results": [_describe_score(row, corpora) for row in found.to_dict("records")],
+                "model_info": _describe_model(str(arm), of_arm, settings.about),
+                "evaluation_results": [_describe_score(row, corpora) for row in of_arm.to_dict("records")],
             },
         )
 
@@ -93,8 +93,8 @@ def _describe_source(study: str, about: Mapping[str, Any]) -> dict:
 
 
 def _describe_model(arm: str, rows: pd.DataFrame, about: Mapping[str, Any]) -> dict:
-    known = {key: sorted({str(value) for value in rows[key].dropna()}) for key in SETTINGS}
-    details = {key: ", ".join(values) for key, values in known.items() if values}
+    values_of = {key: sorted({str(value) for value in rows[key].dropna()}) for key in SETTINGS}
+    details = {key: ", ".join(values) for key, values in values_of.items() if values}
     return {
         "name": arm,
         "id": f"{DEVELOPER}/{arm}",
@@ -118,7 +118,7 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
     cell = f"{row['corpus']}/{masking or 'none'}"
     card = corpora.get(row["corpus"], {})
     details = {key: row[key] for key in ("share", "seed", "artifact", "reason") if not pd.isna(row[key])}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "evaluation_result_id": f"{cell}/{row['seed']:g}/{row['scope']}/{metric}",
         "evaluation_name": cell,
         "source_data": {
@@ -130,7 +130,7 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
         "score_details": {"score": row["value"], "details": _strings(details)},
     }
     if not (pd.isna(row["low"]) or pd.isna(row["high"])):
-        found["score_details"]["uncertainty"] = {
+        result["score_details"]["uncertainty"] = {
             "confidence_interval": {
                 "lower": row["low"],
                 "upper": row["high"],
@@ -139,7 +139,7 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
             },
             "num_samples": int(row["n"]),
         }
-    return found
+    return result
 
 
 def _describe_metric(row: dict) -> dict:
@@ -174,10 +174,10 @@ def _own_version() -> str:
 
 def name_record(record: dict) -> str:
     """Return a UUID (version 4 in form) that follows from the scores: the same results have the same name."""
-    kept = json.dumps(
+    content = json.dumps(
         [record["model_info"], record["source_metadata"], record["evaluation_results"]], sort_keys=True
     )
-    return str(uuid.UUID(bytes=hashlib.sha256(kept.encode()).digest()[:16], version=4))
+    return str(uuid.UUID(bytes=hashlib.sha256(content.encode()).digest()[:16], version=4))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -50,7 +50,7 @@ def read_committed(folder: Path) -> Files:
     except (OSError, subprocess.CalledProcessError):
         return {}
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        return {one.name: file.read() for one in packed if (file := packed.extractfile(one))}
+        return {member.name: file.read() for member in packed if (file := packed.extractfile(member))}
 
 
 def take_study(files: Files, name: str) -> Files:
@@ -119,11 +119,11 @@ def format_comparison(compared: pd.DataFrame) -> str:
     return "\n".join([*lines, f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else lines)
 
 
-def format_log(study: str, found: str) -> str:
+def format_log(study: str, outcome: str) -> str:
     """Return the row of the verification log in results/README.md: date, study, processor, versions, outcome."""
     libraries = library_versions()
     versions = [f"Python {platform.python_version()}", *(f"{name} {libraries[name]}" for name in LOGGED)]
-    return f"| {date.today()} | {study} | {name_device('cpu')} | {', '.join(versions)} | {found} |"
+    return f"| {date.today()} | {study} | {name_device('cpu')} | {', '.join(versions)} | {outcome} |"
 
 
 def format_reproduction(study: str, agreed: str) -> str:
@@ -158,14 +158,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Print the comparison, the degree of reproduction and a row for the log; return 1 if a number differs or is missing."""
-    study, made = chosen.committed, read_files(chosen.fresh)
-    kept = read_committed(study.parent)
-    if not take_study(kept, study.name):
+    study, fresh_files = chosen.committed, read_files(chosen.fresh)
+    committed_files = read_committed(study.parent)
+    if not take_study(committed_files, study.name):
         print(f"git has no commit of {study}: compared with its files\n")
-        kept = read_files(study.parent)
-    files = take_study(kept, study.name)
-    refuse_altered(study, files, made, kept.get(MANIFEST, b""))
-    fresh, committed = read_tables(made, chosen.fresh), read_tables(files, study)
+        committed_files = read_files(study.parent)
+    files = take_study(committed_files, study.name)
+    refuse_altered(study, files, fresh_files, committed_files.get(MANIFEST, b""))
+    fresh, committed = read_tables(fresh_files, chosen.fresh), read_tables(files, study)
     return compare(study.name, fresh, committed)
 
 
@@ -174,8 +174,8 @@ def compare(study: str, fresh: Tables, committed: Tables) -> int:
     compared = compare_results(fresh, committed)
     totals = compared["status"].value_counts().reindex(STATUSES, fill_value=0)
     counts = ", ".join(f"{count} {status}" for status, count in totals.items())
-    told = [format_comparison(compared), *summarise(fresh, committed), "", counts]
-    print("\n".join([*told, *explain_precisions(fresh, committed)]))
+    lines = [format_comparison(compared), *summarise(fresh, committed), "", counts]
+    print("\n".join([*lines, *explain_precisions(fresh, committed)]))
     print(f"for the log: {format_log(study, f'{counts}; {describe_outcomes(fresh, committed)}')}")
     if agreed := count_agreed(fresh, committed):
         print(f"for reproductions by others: {format_reproduction(study, agreed)}")
