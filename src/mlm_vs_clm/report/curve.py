@@ -20,11 +20,10 @@ from .drawing import (
     label_lines,
     least_span,
     mark_decades,
-    name_marks,
-    number_marks,
     open_up,
     panels,
 )
+from .intervals import name_marks, number_marks
 from .style import Study, ordered
 from .tables import Table, command_for_report, enter, enter_key, order_lines
 

@@ -12,19 +12,8 @@ from ..evidence.gap import MEASURES, summarise_seeds
 from ..evidence.tables import explain_missing
 from ..evidence.verdicts import FIRST, SECOND
 from . import style
-from .drawing import (
-    FILLED,
-    PALE,
-    Drawing,
-    Panel,
-    add_legend,
-    describe_values,
-    draw_alone,
-    draw_intervals,
-    each_panel,
-    number_marks,
-    panels,
-)
+from .drawing import FILLED, PALE, Drawing, Panel, add_legend, describe_values, draw_alone, each_panel, panels
+from .intervals import draw_intervals, number_marks
 from .style import Study, ordered
 from .tables import (
     DASH,

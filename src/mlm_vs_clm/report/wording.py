@@ -9,8 +9,8 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked, read_rules
-from ..evidence.measuring import QUALITY
 from ..evidence.power import SETTLED_RUNS
+from ..evidence.questions import QUALITY
 from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import (
     AT_LEAST,
