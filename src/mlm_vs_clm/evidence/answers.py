@@ -22,6 +22,7 @@ from .verdicts import (
     NOT_COMPETENT,
     NOT_RUN,
     SLOPE,
+    Criterion,
     Verdict,
     correct,
     is_open,
@@ -108,7 +109,8 @@ def _to_row(question: Question, gate: Verdict, p: float, competence: Competence)
             f"a competent arm: {gate.excluded_because}" if names else "room between unfilled and real text"
         )
         return about | asdict(gate) | {"excluded": ", ".join(names), "needs": needs}
-    verdict = judge(estimate.low, estimate.high, p, question.margin, estimate.n, kind, question.at_least)
+    criterion = Criterion(question.margin, kind, question.at_least)
+    verdict = judge(estimate.low, estimate.high, p, criterion, estimate.n)
     notes = {"unsure": _is_unsure(question, competence), "reason": question.note}
     return about | asdict(verdict) | notes | {"needs": _find_needs(question, verdict, p)}
 
