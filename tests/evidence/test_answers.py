@@ -12,7 +12,7 @@ from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.evidence.claims import hash_rules, load_rules
 from mlm_vs_clm.evidence.competence import judge_competence
-from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.report.wording import UNSURE, word_verdict, write_sentences
 
 CONTEXTS = {"mlm": "both", "infill": "both", "clm": "left", "mlm_left": "left", "mlm_leaky": "leaky"}

@@ -5,7 +5,7 @@ import pandas as pd
 
 from mlm_vs_clm.evidence.cells import Cell, Comparison, ScoredCell
 from mlm_vs_clm.evidence.comparisons import compare_maskings
-from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.evidence.tables import COLUMNS
 
 MATCHES = ("fills", "exact_match")

@@ -4,7 +4,7 @@ import pandas as pd
 from made_cells import matched
 
 from mlm_vs_clm.evidence.leads import list_leads
-from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.evidence.tables import COLUMNS, tidy
 
 TABLES = {"competence": pd.DataFrame(columns=COLUMNS["competence"]), "downstream": pd.DataFrame()}

@@ -7,7 +7,7 @@ import pytest
 from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, TrainedCell
 from mlm_vs_clm.evidence.competence import judge_competence
-from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.evidence.units import NAMES, list_trained, list_units
 
 N = 200

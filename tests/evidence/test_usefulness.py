@@ -8,7 +8,7 @@ from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence import usefulness
 from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
-from mlm_vs_clm.evidence.measuring import Study
+from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.evidence.usefulness import correlate_writers, estimate_correlation, find_kind, list_usefulness
 
 N, DOCUMENTS, UNITS = 24, 40, 60

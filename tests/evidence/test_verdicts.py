@@ -13,6 +13,7 @@ from mlm_vs_clm.evidence.verdicts import (
     CORRELATION,
     COST,
     DIFFERENCE,
+    Criterion,
     correct,
     judge,
     judge_table,
@@ -78,7 +79,7 @@ def test_no_other_module_decides():
     ],
 )
 def test_direction_and_size_are_two_words(low, high, p, words):
-    verdict = judge(low, high, p, 1.0)
+    verdict = judge(low, high, p, Criterion(1.0))
     assert (verdict.direction, verdict.size) == words
 
 
@@ -86,14 +87,14 @@ def test_direction_and_size_are_two_words(low, high, p, words):
 def test_an_equality_does_not_become_easier_with_a_larger_family(seed):
     rng = np.random.default_rng(seed)
     for low, width, p, margin in rng.uniform([-5, 0, 0, 0.1], [5, 5, 0.2, 5], (200, 4)):
-        alone, among = (judge(low, low + width, min(1.0, p * n), margin) for n in (1, 20))
+        alone, among = (judge(low, low + width, min(1.0, p * n), Criterion(margin)) for n in (1, 20))
         assert (alone.size == "inside the margin") == (among.size == "inside the margin")
         assert among.direction in (alone.direction, "none shown")
 
 
 def test_few_units_show_nothing_and_counts_need_none():
-    assert judge(1, 2, 0.001, 0.5, FEWEST_UNITS - 1).direction == "none shown"
-    assert judge(1, 2, NAN, 0.5, 2, COST).direction == "first"
+    assert judge(1, 2, 0.001, Criterion(0.5), FEWEST_UNITS - 1).direction == "none shown"
+    assert judge(1, 2, NAN, Criterion(0.5, COST), 2).direction == "first"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_few_units_show_nothing_and_counts_need_none():
     ],
 )
 def test_a_bound_decides_correlations_and_costs(kind, interval, words):
-    verdict = judge(*interval, 0.001, 0.5, 40, kind)
+    verdict = judge(*interval, 0.001, Criterion(0.5, kind), 40)
     assert (verdict.direction, verdict.size) == words
 
 
@@ -122,7 +123,7 @@ def test_a_bound_decides_correlations_and_costs(kind, interval, words):
     ],
 )
 def test_at_least_is_asked_of_a_bound(low, high, direction, size):
-    verdict = judge(low, high, 0.001, 0.02, 40, AT_LEAST, 0.1)
+    verdict = judge(low, high, 0.001, Criterion(0.02, AT_LEAST, 0.1), 40)
     assert verdict.direction == direction and (size is None or verdict.size == size)
 
 

@@ -11,7 +11,7 @@ from fake_tables import tidy_fakes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-from mlm_vs_clm.report import drawing, style
+from mlm_vs_clm.report import drawing, intervals, style, svg
 from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.drawing import style_context
 
@@ -45,7 +45,7 @@ def test_a_marker_is_filled_where_a_direction_is_shown_and_a_label_without_any_i
     rows = rows.assign(is_filled=[True, True, False])
     cells = [*rows.itertuples(index=False), None]
     _, axes = drawing.panels(1, 1)
-    drawing.draw_intervals(axes[0, 0], list("abcd"), [({"color": "#0072B2", "marker": "o"}, cells)])
+    intervals.draw_intervals(axes[0, 0], list("abcd"), [({"color": "#0072B2", "marker": "o"}, cells)])
     points = [line for line in axes[0, 0].lines if line.get_marker() == "o"]
     assert [point.get_markerfacecolor() for point in points] == ["#0072B2", "#0072B2", "white"]
     assert [text.get_text() for text in axes[0, 0].texts] == ["missing"]
@@ -69,7 +69,7 @@ def test_a_place_that_differs_in_its_last_bits_gives_the_same_bytes():
         figure = Figure()
         figure.add_axes((left, 0.1, 0.8, 0.8)).plot([0, 1], [0, 1])
         with style_context():
-            return drawing.to_svg(figure)
+            return svg.to_svg(figure)
 
     made = draw_at(0.1)
     assert made == draw_at(0.1 + 2e-16) and "url(#clip0)" in made

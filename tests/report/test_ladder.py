@@ -8,7 +8,7 @@ from fake_studies import make_studies
 from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report import drawing, ladder
+from mlm_vs_clm.report import drawing, ladder, ladder_figure, svg
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 CORPORA = ("abstracts", "plots")
@@ -21,8 +21,8 @@ def studies():
 
 def draw(studies) -> str:
     with drawing.style_context():
-        made = ladder.draw_ladder(ladder.list_steps(studies, RULES), ladder.list_likelihoods(studies))
-        return drawing.to_svg(made.figure)
+        made = ladder_figure.draw_ladder(ladder.list_steps(studies, RULES), ladder.list_likelihoods(studies))
+        return svg.to_svg(made.figure)
 
 
 def test_a_step_is_taken_from_most_trainings_and_then_from_the_longest(studies):
@@ -60,11 +60,11 @@ def test_a_likelihood_that_the_rules_ask_for_is_that_of_the_answers_with_its_sta
 
 
 def test_marks_are_filled_for_several_trainings_and_grey_where_an_arm_may_not_speak(studies):
-    assert ladder.GREY not in draw(studies)
+    assert ladder_figure.GREY not in draw(studies)
     answers = studies["desk"]["answers"]
     answers.loc[answers["condition"] == "known length", "status"] = NOT_COMPETENT
-    assert ladder.GREY in draw(studies)
-    legend = ladder.draw_ladder(
+    assert ladder_figure.GREY in draw(studies)
+    legend = ladder_figure.draw_ladder(
         ladder.list_steps(studies, RULES), ladder.list_likelihoods(studies)
     ).figure.legends[0]
     words = [text.get_text() for text in legend.get_texts()]
@@ -85,7 +85,7 @@ def test_steps_without_rows_are_left_out_and_the_same_tables_give_the_same_bytes
 
 
 def test_the_alternative_text_has_the_lowest_and_the_highest_difference_of_each_step(studies):
-    told = ladder.describe_ladder(ladder.list_steps(studies, RULES))
+    told = ladder_figure.describe_ladder(ladder.list_steps(studies, RULES))
     assert "originals hidden: +11.0 to +12.0" in told and "left side only" not in told
 
 

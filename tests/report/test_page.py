@@ -11,8 +11,9 @@ from fake_tables import STUDY, fake_tables, tidy_fakes
 
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.report.build import draw, make_page
-from mlm_vs_clm.report.drawing import inline, style_context
+from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.roles import load_roles
+from mlm_vs_clm.report.svg import inline
 
 STUDIES = list_studies(ROOT / "results")
 FOR_DOCS = ("curve", "gap", "correlation_intervals")  # figures that no page shows

@@ -11,16 +11,10 @@ from mlm_vs_clm.evidence.variants import join_settings, pair_variants
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import spread, style_context
 from mlm_vs_clm.report.frames import Frames
-from mlm_vs_clm.report.panels import (
-    FEW,
-    KINDS,
-    do_overlap,
-    find_best,
-    find_ends,
-    join_competence,
-    select_cells,
-    show_panels,
-)
+from mlm_vs_clm.report.panel_cells import join_competence, select_cells
+from mlm_vs_clm.report.panel_lines import do_overlap, find_best, find_ends
+from mlm_vs_clm.report.panel_sentences import FEW
+from mlm_vs_clm.report.panels import KINDS, show_panels
 
 TEMPERATURES = (0.3, 1.0)
 CELL = {"corpus": "plots", "strategy": "random", "seed": 0}

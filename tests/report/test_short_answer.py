@@ -7,7 +7,9 @@ from fake_studies import make_studies
 
 from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report.short_answer import describe_speed, shorten_tokens, span, write_short_blocks
+from mlm_vs_clm.report.lead_words import span
+from mlm_vs_clm.report.short_answer import describe_speed, write_short_blocks
+from mlm_vs_clm.report.short_table import shorten_tokens
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 ALL = ("desk", "desk-short_runs", "evening-causal_start")

@@ -7,13 +7,9 @@ import pytest
 from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.panels import show_panels
+from mlm_vs_clm.report.point_labels import shorten
 from mlm_vs_clm.report.style import Study
-from mlm_vs_clm.report.usefulness import (
-    answer_usefulness,
-    draw_writers,
-    shorten,
-    writer_tables,
-)
+from mlm_vs_clm.report.usefulness import answer_usefulness, draw_writers, writer_tables
 
 PLACE = {"task": "ner", "corpus": "abstracts", "strategy": "random", "ratio": 0.7}
 MEASURE = {"scope": "fills", "metric": "exact_match", "utility_metric": "f1"}

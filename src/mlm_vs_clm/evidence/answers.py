@@ -8,8 +8,10 @@ import pandas as pd
 
 from .cells import group_by
 from .competence import Competence, Place
-from .measuring import Asked, Study, ask_all
+from .measuring import ask_all
 from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
+from .questions import Question
+from .study import Study
 from .tables import COLUMNS
 from .verdicts import (
     AT_LEAST,
@@ -20,6 +22,7 @@ from .verdicts import (
     NOT_COMPETENT,
     NOT_RUN,
     SLOPE,
+    Criterion,
     Verdict,
     correct,
     is_open,
@@ -49,14 +52,14 @@ def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS["answers"])
 
 
-def find_kind(question: Asked) -> str:
+def find_kind(question: Question) -> str:
     """Return how a comparison is judged."""
     if not math.isnan(question.at_least):
         return AT_LEAST
     return question.condition.get("statistic", COST if question.measure[1] == "flops" else DIFFERENCE)
 
 
-def _find_gate(question: Asked, study: Study) -> Verdict:
+def _find_gate(question: Question, study: Study) -> Verdict:
     """Return why a comparison decides nothing: nothing was measured, an arm may not speak, or the task has no room."""
     if question.estimate.reason:
         return Verdict(NOT_RUN)
@@ -65,7 +68,7 @@ def _find_gate(question: Asked, study: Study) -> Verdict:
     return Verdict(NO_ROOM, excluded_because=question.no_room) if question.no_room else Verdict()
 
 
-def find_silent(question: Asked, competence: Competence) -> dict[str, str]:
+def find_silent(question: Question, competence: Competence) -> dict[str, str]:
     """Return why sides may not speak, and whose arms they are; none where no arm needs to be competent."""
     gate, main = (
         question.condition.get("gate", question.claim["gate"]),
@@ -79,7 +82,7 @@ def find_silent(question: Asked, competence: Competence) -> dict[str, str]:
     return {reason: place[1] for place in places if (reason := competence.explain(place))}
 
 
-def _to_row(question: Asked, gate: Verdict, p: float, competence: Competence) -> dict:
+def _to_row(question: Question, gate: Verdict, p: float, competence: Competence) -> dict:
     estimate, (scope, metric), kind = question.estimate, question.measure, find_kind(question)
     about = {
         **{"claim": question.claim["id"], "condition": question.condition["name"], "kind": kind},
@@ -106,7 +109,8 @@ def _to_row(question: Asked, gate: Verdict, p: float, competence: Competence) ->
             f"a competent arm: {gate.excluded_because}" if names else "room between unfilled and real text"
         )
         return about | asdict(gate) | {"excluded": ", ".join(names), "needs": needs}
-    verdict = judge(estimate.low, estimate.high, p, question.margin, estimate.n, kind, question.at_least)
+    criterion = Criterion(question.margin, kind, question.at_least)
+    verdict = judge(estimate.low, estimate.high, p, criterion, estimate.n)
     notes = {"unsure": _is_unsure(question, competence), "reason": question.note}
     return about | asdict(verdict) | notes | {"needs": _find_needs(question, verdict, p)}
 
@@ -118,7 +122,7 @@ def _name_side(side: str, place: Place) -> dict:
     return {f"{side}_arm": arm, f"{side}_strategy": masking[0], f"{side}_ratio": masking[1]}
 
 
-def _is_unsure(question: Asked, competence: Competence) -> bool:
+def _is_unsure(question: Question, competence: Competence) -> bool:
     """Return whether an arm is competent on all blanks but not on content words."""
     return any(
         competence.is_competent(place)
@@ -128,7 +132,7 @@ def _is_unsure(question: Asked, competence: Competence) -> bool:
     )
 
 
-def _find_needs(question: Asked, verdict: Verdict, p: float) -> str:
+def _find_needs(question: Question, verdict: Verdict, p: float) -> str:
     """Return what would settle a row: nothing for one that is settled."""
     estimate, kind = question.estimate, question.condition.get("kind", question.claim["kind"])
     if kind in ("cost", "learning"):
@@ -143,7 +147,7 @@ def _find_needs(question: Asked, verdict: Verdict, p: float) -> str:
     return f"{SETTLED_RUNS} runs to be settled"
 
 
-def _count_cells(question: Asked) -> str:
+def _count_cells(question: Question) -> str:
     """Return how many times as many arms and maskings would narrow the interval enough, were they independent."""
     estimate = question.estimate
     is_slope = question.condition.get("statistic") == SLOPE

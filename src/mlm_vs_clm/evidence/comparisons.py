@@ -8,7 +8,7 @@ from ..stats import PairedDifference
 from .cells import Comparison
 from .competence import Place, mark
 from .gap import to_values
-from .measuring import Study
+from .study import Study
 from .tables import COLUMNS
 
 

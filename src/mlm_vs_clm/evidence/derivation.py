@@ -20,11 +20,11 @@ from .equal_compute import compare_at_equal_compute
 from .gap import UNIT_NAMES, compare_by_seed, compare_text, compare_utility
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
-from .measuring import Study
 from .observations import CELL, OPTIONAL, Design, Observations, list_learned, list_scored
 from .sanity import judge_metrics
 from .scores import round_numbers, score_gain, score_measure, score_task
 from .sensitivity import vary_margins
+from .study import Study
 from .tables import COLUMNS
 from .units import NAMES as TASK_NAMES
 from .usefulness import correlate_writers, list_usefulness

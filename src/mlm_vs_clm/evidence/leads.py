@@ -4,8 +4,8 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from .competence import Place
-from .measuring import Study
 from .paired import score_cells
+from .study import Study
 from .tables import COLUMNS
 
 TABLES = ("bigram_both", "ngram_both")  # of words, counted on the text that the networks were trained on

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from .tables import COLUMNS
-from .verdicts import DIFFERENCE, MADE, SLOPE, judge
+from .verdicts import DIFFERENCE, MADE, SLOPE, Criterion, judge
 
 TIMES = (0.5, 1.0, 2.0)  # the margin of the rules
 
@@ -18,7 +18,7 @@ def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
     for row in answers[is_varied].to_dict("records"):
         for times in TIMES:
             margin = times * row["margin"]
-            verdict = judge(row["low"], row["high"], row["p"], margin, row["n"], row["kind"])
+            verdict = judge(row["low"], row["high"], row["p"], Criterion(margin, row["kind"]), row["n"])
             said = {"direction": verdict.direction, "size": verdict.size}
             rows.append({name: row[name] for name in named} | {"times": times, "margin": margin} | said)
     return pd.DataFrame(rows, columns=COLUMNS["sensitivity"])

@@ -43,20 +43,22 @@ class Verdict:
     excluded_because: str = ""
 
 
-def judge(
-    low: float,
-    high: float,
-    p: float,
-    margin: float,
-    n: float = math.inf,
-    kind: str = DIFFERENCE,
-    at_least: float = math.nan,
-) -> Verdict:
+@dataclass(frozen=True)
+class Criterion:
+    """What a comparison is judged by: its margin, its kind and, of AT_LEAST, the difference that it is asked to exceed."""
+
+    margin: float
+    kind: str = DIFFERENCE
+    at_least: float = math.nan
+
+
+def judge(low: float, high: float, p: float, criterion: Criterion, n: float = math.inf) -> Verdict:
     """Return the verdict on an interval of `n` units, of which too few show nothing; p is corrected.
 
     A correlation has a direction beyond the margin alone, as a range of costs has, in which chance has no part. Of
     AT_LEAST the first side is ahead where the difference is above `at_least`, and inside below that or the margin.
     """
+    margin, kind = criterion.margin, criterion.kind
     within, beyond = (-margin, margin), (0.0, 0.0)
     if kind == COST:
         p, n = math.nan, math.inf
@@ -65,7 +67,10 @@ def judge(
     if kind in (COST, CORRELATION):
         beyond = within
     if kind == AT_LEAST:
-        within, beyond = (-math.inf, max(at_least, margin)), (at_least, at_least)
+        within, beyond = (
+            (-math.inf, max(criterion.at_least, margin)),
+            (criterion.at_least, criterion.at_least),
+        )
     direction, size = find_direction(low, high, p, beyond), find_size(low, high, within)
     if direction == NONE_SHOWN and size == OUTSIDE:
         size = NOT_SETTLED  # what the family leaves open is not large either
@@ -146,7 +151,7 @@ def _judge_row(row: dict) -> Verdict:
         return Verdict(NOT_RUN)
     if row["excluded_because"]:
         return Verdict(row["status"], excluded_because=row["excluded_because"])
-    return judge(row["low"], row["high"], row["p_holm"], row["margin"], row["n"])
+    return judge(row["low"], row["high"], row["p_holm"], Criterion(row["margin"]), row["n"])
 
 
 def _name(row: Mapping) -> Key:

@@ -15,7 +15,8 @@ from .evidence_table import write_evidence
 from .frames import CLAIMS, load_frames
 from .headline import answer_question
 from .index import write_index
-from .ladder import draw_ladder, list_likelihoods, list_steps
+from .ladder import list_likelihoods, list_steps
+from .ladder_figure import draw_ladder
 from .outcomes import keep_trained
 from .overview import count_claims, count_tokens, find_start, tabulate_evidence
 from .sentences import (

@@ -20,6 +20,7 @@ from . import (
     drawing,
     headline,
     ladder,
+    ladder_figure,
     outcomes,
     page,
     panels,
@@ -140,7 +141,7 @@ def draw_lead(rows: Rows, folder: Path) -> drawing.Drawing | None:
     if steps.empty:
         return None
     with drawing.style_context():
-        figure = replace(ladder.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
+        figure = replace(ladder_figure.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
         drawing.save(figure, folder)
     return figure
 

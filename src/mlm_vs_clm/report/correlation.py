@@ -8,7 +8,8 @@ import pandas as pd
 
 from ..evidence.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
 from . import style
-from .drawing import Drawing, add_legend, draw_intervals, panels
+from .drawing import Drawing, add_legend, panels
+from .intervals import draw_intervals
 from .style import Study, ordered
 from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
 

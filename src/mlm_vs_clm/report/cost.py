@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from . import style
-from .drawing import (
-    Drawing,
-    describe_values,
-    draw_grid,
-    draw_points,
-    least_span,
-    mark_decades,
-    open_up,
-)
+from .drawing import Drawing, describe_values, draw_grid, least_span, mark_decades, open_up
+from .intervals import draw_points
 from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,11 +21,10 @@ from .drawing import (
     label_lines,
     least_span,
     mark_decades,
-    name_marks,
-    number_marks,
     open_up,
     panels,
 )
+from .intervals import name_marks, number_marks
 from .style import Study, ordered
 from .tables import Table, command_for_report, enter, enter_key, order_lines
 
@@ -37,6 +37,16 @@ THOUSAND = 1e3
 PLACE = ["corpus", "scope", "metric", "budget"]
 
 
+@dataclass(frozen=True)
+class Heading:
+    """The words of a figure: the name of its file, its title and caption, and the form of its value axis, which has {}."""
+
+    name: str
+    title: str
+    caption: str
+    axis: str
+
+
 def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     pale = learning["excluded_because"].fillna("")
@@ -45,13 +55,15 @@ def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
         rows.assign(told=[_describe_score(row) for row in rows.itertuples(index=False)]),
         "arm",
         style.looks(ordered(learning["arm"], style.ARMS)),
-        name="learning",
-        title="Scores against training tokens",
-        caption=(
-            f"{study.describe_main()}. Each point is an arm with the model that its training kept at that many tokens (of all "
-            f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table. Pale: the arm is not competent there."
+        Heading(
+            name="learning",
+            title="Scores against training tokens",
+            caption=(
+                f"{study.describe_main()}. Each point is an arm with the model that its training kept at that many tokens (of all "
+                f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table. Pale: the arm is not competent there."
+            ),
+            axis="{}",
         ),
-        axis="{}",
     )
 
 
@@ -65,14 +77,16 @@ def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
         ),
         "difference",
         style.series_looks(names[ordered(names.index, style.COMPARISONS)]),
-        name="curve",
-        title="Differences between arms against training tokens",
-        caption=(
-            f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
-            "their conditions are in the table below. Above 0 the first arm is better. Bars are 95 % "
-            f"intervals. {PALE}"
+        Heading(
+            name="curve",
+            title="Differences between arms against training tokens",
+            caption=(
+                f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
+                "their conditions are in the table below. Above 0 the first arm is better. Bars are 95 % "
+                f"intervals. {PALE}"
+            ),
+            axis="difference in {}",
         ),
-        axis="difference in {}",
     )
 
 
@@ -91,9 +105,7 @@ def _describe_score(row: Any) -> str:
     )
 
 
-def _draw(
-    rows: pd.DataFrame, series: str, looks: dict, name: str, title: str, caption: str, axis: str
-) -> list[Drawing]:
+def _draw(rows: pd.DataFrame, series: str, looks: dict, heading: Heading) -> list[Drawing]:
     rows = number_marks(rows[rows["value"].notna()].sort_values("budget", kind="stable"))
     if rows.empty:
         return []
@@ -106,7 +118,7 @@ def _draw(
         in_panel = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
         _draw_lines(panel, in_panel, series, looks)
         panel.set_title(f"{corpus}, {style.name_scope(scope)}")
-        panel.set_ylabel(axis.format(style.label_axis(metric)))
+        panel.set_ylabel(heading.axis.format(style.label_axis(metric)))
         panel.set_xlabel("training tokens (thousands, log scale)")
 
     for panel, measure, corpus in each_panel(axes, measures, corpora):
@@ -115,7 +127,7 @@ def _draw(
     figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
     alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
     alone, marks = draw_alone(draw, measures[:1], corpora), list(zip(rows[series], rows["told"], strict=True))
-    return [Drawing(name, title, caption, alt, figure, alone, looks, marks)]
+    return [Drawing(heading.name, heading.title, heading.caption, alt, figure, alone, looks, marks)]
 
 
 def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> None:

@@ -12,19 +12,8 @@ from ..evidence.gap import MEASURES, summarise_seeds
 from ..evidence.tables import explain_missing
 from ..evidence.verdicts import FIRST, SECOND
 from . import style
-from .drawing import (
-    FILLED,
-    PALE,
-    Drawing,
-    Panel,
-    add_legend,
-    describe_values,
-    draw_alone,
-    draw_intervals,
-    each_panel,
-    number_marks,
-    panels,
-)
+from .drawing import FILLED, PALE, Drawing, Panel, add_legend, describe_values, draw_alone, each_panel, panels
+from .intervals import draw_intervals, number_marks
 from .style import Study, ordered
 from .tables import (
     DASH,
@@ -54,6 +43,12 @@ TITLES = {
     "runs": "Comparisons by training seed",
     "equal_compute": "Quality at equal documents and at equal compute",
 }
+STAGES = {
+    "gap": "score",
+    "utility_gap": "downstream",
+    "runs": "report",
+    "equal_compute": "score",
+}  # whose command makes the rows
 CAPTIONS = {
     "gap": f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 %: over documents by bootstrap, over "
     "runs by t where there are several. Each comparison removes one advantage. p-values, not corrected, are in gap.csv.",
@@ -82,7 +77,7 @@ def gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
 def utility_gap_table(gap: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: corpus and comparison down, the difference as training data."""
     rows = label(gap.assign(scope="utility"))
-    return difference_table("utility_gap", rows, study, "all", by_measure=True, stage="downstream")
+    return difference_table("utility_gap", rows, study, "all", by_measure=True)
 
 
 def run_table(runs: pd.DataFrame, study: Study) -> list[Table]:
@@ -91,9 +86,7 @@ def run_table(runs: pd.DataFrame, study: Study) -> list[Table]:
         "mean": lambda rows: enter_seeds(rows, 0),
         "standard deviation": lambda rows: enter_seeds(rows, 1),
     }
-    return difference_table(
-        "runs", at_shown(label(runs)), study, "seed", by_measure=True, extra=summaries, stage="report"
-    )
+    return difference_table("runs", at_shown(label(runs)), study, "seed", by_measure=True, extra=summaries)
 
 
 def equal_table(equal: pd.DataFrame, study: Study) -> list[Table]:
@@ -135,7 +128,6 @@ def difference_table(
     across: str,
     by_measure: bool = False,
     extra: Mapping[str, Callable[[pd.DataFrame], Entry]] | None = None,
-    stage: str = "score",
 ) -> list[Table]:
     """Return one table of labelled differences, none without rows: a line per corpus and comparison (and measure)."""
     if rows.empty:
@@ -158,7 +150,12 @@ def difference_table(
     caption = f"{study.describe_main()}. {CAPTIONS[name]}"
     return [
         Table(
-            name, TITLES[name], caption, [*keys, *columns, *extra], body, describe_command(stage, rows, study)
+            name,
+            TITLES[name],
+            caption,
+            [*keys, *columns, *extra],
+            body,
+            describe_command(STAGES[name], rows, study),
         )
     ]
 

@@ -6,20 +6,18 @@ matplotlib is imported where it is used, so that tables and sentences do not wai
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup, escape
 
 from ..metrics import MEASURES
 from . import style
+from .svg import GRID, to_svg
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-
-GRID = "#e3e3e3"
 STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans", "sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
@@ -85,80 +81,6 @@ class Drawing:
 def save(drawing: Drawing, folder: Path) -> None:
     """Write `<name>.svg`."""
     (folder / f"{drawing.name}.svg").write_text(to_svg(drawing.figure), encoding="utf-8", newline="\n")
-
-
-def to_svg(figure: Figure) -> str:
-    """Return a figure as SVG, without a date or a program version in it.
-
-    Clips are numbered: matplotlib names them by their place, whose last bits may differ from run to run.
-    """
-    buffer = StringIO()
-    clips: dict[str, str] = {}
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return re.sub(
-        r'(?<=["#])p[0-9a-f]{10}(?=[")])',
-        lambda clip: clips.setdefault(clip[0], f"clip{len(clips)}"),
-        buffer.getvalue(),
-    )
-
-
-def inline(figure: Figure, marks: Sequence[tuple[str, str]] = (), name: str = "figure") -> Markup:
-    """Return a figure as a part of the page: small, ids that begin with `name`, and points that take the focus and tell their numbers."""
-    is_kept: list[bool] = []
-    for background in (figure.patch, *(axes.patch for axes in figure.axes)):
-        background.set_visible(False)
-    svg = to_svg(figure)
-    svg = re.sub(r"<(metadata|style).*?</\1>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-
-    def group(tag: re.Match) -> str:
-        """Return a tag of a group, nothing for a group that only has a name of matplotlib's."""
-        if tag[0] == "</g>":
-            return "</g>" if is_kept.pop() else ""
-        is_kept.append(bool(tag[2]) or tag[0].count("=") > tag[0].count("id="))
-        if not tag[2]:
-            return tag[0] if is_kept[-1] else ""
-        series, words = marks[int(tag[2])]
-        label = f' class="point" tabindex="0" role="img" aria-label="{escape(words)}"'
-        return f'<g data-series="{escape(series)}"{label if tag[1] == "point" else ""}>'
-
-    svg = re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", lambda tag: shorten(tag[0]), svg))
-    svg = re.sub(r'<g\b(?: id="(point|part)-(\d+)")?[^>]*>|</g>', group, svg)
-    svg = share_markers(svg)
-    ids: dict[str, str] = {}
-    svg = re.sub(
-        r'(id="|url\(#|href="#)([^")]*)',
-        lambda use: use[1] + ids.setdefault(use[2], f"{name}-{len(ids)}"),
-        svg,
-    )
-    svg = re.sub(r'^<svg[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
-    width = figure.get_figwidth() * 72  # the units of the SVG
-    return Markup(svg.replace("<svg", f'<svg style="--width:{width:g}px"', 1))  # noqa: S704 - made by matplotlib
-
-
-def share_markers(svg: str) -> str:
-    """Return an SVG that defines each marker once: matplotlib repeats it for every point that is drawn alone."""
-    first: dict[str, str] = {}
-    first_id: dict[str, str] = {}
-
-    def define(marker: re.Match) -> str:
-        first_id[marker[1]] = first.setdefault(marker[2], marker[1])
-        return marker[0] if first_id[marker[1]] == marker[1] else ""
-
-    svg = re.sub(r'<defs><path id="([^"]*)"([^>]*)></defs>', define, svg)
-    return re.sub(r'(?<=href="#)[^"]*', lambda use: first_id.get(use[0], use[0]), svg)
-
-
-def shorten(tag: str) -> str:
-    """Return a tag of an SVG without what the style of the page says for all figures, numbers to a tenth of a point."""
-    tag = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{round(float(number[0]), 1):g}", " ".join(tag.split()))
-    tag = re.sub(r"(?<=[:;]) | (?=[MLCQz] )|(?<=[MLCQ]) |xlink:", "", tag)
-    if f"stroke:{GRID}" in tag:
-        return re.sub(' (clip-path|style)="[^"]*"', "", tag).replace("<path", '<path class="grid"')
-    if tag.startswith("<use"):
-        return re.sub(r';?stroke[^;"]*| style="stroke[^"]*"', "", tag)  # the path that is used has it
-    return re.sub(
-        r'(font-size:10px|font-family|stroke-linecap:square)[^;"]*;?| transform="rotate\(-0 .*?\)"', "", tag
-    )
 
 
 def draw_alone(
@@ -271,71 +193,6 @@ def least_span(metric: str) -> float:
     """Return the least span of an axis of a measure, so that no figure makes a small difference look large."""
     highest = MEASURES[metric].highest if metric in MEASURES else 1.0
     return highest / 10 if math.isfinite(highest) else 0.1
-
-
-def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:
-    """Draw points with thin intervals, `crossed` with those of both axes; a missing interval is left off."""
-    dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-    axes.plot(cells[x], cells[y], alpha=0.9, **dots)
-    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
-    axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
-    if crossed:
-        axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)
-
-
-def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
-    """Return the (2, n) lengths of the intervals below and above their values, zero where there is no interval.
-
-    The interval of `value` is in `low`, `high`; that of any other column in `<column>_low`, `<column>_high`.
-    """
-    prefix = "" if column == "value" else f"{column}_"
-    below = cells[column] - cells[f"{prefix}low"]
-    above = cells[f"{prefix}high"] - cells[column]
-    return np.nan_to_num(np.array([below, above], dtype=float)).clip(min=0)
-
-
-def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
-    """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
-
-    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the row
-    `is_filled`; a label without any value is marked missing.
-    """
-    from matplotlib.ticker import MaxNLocator
-
-    axes.axvline(0, color="black", linewidth=1, zorder=1)
-    for place in range(len(labels)):
-        present = [
-            (number, look, cells[place])
-            for number, (look, cells) in enumerate(series)
-            if cells[place] is not None and pd.notna(cells[place].value)
-        ]
-        for number, look, cell in present:
-            draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
-        if not present:
-            axes.text(0.5, place, "missing", transform=axes.get_yaxis_transform(), **CENTRED)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
-    """Draw one value with its interval, pale where an arm is not competent."""
-    faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
-    point, interval = name_marks(cell)
-    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=interval, **faint)
-    filling = look["color"] if cell.is_filled else "white"
-    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
-
-
-def number_marks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of values with their number in `mark`, from which their points have ids."""
-    return rows.assign(mark=range(len(rows)))
-
-
-def name_marks(cell: Any) -> tuple[str | None, str | None]:
-    """Return the SVG ids of the point of a value and of its bar, none where the cell has no number in `mark`."""
-    mark = getattr(cell, "mark", None)
-    return (None, None) if mark is None else (f"point-{mark}", f"part-{mark}")
 
 
 def mark_decades(side: Axis, unit: float, at: Sequence[int] = (1, 2, 5)) -> None:

@@ -11,8 +11,9 @@ from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
+from .lead_words import span, word_number, word_runs
 from .sentences import Tables
-from .short_answer import enter_short, span, word_number, word_runs
+from .short_table import enter_short
 from .style import read_study
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names

@@ -12,7 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from . import layout, style
-from .drawing import Drawing, inline, style_context
+from .drawing import Drawing, style_context
+from .svg import inline
 from .tables import Table
 
 

@@ -6,39 +6,39 @@ A headline stands only where every row that it speaks of has its outcome; else t
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ..evidence.cells import group_by
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
 from . import style
 from .ladder import (
+    BEFORE,
+    BOTH,
     CAUSAL,
     ENCODER,
     LIKELIHOOD,
-    LIKELIHOODS,
-    Step,
+    STARTED,
     best_rows,
     list_likelihoods,
     list_steps,
     word_tokens,
 )
-from .overview import count_tokens, find_start
+from .lead_words import (
+    SIDES,
+    is_ahead,
+    is_small,
+    list_by_corpus,
+    say_single,
+    span,
+    word_number,
+    word_runs,
+)
+from .likelihood_answer import describe_exact, describe_likelihood
+from .overview import find_start
 from .sentences import Tables
+from .short_table import tabulate_short
 from .style import read_study
-from .tables import DASH, markdown_row
 
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SIDES = {FIRST: "masked", SECOND: "causal"}
-BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
-STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
-ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    BEFORE: ("reads before the gap", "encoder"),
-    BOTH: ("reads both sides", "encoder"),
-    STARTED[0]: ("reads before the gap", "causal model"),
-    STARTED[1]: ("reads both sides", "causal model"),
-}
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
@@ -199,137 +199,6 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     return f"On {' and '.join(named)}, one constant word everywhere did better."
 
 
-def tabulate_short(steps: pd.DataFrame) -> str:
-    """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
-    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
-    if not rows_of:
-        return ""
-    corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
-    header = ["the causal model", "start", *corpora, "trainings×tokens"]
-    lines = [markdown_row(header), "|---" * len(header) + "|"]
-    for step, rows in rows_of.items():
-        by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
-        cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
-        size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
-        lines.append(markdown_row([*ROWS[step], *cells, size]))
-    words = describe_words(pd.concat(rows_of.values()))
-    return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
-
-
-def describe_words(rows: pd.DataFrame) -> str:
-    """Return how to read the table: what its words mean, as far as they are in it."""
-    small = rows[rows["size"] == INSIDE]
-    sentences = ["Who is ahead, by how many BLEU points."]
-    if len(small):
-        sentences.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
-    if (rows["status"] == NOT_COMPETENT).any():
-        sentences.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
-    return " ".join(sentences)
-
-
-def enter_short(row: Any) -> str:
-    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
-    words = word_short(row)
-    return words.replace(" better", f" +{abs(row.effect):.1f}")
-
-
-def word_short(row: Any) -> str:
-    """Return a verdict as a reader of README says it: "masked better", "equal" (inside the margin), "undecided"."""
-    if row.status != MADE:
-        return "undecided"
-    if row.direction == NONE_SHOWN:
-        return "equal" if row.size == INSIDE else "not settled"
-    return f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
-
-
-def shorten_tokens(tokens: float) -> str:
-    """Return "768k" or "3.07M"."""
-    return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
-
-
-def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
-    """Return the commands that make the rows of the table, each with the numbers of its rows."""
-    by_study = group_by(list(enumerate(rows_of.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
-    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in by_study.items()}
-    width = max(map(len, commands))
-    return [
-        f"{command:{width}}  # row{'s' * (len(places) > 1)} {' and '.join(places)}"
-        for command, places in commands.items()
-    ]
-
-
-def name_command(study: str) -> str:
-    """Return the command that makes a folder of results."""
-    scale, _, track = study.partition("-")
-    is_default = scale == ("evening" if track else "laptop")  # see the Makefile
-    settings = ["" if is_default else f"SCALE={scale}", f"TRACK={track}" if track else ""]
-    return " ".join(filter(None, ["make reproduce", *settings]))
-
-
-def describe_exact(tables: Tables) -> str:
-    """Return who gives the hidden words the higher exact likelihood, of a study that compares its arms by it; else nothing."""
-    answers = tables["answers"]
-    rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
-    clauses = []
-    for condition, words in LIKELIHOODS.items():
-        step = rows[rows["condition"] == condition].itertuples(index=False)
-        outcomes = [
-            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
-            for word, group in group_by(step, word_short).items()
-        ]
-        clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
-    if not clauses:
-        return ""
-    return (
-        f"**By exact likelihood of the hidden words**, one token a pass ({word_tokens(count_tokens(tables))} tokens, "
-        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(clauses)}."
-    )
-
-
-def describe_likelihood(likelihoods: pd.DataFrame) -> str:
-    """Return who gives the hidden words the higher likelihood, in nats per character, as far as the tables agree."""
-    by_step = {
-        (start, condition): likelihoods[
-            (likelihoods["start"] == start) & (likelihoods["condition"] == condition)
-        ]
-        for start in (ENCODER, CAUSAL)
-        for condition in LIKELIHOODS
-    }
-    sentences = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
-    started = pd.concat([by_step[step] for step in STARTED])
-    if len(started) and (started["lowest"] > 0).all():
-        sentences.append(
-            f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}."
-        )
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def describe_proper(rows: pd.DataFrame) -> str:
-    """Return the likelihood of a causal model that reads both sides, where it is the higher one in every training."""
-    if rows.empty or not (rows["lowest"] > 0).all():
-        return ""
-    return (
-        "**With 16 tokens of a pass taken as independent**, in earlier studies, the causal model that reads both sides is ahead of the masked one "
-        f"{word_corpora(rows)}, by {span(rows['effect'], 2)} nats per character."
-    )
-
-
-def describe_lengths(rows: pd.DataFrame) -> str:
-    """Return after how much training the masked model has the higher likelihood than a causal one of the left side."""
-    ahead = {
-        int(tokens): bool((of_length["highest"] < 0).all()) for tokens, of_length in rows.groupby("tokens")
-    }
-    late, early = [n for n in ahead if ahead[n]], [n for n in ahead if not ahead[n]]
-    if not late or (early and max(early) > min(late)):
-        return ""
-    lead = -rows.loc[rows["tokens"].isin(late), "effect"]
-    after = f", and not {word_corpora(rows)} after {' or '.join(map(word_tokens, early))}" if early else ""
-    return (
-        f"Against one that reads only the text before the gap, the masked model is ahead after "
-        f"{' and '.join(map(word_tokens, late))} tokens, by {span(lead, 2)}{after}."
-    )
-
-
 def describe_speed(file: Path) -> str:
     """Return how much faster `fill` is than a plain loop, from the benchmark; nothing where it was not run."""
     if not file.is_file():
@@ -342,51 +211,3 @@ def describe_speed(file: Path) -> str:
         f"`fill` is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
         f"{word_number(row['threads'])} CPU threads."
     )
-
-
-def is_ahead(rows: pd.DataFrame, side: str) -> bool:
-    """Return whether there are rows, and one side is ahead in all by more than the margin."""
-    return len(rows) > 0 and bool(((rows["direction"] == side) & (rows["size"] != INSIDE)).all())
-
-
-def is_small(rows: pd.DataFrame) -> bool:
-    """Return whether there are rows, and all differences are inside the margin."""
-    return len(rows) > 0 and bool((rows["size"] == INSIDE).all())
-
-
-def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
-    """Return the outcomes of a step corpus by corpus, for where no headline holds; nothing where it was not run."""
-    clauses = [
-        f"{words} on {', '.join(row.corpus for row in group)}"
-        for words, group in group_by(rows.itertuples(index=False), word_short).items()
-    ]
-    return f"{say_single(rows)}**{name}**: {'; '.join(clauses)}." if clauses else ""
-
-
-def say_single(rows: pd.DataFrame) -> str:
-    """Return what a sentence begins with where each arm was trained once; nothing where it was trained several times."""
-    return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
-
-
-def span(values: Iterable[float], digits: int = 1) -> str:
-    """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike."""
-    values = list(values)
-    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
-    return low if low == high else f"{low} to {high}"
-
-
-def word_number(number: int) -> str:
-    """Return a small number as a word."""
-    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
-
-
-def word_corpora(rows: pd.DataFrame) -> str:
-    """Return "on all three corpora"."""
-    corpora = rows["corpus"].nunique()
-    return f"on all {word_number(corpora)} corpora" if corpora > 1 else f"on {rows.iloc[0]['corpus']}"
-
-
-def word_runs(rows: pd.DataFrame) -> str:
-    """Return "five trainings"."""
-    runs = int(rows["runs"].min())
-    return f"{word_number(runs)} training{'s' * (runs > 1)}"

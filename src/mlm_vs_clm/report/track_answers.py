@@ -10,8 +10,8 @@ from ..evidence.tables import over_seeds
 from ..evidence.variants import read_numbers
 from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
+from .lead_words import span
 from .sentences import Tables
-from .short_answer import span
 from .usefulness import answer_usefulness
 from .wording import join_names
 

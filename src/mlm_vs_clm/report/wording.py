@@ -9,8 +9,8 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked, read_rules
-from ..evidence.measuring import QUALITY
 from ..evidence.power import SETTLED_RUNS
+from ..evidence.questions import QUALITY
 from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import (
     AT_LEAST,
@@ -138,14 +138,10 @@ def write_sentences(answers: pd.DataFrame, rules: Sequence[dict]) -> pd.DataFram
     rows = []
     for rule in list_asked(rules):
         of_claim = answers[answers["claim"] == rule["id"]]
-        run = of_claim[of_claim["status"] != NOT_RUN]
+        measured = of_claim[of_claim["status"] != NOT_RUN]
         names = [condition["name"] for condition in rule["conditions"]]
-        conditions = {name: run[run["condition"] == name] for name in names}
-        sure = {
-            name: word_runs(rows_of_condition)
-            for name, rows_of_condition in conditions.items()
-            if len(rows_of_condition)
-        }
+        conditions = {name: measured[measured["condition"] == name] for name in names}
+        sure = {name: word_runs(group) for name, group in conditions.items() if len(group)}
         shared = next(iter(sure.values()), "") if len({*filter(None, sure.values())}) < 2 else None
         clauses = [
             _word_condition(name, conditions[name], of_claim, "" if shared is not None else words)
@@ -232,7 +228,7 @@ def _word_needs(rows: list) -> str:
 
 def _word_corpora(rows: Sequence, corpora: set[str]) -> str:
     """Return on which corpora; nothing where the claim was asked on one alone."""
-    on = list(dict.fromkeys(row.corpus for row in rows))
+    names = list(dict.fromkeys(row.corpus for row in rows))
     if len(corpora) == 1:
         return ""
-    return " on all corpora" if {*on} == corpora else f" on {join_names(on)}"
+    return " on all corpora" if {*names} == corpora else f" on {join_names(names)}"

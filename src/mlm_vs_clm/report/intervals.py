@@ -1,0 +1,79 @@
+"""Points with their 95 % intervals, and the numbers by which the page finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .drawing import CENTRED, FAINT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:
+    """Draw points with thin intervals, `crossed` with those of both axes; a missing interval is left off."""
+    dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
+    axes.plot(cells[x], cells[y], alpha=0.9, **dots)
+    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
+    axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
+    if crossed:
+        axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)
+
+
+def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the (2, n) lengths of the intervals below and above their values, zero where there is no interval.
+
+    The interval of `value` is in `low`, `high`; that of any other column in `<column>_low`, `<column>_high`.
+    """
+    prefix = "" if column == "value" else f"{column}_"
+    below = cells[column] - cells[f"{prefix}low"]
+    above = cells[f"{prefix}high"] - cells[column]
+    return np.nan_to_num(np.array([below, above], dtype=float)).clip(min=0)
+
+
+def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
+    """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
+
+    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the row
+    `is_filled`; a label without any value is marked missing.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    for place in range(len(labels)):
+        present = [
+            (number, look, cells[place])
+            for number, (look, cells) in enumerate(series)
+            if cells[place] is not None and pd.notna(cells[place].value)
+        ]
+        for number, look, cell in present:
+            draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
+        if not present:
+            axes.text(0.5, place, "missing", transform=axes.get_yaxis_transform(), **CENTRED)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
+    """Draw one value with its interval, pale where an arm is not competent."""
+    faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
+    point, interval = name_marks(cell)
+    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=interval, **faint)
+    filling = look["color"] if cell.is_filled else "white"
+    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
+
+
+def number_marks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of values with their number in `mark`, from which their points have ids."""
+    return rows.assign(mark=range(len(rows)))
+
+
+def name_marks(cell: Any) -> tuple[str | None, str | None]:
+    """Return the SVG ids of the point of a value and of its bar, none where the cell has no number in `mark`."""
+    mark = getattr(cell, "mark", None)
+    return (None, None) if mark is None else (f"point-{mark}", f"part-{mark}")

@@ -1,0 +1,69 @@
+"""Words for rows of differences: who is ahead, by how much, on which corpora and over how many trainings."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from ..evidence.cells import group_by
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
+
+SIDES = {FIRST: "masked", SECOND: "causal"}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def word_short(row: Any) -> str:
+    """Return a verdict as a reader of README says it: "masked better", "equal" (inside the margin), "undecided"."""
+    if row.status != MADE:
+        return "undecided"
+    if row.direction == NONE_SHOWN:
+        return "equal" if row.size == INSIDE else "not settled"
+    return f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
+
+
+def is_ahead(rows: pd.DataFrame, side: str) -> bool:
+    """Return whether there are rows, and one side is ahead in all by more than the margin."""
+    return len(rows) > 0 and bool(((rows["direction"] == side) & (rows["size"] != INSIDE)).all())
+
+
+def is_small(rows: pd.DataFrame) -> bool:
+    """Return whether there are rows, and all differences are inside the margin."""
+    return len(rows) > 0 and bool((rows["size"] == INSIDE).all())
+
+
+def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
+    """Return the outcomes of a step corpus by corpus, for where no headline holds; nothing where it was not run."""
+    clauses = [
+        f"{words} on {', '.join(row.corpus for row in group)}"
+        for words, group in group_by(rows.itertuples(index=False), word_short).items()
+    ]
+    return f"{say_single(rows)}**{name}**: {'; '.join(clauses)}." if clauses else ""
+
+
+def say_single(rows: pd.DataFrame) -> str:
+    """Return what a sentence begins with where each arm was trained once; nothing where it was trained several times."""
+    return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
+
+
+def span(values: Iterable[float], digits: int = 1) -> str:
+    """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike."""
+    values = list(values)
+    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def word_number(number: int) -> str:
+    """Return a small number as a word."""
+    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def word_corpora(rows: pd.DataFrame) -> str:
+    """Return "on all three corpora"."""
+    corpora = rows["corpus"].nunique()
+    return f"on all {word_number(corpora)} corpora" if corpora > 1 else f"on {rows.iloc[0]['corpus']}"
+
+
+def word_runs(rows: pd.DataFrame) -> str:
+    """Return "five trainings"."""
+    runs = int(rows["runs"].min())
+    return f"{word_number(runs)} training{'s' * (runs > 1)}"

@@ -1,0 +1,82 @@
+"""Sentences for README on the likelihood of the hidden words."""
+
+import pandas as pd
+
+from ..evidence.cells import group_by
+from .ladder import (
+    BEFORE,
+    BOTH,
+    CAUSAL,
+    ENCODER,
+    LIKELIHOOD,
+    LIKELIHOODS,
+    STARTED,
+    word_tokens,
+)
+from .lead_words import span, word_corpora, word_runs, word_short
+from .overview import count_tokens
+from .sentences import Tables
+
+
+def describe_exact(tables: Tables) -> str:
+    """Return who gives the hidden words the higher exact likelihood, of a study that compares its arms by it; else nothing."""
+    answers = tables["answers"]
+    rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
+    clauses = []
+    for condition, words in LIKELIHOODS.items():
+        step = rows[rows["condition"] == condition].itertuples(index=False)
+        outcomes = [
+            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
+            for word, group in group_by(step, word_short).items()
+        ]
+        clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
+    if not clauses:
+        return ""
+    return (
+        f"**By exact likelihood of the hidden words**, one token a pass ({word_tokens(count_tokens(tables))} tokens, "
+        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(clauses)}."
+    )
+
+
+def describe_likelihood(likelihoods: pd.DataFrame) -> str:
+    """Return who gives the hidden words the higher likelihood, in nats per character, as far as the tables agree."""
+    by_step = {
+        (start, condition): likelihoods[
+            (likelihoods["start"] == start) & (likelihoods["condition"] == condition)
+        ]
+        for start in (ENCODER, CAUSAL)
+        for condition in LIKELIHOODS
+    }
+    sentences = [describe_proper(by_step[BOTH]), describe_lengths(by_step[BEFORE])]
+    started = pd.concat([by_step[step] for step in STARTED])
+    if len(started) and (started["lowest"] > 0).all():
+        sentences.append(
+            f"Started from a causal model, causal models are ahead, by {span(started['effect'], 2)}."
+        )
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def describe_proper(rows: pd.DataFrame) -> str:
+    """Return the likelihood of a causal model that reads both sides, where it is the higher one in every training."""
+    if rows.empty or not (rows["lowest"] > 0).all():
+        return ""
+    return (
+        "**With 16 tokens of a pass taken as independent**, in earlier studies, the causal model that reads both sides is ahead of the masked one "
+        f"{word_corpora(rows)}, by {span(rows['effect'], 2)} nats per character."
+    )
+
+
+def describe_lengths(rows: pd.DataFrame) -> str:
+    """Return after how much training the masked model has the higher likelihood than a causal one of the left side."""
+    ahead = {
+        int(tokens): bool((of_length["highest"] < 0).all()) for tokens, of_length in rows.groupby("tokens")
+    }
+    late, early = [n for n in ahead if ahead[n]], [n for n in ahead if not ahead[n]]
+    if not late or (early and max(early) > min(late)):
+        return ""
+    lead = -rows.loc[rows["tokens"].isin(late), "effect"]
+    after = f", and not {word_corpora(rows)} after {' or '.join(map(word_tokens, early))}" if early else ""
+    return (
+        f"Against one that reads only the text before the gap, the masked model is ahead after "
+        f"{' and '.join(map(word_tokens, late))} tokens, by {span(lead, 2)}{after}."
+    )

@@ -1,0 +1,135 @@
+"""The values that a panel shows: the rows of a table of the study, with their lines, facets and competence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..errors import StudyError
+from ..evidence.tables import at_main_cell, sortable
+from ..evidence.variants import join_settings, over_runs
+from ..evidence.verdicts import NOT_COMPETENT
+from . import style
+from .cost import GIGA
+from .panel_sentences import (
+    Spec,
+    name_axis,
+    write,
+)
+
+if TYPE_CHECKING:
+    pass
+
+DEFAULT = "defaults"  # of settings that only some arms of a panel vary
+
+
+def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows that a panel shows, runs averaged: columns x, y, line, facet, value, low, high, pale, named.
+
+    `y` is the second axis of a heat map. Raises StudyError for a column that the table does not have.
+    """
+    if tables[spec["table"]].empty:
+        return tables[spec["table"]]
+    rows = join_settings(spec["table"], tables)
+    if spec["table"] != "usefulness":  # of texts, whoever wrote them
+        rows = mark_incompetent(rows, tables["competence"])
+    for column, setting in spec["where"].items():
+        values = _column(rows, spec, column)
+        chosen = setting if isinstance(setting, list) else [setting]
+        rows = rows[values.isin(chosen) | (values.isna() & (None in chosen))]
+    rows = over_runs(spec["table"], join_competence(rows, tables))
+    split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
+    rows = rows.sort_values(split, key=sortable, kind="stable", na_position="first") if split else rows
+    value = "value" if spec["kind"] == "heat" else spec["y"]
+    prefix = "" if value == "value" else f"{value}_"
+    absent = pd.Series(float("nan"), index=rows.index)
+    columns = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
+    columns |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
+    columns |= {"value": _column(rows, spec, value)}
+    columns |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
+    columns |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
+    cells = pd.DataFrame(columns | {"pale": rows.get("excluded_because", absent).fillna("")})
+    cells["direction"] = rows.get("direction", "")
+    cells["named"] = rows.get("variant", cells["line"])
+    cells["arm"] = rows.get("base", cells["line"])
+    cells["full_name"] = [
+        " ".join(dict.fromkeys(pair)) for pair in zip(cells["arm"], cells["named"], strict=True)
+    ]
+    cells["second"] = rows["second"].str.partition(" ")[0] if "second" in rows else ""
+    cells["metric"] = rows.get("metric", "")
+    cells["trainings"], cells["is_unsure"] = rows.get("trainings", 1), rows.get("is_unsure", False)
+    cells["reason"] = cells["pale"]  # a note in the table
+    if spec["kind"] == "heat" and spec["x"] == "passes":
+        cells["x"] = cells["x"].map(round_passes)
+    return cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+
+
+def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:
+    """Return a column; a metric that was not measured, and a setting that does not vary, have no value."""
+    if column in rows:
+        return rows[column] / GIGA if column == "flops" else rows[column]
+    if column in style.METRICS or "." in column:
+        return pd.Series(float("nan"), index=rows.index)
+    columns = [name for name in rows if not name.endswith(("_low", "_high")) and name not in style.METRICS]
+    raise StudyError(
+        f"track.panels: {spec['name']} names {column}, which table {spec['table']} does not have: choose a metric or one "
+        f"of {', '.join(columns)}"
+    )
+
+
+def _name_measures(values: pd.Series, column: str) -> pd.Series:
+    """Return the values of an axis; those of the column of metrics by their names for people."""
+    return values.map(style.name_metric) if column == "metric" else values
+
+
+def _words(rows: pd.DataFrame, spec: Spec, role: str) -> pd.Series:
+    """Return the line or the facet of each row in words, DEFAULT where it has none of its own, "" where no row has."""
+    words = pd.Series("", index=rows.index, dtype="str")
+    for column in spec[role].split():
+        values = _name_measures(_column(rows, spec, column), column)
+        name = name_axis(column) if pd.api.types.is_numeric_dtype(values) else ""
+        words_of_column = values.map(
+            lambda value, name=name: f" {name} {write(value)}" if pd.notna(value) else ""
+        )
+        words += words_of_column.astype("str")
+    words = words.str.split().str.join(" ")
+    return words.mask(words == "", DEFAULT if words.any() else "")
+
+
+def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of cells with `excluded_because`: why an arm's value says little, "" where it is competent or a floor."""
+    place = ["corpus", "arm", "strategy", "ratio"]
+    if "excluded_because" in rows or not set(place) <= {*rows} or competence.empty:
+        return rows
+    judged = competence[competence["word_class"] == "all"].set_index(place)["outcome"]
+    outcome = rows[place].join(judged, on=place)["outcome"]
+    return rows.assign(excluded_because=outcome.where(outcome == NOT_COMPETENT, ""))
+
+
+def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return differences with `trainings` behind them, and `is_unsure`: an arm is not competent on content words.
+
+    Both are those of the arms at the main cell; rows without two arms are returned as they are.
+    """
+    if not {"first", "second"} <= {*rows} or tables["competence"].empty:
+        return rows
+    main = tables["study"].iloc[0]
+    judged = at_main_cell(tables["competence"], (main["main_strategy"], main["main_ratio"])).set_index(
+        ["corpus", "arm", "word_class"]
+    )
+    places = zip(rows["corpus"], rows["first"], rows["second"], strict=True)
+    pairs = [((corpus, first), (corpus, second)) for corpus, first, second in places]
+    runs, outcome = judged["runs"].to_dict(), judged["outcome"].to_dict()
+    return rows.assign(
+        trainings=[min(runs.get((*side, "all"), 1) for side in pair) for pair in pairs],
+        is_unsure=[any(outcome.get((*side, "content")) == NOT_COMPETENT for side in pair) for pair in pairs],
+    )
+
+
+def round_passes(passes: float) -> float:
+    """Return a number of passes as the nearest power of two, so that trainings at about as many share a column."""
+    from math import log2
+
+    return 2.0 ** round(log2(passes)) if passes > 0 else passes

@@ -1,0 +1,84 @@
+"""The table of README's first screen: a row per step, how to read it, and the commands that make its rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..evidence.cells import group_by
+from ..evidence.verdicts import INSIDE, NOT_COMPETENT
+from . import style
+from .ladder import (
+    BEFORE,
+    BOTH,
+    STARTED,
+    Step,
+    best_rows,
+)
+from .lead_words import word_short
+from .tables import DASH, markdown_row
+
+ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
+    BEFORE: ("reads before the gap", "encoder"),
+    BOTH: ("reads both sides", "encoder"),
+    STARTED[0]: ("reads before the gap", "causal model"),
+    STARTED[1]: ("reads both sides", "causal model"),
+}
+
+
+def tabulate_short(steps: pd.DataFrame) -> str:
+    """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
+    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+    if not rows_of:
+        return ""
+    corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
+    header = ["the causal model", "start", *corpora, "trainings×tokens"]
+    lines = [markdown_row(header), "|---" * len(header) + "|"]
+    for step, rows in rows_of.items():
+        by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
+        cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
+        size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
+        lines.append(markdown_row([*ROWS[step], *cells, size]))
+    words = describe_words(pd.concat(rows_of.values()))
+    return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
+
+
+def describe_words(rows: pd.DataFrame) -> str:
+    """Return how to read the table: what its words mean, as far as they are in it."""
+    small = rows[rows["size"] == INSIDE]
+    sentences = ["Who is ahead, by how many BLEU points."]
+    if len(small):
+        sentences.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
+    if (rows["status"] == NOT_COMPETENT).any():
+        sentences.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
+    return " ".join(sentences)
+
+
+def enter_short(row: Any) -> str:
+    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
+    words = word_short(row)
+    return words.replace(" better", f" +{abs(row.effect):.1f}")
+
+
+def shorten_tokens(tokens: float) -> str:
+    """Return "768k" or "3.07M"."""
+    return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
+
+
+def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
+    """Return the commands that make the rows of the table, each with the numbers of its rows."""
+    by_study = group_by(list(enumerate(rows_of.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
+    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in by_study.items()}
+    width = max(map(len, commands))
+    return [
+        f"{command:{width}}  # row{'s' * (len(places) > 1)} {' and '.join(places)}"
+        for command, places in commands.items()
+    ]
+
+
+def name_command(study: str) -> str:
+    """Return the command that makes a folder of results."""
+    scale, _, track = study.partition("-")
+    is_default = scale == ("evening" if track else "laptop")  # see the Makefile
+    settings = ["" if is_default else f"SCALE={scale}", f"TRACK={track}" if track else ""]
+    return " ".join(filter(None, ["make reproduce", *settings]))
