@@ -102,10 +102,17 @@ def answer_question(tables: Tables) -> str:
 
 
 def describe_verdicts(cards: list[VerdictCard]) -> str:
-    """Return whether each claim of a study's own holds: its statement and how often; of many claims their ids alone."""
-    names = [card.title if len(cards) > MOST_STATEMENTS else card.why.rstrip(".") for card in cards]
+    """Return whether each claim of a study's own holds: its statement and how often; many are told by verdict, without counts."""
+    statements = [card.why.rstrip(".") for card in cards]
+    if len(cards) <= MOST_STATEMENTS:
+        return " ".join(
+            f"{statement}: {card.verdict} ({card.number})."
+            for statement, card in zip(statements, cards, strict=True)
+        )
+    by_verdict = group_by(zip(statements, cards, strict=True), lambda pair: pair[1].verdict)
     return " ".join(
-        f"{name}: {card.verdict} ({card.number})." for name, card in zip(names, cards, strict=True)
+        f"{verdict.capitalize()}: {'; '.join(f'“{statement}”' for statement, _ in pairs)}."
+        for verdict, pairs in by_verdict.items()
     )
 
 

@@ -109,7 +109,8 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
         )
         for facet, places in best.groupby("facet", sort=False)
     ]
-    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {'; '.join(clauses) or 'no competent arm'}."
+    where = "; ".join(clauses) or "none is named, as no arm is above its word table"
+    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {where}."
 
 
 def _write_place(spec: Spec, cells: pd.DataFrame, cell: pd.Series) -> str:

@@ -43,6 +43,7 @@ SHORT, LETTER = (
     16,
     0.09,
 )  # of the names of a heat map's rows: letters that fit beside it, and inches for each more
+FEWEST = 3  # columns that a heat map is as wide as at least: its title has room
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "
     "decides nothing."
@@ -89,7 +90,7 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     lines_of = {facet: ordered(cells.loc[cells["facet"] == facet, "y"]) for facet in facets}
     heights = [0.42 * len(lines) + 0.8 for lines in lines_of.values()]
     longest = max(len(write(line)) for lines in lines_of.values() for line in lines)
-    width = 0.85 * len(columns) + 1.6 + LETTER * max(0, longest - SHORT)
+    width = 0.85 * max(len(columns), FEWEST) + 1.6 + LETTER * max(0, longest - SHORT)
     sizes = {"height_ratios": heights, "sharex": True}
     figure, axes = panels(len(facets), 1, sum(heights) / len(facets), width, **sizes)
     for axis, (facet, lines) in zip(axes[:, 0], lines_of.items(), strict=True):
