@@ -1,5 +1,6 @@
 """What others say of masked and causal models, and the paper's open questions: one row per claim that a study of its own tests."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -7,18 +8,18 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, list_tracks
-from ..evidence.verdicts import FIRST, MADE, SECOND
+from ..evidence.verdicts import COST, MADE
 from ..metrics import is_lower_better
 from . import style
 from .sentences import Tables
 from .tables import markdown_row
 from .verdict_cards import VerdictCard, list_own_verdicts
-from .wording import at_first_measure, join_names
+from .wording import at_first_measure, join_names, word_lead
 
 HEADER = ("", "statement", "outcome", "what was measured", "study")
 NOT_TESTED = "not tested"
 UNITS = {"writers": "rank correlation with ", "share_of_gain": "of the gain in "}  # by kind of claim
-MOST_CONDITIONS = 3  # that a row of the table tells; all stand on the page of the study
+MOST_CLAUSES = 3  # of a row of the table, and of each condition in it; all stand on the page of the study
 
 
 def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], links: str) -> str:
@@ -80,9 +81,9 @@ def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
     ]
     clauses = [
         f"{name}: {_describe_condition(rows[rows['condition'] == name], UNITS.get(rule['kind'], ''))}"
-        for name in names[:MOST_CONDITIONS]
+        for name in names
     ]
-    return "; ".join(clauses + ["..."] * (len(names) > MOST_CONDITIONS))
+    return "; ".join(_cut(clauses))
 
 
 def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
@@ -99,12 +100,18 @@ def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
             for end in (min(row.effect for row in group), max(row.effect for row in group))
         )
         corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in group)))
-        clauses.append(f"{ahead} on {corpora} ({' to '.join(ends)} {unit}{metrics}{less})")
-    return ", ".join(clauses)
+        difference = f"{' to '.join(ends)} {unit}{metrics}{less}"
+        if group[0].kind == COST:
+            difference = (
+                f"{join_names([f'{math.exp(row.effect):.2g}' for row in group])} times the FLOPs per nat"
+            )
+        clauses.append(f"{ahead} on {corpora} ({difference})")
+    return ", ".join(_cut(clauses))
+
+
+def _cut(clauses: list[str]) -> list[str]:
+    return clauses[:MOST_CLAUSES] + ["..."] * (len(clauses) > MOST_CLAUSES)
 
 
 def _name_ahead(row: Any) -> str:
-    if row.status != MADE:
-        return "undecided"
-    names = {FIRST: row.first_arm, SECOND: row.second_arm}
-    return f"{names[row.direction]} ahead" if row.direction in names else "no difference shown"
+    return word_lead(row)[0] if row.status == MADE else "undecided"

@@ -10,7 +10,7 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked, read_rules
 from ..evidence.power import SETTLED_RUNS
-from ..evidence.questions import QUALITY
+from ..evidence.questions import QUALITY, TRAINING
 from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import (
     AT_LEAST,
@@ -76,6 +76,8 @@ def word_lead(row: Any, several: bool = False) -> tuple[str, str]:
         return _name_pair(lead, row, first, second, several)
     kind = getattr(row, "kind", "")
     words = LEADS.get(kind, {})
+    if kind == COST and row.scope == TRAINING:
+        words = words | {NOT_SETTLED: OPEN}
     key = row.direction if row.direction != NONE_SHOWN or kind not in ONE_WORD else row.size
     if key in words or key == NONE_SHOWN:
         return _name_pair(words.get(key, NO_DIFFERENCE), row, first, second, several)
