@@ -48,7 +48,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "the leak). That causal model is not told where the gaps are.",
         "- **Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by 5.0 to 6.0 "
         "(95 % intervals: 4.5 to 6.5).",
-        "- **One that reads both sides does as well**: 0.1 points apart (a longer training too).",
+        "- **One that reads both sides does as well**: 0.1 points apart (+0.2 in one longer training).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
         "- **As training data, neither text is shown to be better.** Of six comparisons with the model that reads "
         "before the gap six are inconclusive, none favours masked and none causal text. On abstracts, one constant word everywhere did better.",

@@ -100,7 +100,7 @@ def _describe_score(row: Any) -> str:
     return "; ".join(
         [
             f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}",
-            *(["decides nothing: not above its word table"] if row.pale else []),
+            *(["decides nothing: misses its floor"] if row.pale else []),
         ]
     )
 

@@ -223,7 +223,7 @@ def describe_difference(row: Any) -> str:
     numbers = [enter_difference(row).text]
     numbers += [f"p {row['p']:.2g}"] if pd.notna(row.get("p")) else []
     numbers += [f"n {row['n']:.0f}"] if pd.notna(row.get("n")) else []
-    pale = "; decides nothing: an arm is not above its word table" if row["pale"] else ""
+    pale = "; decides nothing: an arm misses its floor" if row["pale"] else ""
     return f"{row['comparison']} ({row['difference']}) {', '.join(numbers)}{pale}"
 
 

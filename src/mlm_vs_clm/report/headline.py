@@ -40,7 +40,7 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
     LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
 }
-UNDECIDED = "undecided ({points}, but a model is not above its word table)"  # told last
+UNDECIDED = "undecided ({points}, but a model misses its floor)"  # told last
 NOT_SETTLED = "no difference shown (masked {points} BLEU)"
 
 

@@ -20,7 +20,7 @@ SENTENCES = (
     "results/first-edition."
 )
 ANSWERS = (
-    "Difference is first minus second with its 95 % interval: over trainings where there are several, else over documents. Ahead: by "
+    "Difference is first minus second, of a measure of which less is better second minus first (above 0 the first is ahead), with its 95 % interval: over trainings where there are several, else over documents. Ahead: by "
     "the interval and by p, which is Holm-corrected over the claim. Size: whether the whole interval lies inside the margin. A "
     "comparison with an arm that is not competent decides nothing. Margins, p, smallest effects and reasons are in answers.csv."
 )

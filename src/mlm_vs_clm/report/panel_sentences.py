@@ -109,7 +109,7 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
         )
         for facet, places in best.groupby("facet", sort=False)
     ]
-    where = "; ".join(clauses) or "none is named, as no arm is above its word table"
+    where = "; ".join(clauses) or "none is named, as no arm clears its floor"
     return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {where}."
 
 

@@ -127,13 +127,15 @@ def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
 
 
 def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return that the outcomes of a step, which are small, are so after longer training too; nothing where they are not."""
+    """Return the differences of a step, which are small, after longer training; nothing where they are not small there."""
     start, condition = BOTH
     longer = steps[(steps["start"] == start) & (steps["condition"] == condition)]
     longer = longer[longer["tokens"] > rows["tokens"].max()]
     if not is_small(longer):
         return ""
-    return " (a longer training too)" if longer["runs"].max() == 1 else " (longer trainings too)"
+    ends = (longer["effect"].min(), longer["effect"].max())
+    size = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in ends))
+    return f" ({size} in {'one longer training' if longer['runs'].max() == 1 else 'longer trainings'})"
 
 
 def describe_started(steps: Iterable[pd.DataFrame]) -> str:

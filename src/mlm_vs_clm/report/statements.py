@@ -8,8 +8,7 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, list_tracks
-from ..evidence.verdicts import COST, MADE
-from ..metrics import is_lower_better
+from ..evidence.verdicts import COST, FIRST, MADE, SECOND
 from . import style
 from .sentences import Tables
 from .tables import markdown_row
@@ -18,6 +17,7 @@ from .wording import at_first_measure, join_names, word_lead
 
 HEADER = ("", "statement", "outcome", "what was measured", "study")
 NOT_TESTED = "not tested"
+CHANCE = "chance"  # in place of a second arm
 UNITS = {"writers": "rank correlation with ", "share_of_gain": "of the gain in "}  # by kind of claim
 MOST_CLAUSES = 3  # of a row of the table, and of each condition in it; all stand on the page of the study
 
@@ -68,22 +68,36 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
         if IN_SHORT in rule and rule["id"] in cards:
             card = cards[rule["id"]][1]
             stated = card.number.partition(" as stated")[0]
-            clauses.append(f"{rule[IN_SHORT]} ({card.verdict}, {stated})")
-    return f"**Also, in one training**: {'; '.join(clauses)}." if clauses else ""
+            clauses.append(f"“{rule[IN_SHORT]}” {card.verdict} ({stated})")
+    return f"**Common statements, in one training**: {'; '.join(clauses)}." if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
     """Return who is ahead by how much, condition by condition, by the first measure of each."""
     rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
-    rows = at_first_measure(rows)
+    first = at_first_measure(rows)
     names = [
-        condition["name"] for condition in rule["conditions"] if condition["name"] in {*rows["condition"]}
+        condition["name"] for condition in rule["conditions"] if condition["name"] in {*first["condition"]}
     ]
     clauses = [
-        f"{name}: {_describe_condition(rows[rows['condition'] == name], UNITS.get(rule['kind'], ''))}"
+        f"{name}: {_describe_condition(first[first['condition'] == name], UNITS.get(rule['kind'], ''))}"
+        f"{_describe_disagreement(first[first['condition'] == name], rows[rows['condition'] == name])}"
         for name in names
     ]
     return "; ".join(_cut(clauses))
+
+
+def _describe_disagreement(first: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """Return by which other measures somebody is ahead where the first measure shows nobody, or another; "" where none is."""
+    outcomes = {_name_ahead(row) for row in first.itertuples(index=False)}
+    decided = rows[(rows["status"] == MADE) & rows["direction"].isin([FIRST, SECOND])]
+    by_outcome = group_by(decided.itertuples(index=False), _name_ahead)
+    clauses = [
+        f"by {join_names(list(dict.fromkeys(style.name_metric(row.metric).partition(' (')[0] for row in group)))} {ahead}"
+        for ahead, group in by_outcome.items()
+        if ahead not in outcomes
+    ]
+    return f"; {', '.join(clauses)}" if clauses else ""
 
 
 def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
@@ -93,18 +107,15 @@ def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
         metrics = join_names(
             list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in group))
         )
-        less = ", less is better" if all(is_lower_better(row.metric) for row in group) else ""
         digits = max(style.decimals_of(row.metric) for row in group)
         ends = dict.fromkeys(
             f"{end:+.{digits}f}"
             for end in (min(row.effect for row in group), max(row.effect for row in group))
         )
         corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in group)))
-        difference = f"{' to '.join(ends)} {unit}{metrics}{less}"
+        difference = f"{' to '.join(ends)} {unit}{metrics}{' over chance' * (group[0].second_arm == CHANCE)}"
         if group[0].kind == COST:
-            difference = (
-                f"{join_names([f'{math.exp(row.effect):.2g}' for row in group])} times the FLOPs per nat"
-            )
+            difference = f"{group[0].first_arm}: {join_names([f'{math.exp(row.effect):.2g}' for row in group])} times the FLOPs per nat"
         clauses.append(f"{ahead} on {corpora} ({difference})")
     return ", ".join(_cut(clauses))
 

@@ -100,7 +100,7 @@ def answer_repetition(tables: Tables) -> str:
     able, causal = rows[rows["status"] == MADE], rows[rows["direction"] == SECOND]
     ahead = able[able["direction"] == FIRST]
     if ahead.empty:
-        return f"Undecided: in {len(rows) - len(able)} of {len(rows)} comparisons a model is not above its word table."
+        return f"Undecided: in {len(rows) - len(able)} of {len(rows)} comparisons a model misses its floor."
     tokens = span_tokens(ahead["scale.training.unique_tokens"])
     where = (
         "nowhere"
@@ -110,7 +110,7 @@ def answer_repetition(tables: Tables) -> str:
     return (
         f"The masked model is ahead with {tokens} unique tokens (exact match {span(ahead['value'], 3)} higher), the causal "
         f"model {where}. In {len(rows) - len(able)} of "
-        f"{len(rows)} comparisons a model is not above its word table."
+        f"{len(rows)} comparisons a model misses its floor."
     )
 
 
