@@ -54,7 +54,7 @@ def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study
     sums = rows[at_main].groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
     was_retrained = len(pd.read_csv(study / "runs.csv")) > 0  # else seeds are other blanks for one training
     shown = gap[(gap["metric"] == "exact_match") & gap["value"].notna()]
-    assert len(shown)
+    assert len(shown) or gap.empty  # a study of variants of one arm compares no two
     for row in shown.itertuples():
         first, second = sums.loc[row.corpus, row.first], sums.loc[row.corpus, row.second]
         seeds = first.index.intersection(second.index)
