@@ -245,14 +245,15 @@ def measure_on(device: str, model, tokenizer, texts: list[BlankedText]) -> list[
 
 
 def save_rows(rows: list[dict], path: Path) -> None:
-    """Write the lines for the report, each with its device, in place of those of the same names.
+    """Write the lines for the report, each with its device, in place of those of the same names on it.
 
     They have no date, so that equal lines are equal bytes.
     """
     place = {"device": name_device("cpu"), "threads": torch.get_num_threads()}
     lines = [place | row | {"precision": "bf16" if row["name"].endswith("bf16") else "fp32"} for row in rows]
-    known = {line["name"] for line in lines}
-    before = [line for line in read_lines(path) if line["name"] not in known] if path.exists() else []
+    measured = {(line["name"], line["device"]) for line in lines}
+    known_lines = read_lines(path) if path.exists() else []
+    before = [line for line in known_lines if (line["name"], line["device"]) not in measured]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(json.dumps(line) + "\n" for line in [*before, *lines]))
 
