@@ -68,8 +68,9 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
         if IN_SHORT in rule and rule["id"] in cards:
             card = cards[rule["id"]][1]
             stated = card.number.partition(" as stated")[0]
-            clauses.append(f"“{rule[IN_SHORT]}” {card.verdict} ({stated})")
-    return f"**Common statements, in one training**: {'; '.join(clauses)}." if clauses else ""
+            statement = str(rule[IN_SHORT])
+            clauses.append(f"{statement[0].upper()}{statement[1:]}: {card.verdict} ({stated}).")
+    return f"**Common statements, tested in one training.** {' '.join(clauses)}" if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
