@@ -139,8 +139,6 @@ def _mark(model: Any, generated: list[list[int]]) -> torch.Tensor:
 
 # How two short texts are read for `choose_way`: by a network with a decoder of its own, and by two networks.
 WAYS = {"batch": _probe_batch, "alone": _probe_alone}
-
-
 WAYS_BY_STEPS = {"batch": _probe_steps, "alone": _probe_steps_alone}
 
 

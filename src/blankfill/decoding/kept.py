@@ -32,6 +32,11 @@ class TextWalk(Walk):
         is_closed = self.n_written and self.ids[-1] in self.closings
         return 0 if is_closed or len(self.ids) == self.most() else len(self.ids) - self.n_read
 
+    @property
+    def written(self) -> list[int]:
+        """Return the tokens that were written."""
+        return self.ids[len(self.ids) - self.n_written :]
+
     def write(self, token: int) -> None:
         """Write the next token of the text, and where it is read."""
         self.ids.append(token)
@@ -60,9 +65,9 @@ def fill_kept(
         raise BlankfillError(
             "writing from kept words needs a tokenizer with a token that closes a text (SEP or EOS)"
         )
-    plan = partial(_plan, n_most=max_new_tokens, limit=position_limit(model), closings=frozenset(closing))
+    plan = partial(plan_text, n_most=max_new_tokens, limit=position_limit(model), closings=frozenset(closing))
     distinct: dict[tuple[int, ...], TextWalk] = {}
-    walks: list[Walk] = []
+    walks: list[TextWalk] = []
     for row in to_rows(blanked, tokenizer, None):
         slots = set(row.slots)
         kept_ids = tuple(token for place, token in enumerate(row.ids) if place not in slots)
@@ -71,14 +76,14 @@ def fill_kept(
         walks.append(distinct[kept_ids])
     walk(model, [*distinct.values()], write_best, tokenizer.pad_token_id, batch_tokens)
     settle = settle_whole(tokenizer)
-    written = [document.ids[len(document.ids) - document.n_written :] for document in walks]
-    filled = [settle(*pair) for pair in zip(blanked, written, strict=True)]
+    filled = [settle(text, document.written) for text, document in zip(blanked, walks, strict=True)]
     return filled, count_walks(count_parameters(model), blanked, walks)
 
 
-def _plan(
+def plan_text(
     row: TokenRow, kept_ids: list[int], n_most: int, limit: int | None, closings: frozenset[int]
 ) -> TextWalk:
+    """Plan to read tokens, then to write `n_most` as far as the network's `limit` lets; DocumentError where it has no room."""
     room = limit - len(kept_ids) if limit else n_most
     if room < 1:
         raise DocumentError(row.id, f"{len(kept_ids)} kept tokens leave no room in the model's {limit}")

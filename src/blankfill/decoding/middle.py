@@ -11,10 +11,11 @@ from ..networks.sizes import count_parameters, position_limit
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import special_tokens
-from ..text import BlankedText, DocumentError, FilledText, assemble_text, group_adjacent_blanks
+from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks
 from .alignment import split_answer
 from .causal import count_walks
-from .kept import TextWalk, write_best
+from .kept import TextWalk, plan_text, write_best
+from .seq2seq import without_marks
 from .walking import walk
 
 # What stands before the text before a gap, before that behind it, and before the answer.
@@ -51,7 +52,9 @@ def fill_middle(
     closings, marks = find_ends(model, tokenizer), [*special_tokens(tokenizer), *named]
     opening = [token for token in tokenizer("")["input_ids"][:1] if token == tokenizer.bos_token_id]
     encode = partial(tokenizer.encode, add_special_tokens=False)
-    limit = position_limit(model)
+    plan = partial(plan_text, n_most=max_new_tokens, limit=position_limit(model), closings=closings)
+    for text in blanked:
+        without_marks(text, [assemble_text(text, [""] * len(text.blanks)).text], marks)
     gaps = [group_adjacent_blanks(text) for text in blanked]
     fills: list[dict[int, str]] = [{} for _ in blanked]
     walks: list[TextWalk] = []
@@ -60,19 +63,11 @@ def fill_middle(
         for i, text in enumerate(blanked):
             if number < len(gaps[i]):
                 left, right = split_at(text, gaps[i][number], fills[i])
-                refuse_marks(text, marks)
                 ids = [*opening, before, *encode(left), behind, *encode(right), answer]
-                room = limit - len(ids) if limit else max_new_tokens
-                if room < 1:
-                    raise DocumentError(
-                        text.id, f"{len(ids)} tokens leave no room in the model's {limit}; cut it shorter"
-                    )
-                most = len(ids) + min(max_new_tokens, room)
-                of_gap[i] = TextWalk(TokenRow(text.id, ids), ids, None, [most], 0, closings=closings)
+                of_gap[i] = plan(TokenRow(text.id, ids), ids)
         walk(model, [*of_gap.values()], write_best, tokenizer.pad_token_id, batch_tokens)
-        for i, written in of_gap.items():
-            tokens = written.ids[len(written.ids) - written.n_written :]
-            said = str(tokenizer.decode([token for token in tokens if token not in closings]))
+        for i, document in of_gap.items():
+            said = str(tokenizer.decode([token for token in document.written if token not in closings]))
             fills[i] |= zip(gaps[i][number], split_answer(said, len(gaps[i][number])), strict=True)
         walks += of_gap.values()
     filled = [
@@ -121,12 +116,3 @@ def _read(text: BlankedText, fills: dict[int, str], start: int, end: int) -> str
             pieces += [before if fill else before.rstrip(" "), fill]
             cursor = last
     return "".join([*pieces, text.text[cursor:end]])
-
-
-def refuse_marks(text: BlankedText, marks: list[str]) -> None:
-    """Raise DocumentError for a text that has a special token of the tokenizer outside its blanks."""
-    kept = assemble_text(text, [""] * len(text.blanks)).text
-    if typed := [mark for mark in marks if mark in kept]:
-        raise DocumentError(
-            text.id, f"it contains {typed[0]}, a special token of this tokenizer: take it out"
-        )

@@ -73,7 +73,7 @@ def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[Bla
     check_values("seq2seq", {"source": source})
     marks = special_tokens(tokenizer)
     if source == "kept":
-        return lambda text: _without_marks(text, [kept_words(text)], marks), settle_whole(tokenizer)
+        return lambda text: without_marks(text, [kept_words(text)], marks), settle_whole(tokenizer)
     sentinels = sentinel_tokens(tokenizer)
     if sentinels:
         ids_of = list(sentinels.values())
@@ -103,7 +103,7 @@ def kept_words(text: BlankedText) -> str:
     return " ".join(text.text[slice(*text.words[i])] for i in text.kept_words())
 
 
-def _without_marks(text: BlankedText, pieces: list[str], marks: list[str]) -> str:
+def without_marks(text: BlankedText, pieces: list[str], marks: list[str]) -> str:
     """Return what a model reads of a text; DocumentError if it would take characters of the text for a special token."""
     typed = [mark for mark in marks if any(mark in piece for piece in pieces)]
     if typed:
@@ -128,7 +128,7 @@ def masked_text(text: BlankedText, masks: list[str], marks: list[str] | None = N
         pieces += [text.text[cursor : text.words[group[0]][0]], mask]
         cursor = text.words[group[-1]][1]
     pieces.append(text.text[cursor:])
-    _without_marks(text, pieces[::2], marks or [])
+    without_marks(text, pieces[::2], marks or [])
     return "".join(pieces)
 
 

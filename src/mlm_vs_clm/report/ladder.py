@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -13,9 +13,6 @@ from .frames import find_rules
 from .overview import count_tokens, find_start, list_comparisons
 from .sentences import Tables
 from .style import read_study
-
-if TYPE_CHECKING:
-    pass
 
 ENCODER, CAUSAL = "an encoder", "a causal model"  # what both sides start from: `track.starts_from`
 ENDS = {ENCODER: "", CAUSAL: ", started from a causal model"}  # of a step's words

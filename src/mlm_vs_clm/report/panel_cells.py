@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,9 +17,6 @@ from .panel_sentences import (
     name_axis,
     write,
 )
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT = "defaults"  # of settings that only some arms of a panel vary
 

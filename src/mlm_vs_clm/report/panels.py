@@ -11,12 +11,7 @@ import pandas as pd
 from ..errors import StudyError
 from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import FIRST, SECOND
-from .drawing import (
-    FAINT,
-    Drawing,
-    describe_values,
-    panels,
-)
+from .drawing import FAINT, Drawing, describe_values, panels
 from .panel_cells import select_cells
 from .panel_lines import PALE, draw_frontier, draw_lines, draw_points
 from .panel_sentences import (
@@ -39,10 +34,8 @@ if TYPE_CHECKING:
 
 Shown = tuple[list[Drawing], list[Table]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
-SHORT, LETTER = (
-    16,
-    0.09,
-)  # of the names of a heat map's rows: letters that fit beside it, and inches for each more
+# Of the names of a heat map's rows: letters that fit beside it, and inches for each more.
+SHORT, LETTER = 16, 0.09
 FEWEST = 3  # columns that a heat map is as wide as at least: its title has room
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "

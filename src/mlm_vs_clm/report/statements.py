@@ -19,7 +19,7 @@ HEADER = ("", "statement", "outcome", "what was measured", "study")
 NOT_TESTED = "not tested"
 CHANCE = "chance"  # in place of a second arm
 UNITS = {"writers": "rank correlation with ", "share_of_gain": "of the gain in "}  # by kind of claim
-MOST_CLAUSES = 3  # of a row of the table, and of each condition in it; all stand on the page of the study
+MOST_CONDITIONS, MOST_CLAUSES = 6, 3  # of a claim, and of a condition; all stand on the page of the study
 
 
 def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], links: str) -> str:
@@ -85,7 +85,7 @@ def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
         f"{_describe_disagreement(first[first['condition'] == name], rows[rows['condition'] == name])}"
         for name in names
     ]
-    return "; ".join(_cut(clauses))
+    return "; ".join(_cut(clauses, MOST_CONDITIONS))
 
 
 def _describe_disagreement(first: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -118,11 +118,11 @@ def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
         if group[0].kind == COST:
             difference = f"{group[0].first_arm}: {join_names([f'{math.exp(row.effect):.2g}' for row in group])} times the FLOPs per nat"
         clauses.append(f"{ahead} on {corpora} ({difference})")
-    return ", ".join(_cut(clauses))
+    return ", ".join(_cut(clauses, MOST_CLAUSES))
 
 
-def _cut(clauses: list[str]) -> list[str]:
-    return clauses[:MOST_CLAUSES] + ["..."] * (len(clauses) > MOST_CLAUSES)
+def _cut(clauses: list[str], most: int) -> list[str]:
+    return clauses[:most] + ["..."] * (len(clauses) > most)
 
 
 def _name_ahead(row: Any) -> str:
