@@ -9,7 +9,7 @@ from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.panels import show_panels
 from mlm_vs_clm.report.point_labels import shorten
 from mlm_vs_clm.report.style import Study
-from mlm_vs_clm.report.usefulness import answer_usefulness, writer_tables
+from mlm_vs_clm.report.usefulness import answer_usefulness, draw_writers, writer_tables
 
 PLACE = {"task": "ner", "corpus": "abstracts", "strategy": "random", "ratio": 0.7}
 MEASURE = {"scope": "fills", "metric": "exact_match", "utility_metric": "f1"}
@@ -57,6 +57,18 @@ def make_writers(**changed):
     return tidy.tidy(
         "writers", pd.DataFrame([row | {"decision": decisions.get(row["statistic"], "")} for row in rows])
     )
+
+
+def test_every_writer_has_its_name_in_the_figure_and_references_have_none():
+    (drawing,) = draw_writers(make_rows())
+    (axes,) = drawing.figure.axes
+    names = {text.get_text() for text in axes.texts}
+    assert {"mlm T=0", "mlm T=21", "neutral", "clm"} <= names
+    assert not names & {"mention", "unigram label_policy=dropped"} and len(names) == 22 + 4
+
+
+def test_no_figure_of_few_writers():
+    assert draw_writers(make_rows(3)) == []
 
 
 @pytest.mark.parametrize(
@@ -117,6 +129,3 @@ def test_a_panel_of_dots_has_a_line_per_label_policy_and_tells_its_groups():
     )
     assert "0.31 [-0.05, 0.60]" in drawings[1].finding and "no threshold shown (p 0.2)" in drawings[1].finding
     assert [table.name for table in made] == ["labels", "points"]
-    names = {text.get_text() for text in drawings[1].figure.axes[0].texts}
-    assert {"mlm T=0", "mlm T=21", "neutral", "clm"} <= names
-    assert not names & {"mention", "unigram label_policy=dropped"} and len(names) == 22 + 4

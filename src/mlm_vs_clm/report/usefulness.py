@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from ..arms.baselines import CONTEXT_FREE
-from ..evidence.usefulness import BROKEN, FLOOR, NETWORK, REFERENCE
+from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE
 from ..evidence.usefulness import TABLE as WORD_TABLE
 from . import style
-from .drawing import Drawing, add_legend, describe_values, open_up, panels
+from .drawing import Drawing, add_legend, describe_values, open_up, panels, style_context
 from .intervals import draw_intervals, interval_arms
 from .point_labels import label_points
-from .roles import CAUSAL, CONTROL, MASKED, find_role
+from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role
 from .roles import TABLE as OF_TABLE
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
@@ -67,6 +67,32 @@ def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
     add_legend(figure, {name: look for name, look in LOOKS.items() if name in {*cells["look"]}})
     values = describe_values(cells.assign(metric=""), ["facet", "full_name"])
     return Drawing(spec["name"], spec["title"], spec["caption"], f"Usefulness by writer. {values}.", figure)
+
+
+def draw_writers(usefulness: pd.DataFrame) -> list[Drawing]:
+    """Return the figure of exact match against usefulness, a panel per masking with many writers; none without rows."""
+    rows = usefulness[usefulness["metric"] == "exact_match"]
+    rows = rows[(rows["kind"] != REFERENCE) & ~rows["arm"].str.contains("label_policy=")]
+    places = rows.groupby(["corpus", "strategy", "ratio"])["arm"].transform("size")
+    rows = rows[places >= FEWEST_WRITERS]
+    if rows.empty:
+        return []
+    names = {
+        "quality": "x",
+        "quality_low": "x_low",
+        "quality_high": "x_high",
+        "kind": "line",
+        "arm": "full_name",
+    }
+    cells = rows.rename(columns=names)
+    cells = cells.assign(arm=rows["arm"].map(base_of), facet=rows["corpus"] + " " + rows["strategy"])
+    about = {
+        "name": "writers",
+        "title": "Exact match of the fills against usefulness as training data",
+        "caption": "A point per writer. Bars are 95 % intervals over documents and over test units.",
+    }
+    with style_context():
+        return [draw_scatter(about, cells)]
 
 
 def _find_look(cell: Any) -> str:
