@@ -10,6 +10,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks a hub, whatever the Makefile 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compose_once():
+    import hydra
+    from compositions import compose_once
+
+    hydra.compose = compose_once
+
+
 @pytest.fixture(scope="session")
 def texts():
     return TEXTS
@@ -24,7 +32,7 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def choose():
-    """Compose settings, each list of overrides once: a composition takes a tenth of a second."""
+    """Compose settings, each list of overrides once in a module."""
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 

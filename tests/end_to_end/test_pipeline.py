@@ -31,6 +31,7 @@ def test_report_holds_every_cell(finished):
     assert set(pd.read_csv(results / "ledger.csv")["documents"]) == {20}
 
 
+@pytest.mark.slow
 def test_second_run_changes_no_file(toy, finished):
     before = {
         path: (path.stat().st_mtime_ns, path.read_bytes())
@@ -72,6 +73,7 @@ def test_run_killed_again_and_again_ends_with_the_same_bytes(toy, finished, tmp_
     assert [name for name in expected if expected[name] != found[name]] == []
 
 
+@pytest.mark.slow
 def test_stage_asked_for_alone_makes_what_it_needs_and_prints_no_corpus_text(toy, tmp_path):
     asked = command("score", toy, tmp_path, "arm=clm", "masking.ratio=0.3")
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)

@@ -1,16 +1,16 @@
 """What a cell gives away: which texts stand on each side, and that an over-trained model is caught by its loss."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from over_training import train
 from refusals import assert_refused
 
+from blankfill import Filler
 from blankfill.draws import keyed_rng
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.metrics import DISCLOSURE
 from mlm_vs_clm.pipeline import disclosure
+from mlm_vs_clm.training.canaries import draw_canaries
 from mlm_vs_clm.training.starts import as_kind
 
 WORDS = "captain boat bay doctor fever tablets people state roads schools storm crew deck wheel pain towns".split()
@@ -44,24 +44,61 @@ def test_both_sides_have_about_as_many_words():
 
 
 @pytest.mark.parametrize("kind", ["masked", "causal"])
-def test_an_over_trained_model_is_caught_and_an_honest_one_is_not(monkeypatch, start, tokenizer, kind):
-    read, held_out = make("a", 16), make("h", 16)
-    objective = {"masked": "mlm", "causal": "clm"}[kind]
-    record = SimpleNamespace(settings={"name": "own", "objective": {"name": objective}})
-    monkeypatch.setattr(disclosure, "inputs_of", lambda path: {"model": "m"})
-    monkeypatch.setattr(disclosure, "read_record", lambda path: vars(record))
-    monkeypatch.setattr(disclosure, "choose_budget", lambda path, corpus: ("folder", {}))
+def test_an_over_trained_model_is_caught_by_texts_and_canaries_and_an_honest_one_is_not(
+    monkeypatch, start, tokenizer, kind
+):
+    read, held_out = make("a", 16), make("h", 40, words=24)
+    planted, _ = draw_canaries(held_out, read, 12, seed=0)
+    inputs = {"generation": "g", "corpus": "c"}
+    monkeypatch.setattr(
+        disclosure, "load_documents", lambda corpus, split: held_out if split == "test" else read
+    )
     model = as_kind(start, kind, tokenizer).eval()
     found = {}
     for name in ("honest", "over-trained"):
-        texts = [one.text for one in read]
-        asked = model if name == "honest" else train(model, tokenizer, texts, 150, kind == "masked")
-        monkeypatch.setattr(
-            "blankfill.networks.checkpoints.load_model", lambda folder, kind, asked=asked: asked
-        )
-        monkeypatch.setattr("blankfill.networks.checkpoints.load_tokenizer", lambda folder: tokenizer)
-        inputs = {"generation": "g", "corpus": "c"}
-        rows = disclosure.ask_model(inputs, read, held_out, 20, "cpu")
+        texts = [document.text for document in read] + [canary.text for canary in planted] * 2
+        asked = model if name == "honest" else train(model, tokenizer, texts, 250, kind == "masked")
+        filler = Filler(asked, tokenizer, device="cpu")
+        losses = [
+            disclosure.ask_model([one.text for one in side[:16]], filler)
+            for side in (read, make("other", 16))
+        ]
+        rows = disclosure.place_pairs(losses, 20)
         assert rows.shape == (20, 2) and np.isnan(rows[16:]).all()
-        found[name] = float(DISCLOSURE["membership"].aggregate(np.nansum(rows, axis=0)))
-    assert found["over-trained"] > 0.9 and 0.2 < found["honest"] < 0.8
+        honest_texts = [one.text for one in make("written", 20)]
+        of_canaries = disclosure.measure_canaries({"canaries": 12, "seed": 0}, inputs, honest_texts, filler)
+        found[name] = [
+            score("membership", rows),
+            score("canary_loss", of_canaries["document", "canary_loss"]),
+            score("canary_text", of_canaries["document", "canary_text"]),
+        ]
+    assert min(found["over-trained"][:2]) > 0.85
+    assert all(0.2 < auc < 0.8 for auc in (*found["honest"], found["over-trained"][2])), found
+
+
+def score(metric, rows):
+    return float(DISCLOSURE[metric].aggregate(np.nansum(rows, axis=0)))
+
+
+def test_texts_that_repeat_canaries_are_caught_without_the_model(monkeypatch):
+    read, held_out = make("a", 16), make("h", 60, words=24)
+    monkeypatch.setattr(
+        disclosure, "load_documents", lambda corpus, split: held_out if split == "test" else read
+    )
+    planted, control = draw_canaries(held_out, read, 20, seed=0)
+    for leaked, bounds in ((planted, (0.75, 1.0)), (control, (0.0, 0.25)), ([], (0.3, 0.7))):
+        texts = [one.text for one in make("written", 30)] + [canary.text for canary in leaked]
+        rows = disclosure.measure_canaries({"canaries": 20, "seed": 0}, {"corpus": "c"}, texts, None)
+        assert {*rows} == {("document", "canary_text")}
+        assert bounds[0] <= score("canary_text", rows["document", "canary_text"]) <= bounds[1]
+
+
+def test_the_model_that_is_asked_is_the_one_that_wrote(monkeypatch):
+    records = {"g": {"budget": 500}, "c": {"name": "own"}, "m": {"objective": {"name": "mlm"}}}
+    monkeypatch.setattr(disclosure, "inputs_of", lambda path: {"model": "m"})
+    monkeypatch.setattr(disclosure, "read_record", lambda path: {"settings": records[path]})
+    monkeypatch.setattr(disclosure, "choose_budget", lambda model, corpus, budget: (f"{corpus} {budget}", {}))
+    monkeypatch.setattr("blankfill.networks.checkpoints.load_model", lambda folder, kind: (folder, kind))
+    monkeypatch.setattr("blankfill.networks.checkpoints.load_tokenizer", lambda folder: None)
+    monkeypatch.setattr("blankfill.Filler", lambda model, tokenizer, device: model)
+    assert disclosure.load_filler({"generation": "g", "corpus": "c"}, "cpu") == ("own 500", "masked")

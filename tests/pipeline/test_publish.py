@@ -1,42 +1,52 @@
 """README and the pages in docs say what the committed results say, whatever that is."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from mlm_vs_clm.evidence.claims import load_rules
-from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.report import blocks
-from mlm_vs_clm.report.blocks import make_blocks, write_overviews
 from mlm_vs_clm.report.rendering import write_between_markers
 
-read_once = cache(read_tables)
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 LINKED = [path.parent.name for path in (ROOT / "results").glob("*/study.yaml")] + ["records"]
 
 
+@pytest.fixture(scope="module")
+def tables():
+    return blocks.read_studies(ROOT / "results")
+
+
 @pytest.fixture(autouse=True)
-def read_each_study_once(monkeypatch):
-    """Keep the tables of a study from test to test: each of the pages is written from all of them."""
-    monkeypatch.setattr(blocks, "read_tables", lambda folder: dict(read_once(Path(folder).resolve())))
+def read_each_study_once(monkeypatch, tables):
+    """Keep the tables of a study from test to test: the pages are written from all of them."""
+    folders = {folder.resolve(): name for name, folder in list_studies(ROOT / "results").items()}
+    monkeypatch.setattr(blocks, "read_tables", lambda folder: tables[folders[Path(folder).resolve()]])
+
+
+def assert_told(blocks_made):
+    pages = [page.read_text(encoding="utf-8") for page in publish.PAGES]
+    for marker, text in blocks_made.items():
+        marked = [page for page in pages if f"<!-- begin: {marker} -->" in page]
+        assert marked or marker.endswith("-first")  # told on its page alone
+        assert all(write_between_markers(page, marker, text) == page for page in marked)
 
 
 @pytest.mark.parametrize("name", sorted(list_studies(ROOT / "results")))
 def test_the_pages_say_what_the_committed_results_say(name):
-    pages = [page.read_text(encoding="utf-8") for page in publish.PAGES]
-    for marker, text in make_blocks(list_studies(ROOT / "results")[name], RULES).items():
-        marked = [page for page in pages if f"<!-- begin: {marker} -->" in page]
-        assert marked or marker == f"{name}-first"  # told on its page alone
-        assert all(write_between_markers(page, marker, text) == page for page in marked)
+    assert_told(blocks.make_blocks(list_studies(ROOT / "results")[name]))
 
 
-def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path):
+def test_the_pages_say_what_all_studies_say(tables):
+    assert_told(blocks.make_shared_blocks(ROOT / "results", tables, RULES))
+
+
+def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path, tables):
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / "results" / name)
-    write_overviews(tmp_path, RULES)
+    blocks.write_overviews(tmp_path, tables, RULES)
     for name in ("figures/answer.svg", "evidence.csv"):
         assert (tmp_path / name).read_bytes() == (ROOT / "results" / name).read_bytes(), "run `make page`"
 
@@ -52,5 +62,5 @@ def test_readme_is_written_from_the_tables_alone(tmp_path, monkeypatch):
         page.write_text(committed[page.name].replace("masked +6.0", "masked +9.9"), encoding="utf-8")
     monkeypatch.setattr(publish, "PAGES", pages)
     monkeypatch.setattr(publish, "ROOT", tmp_path)
-    publish.write_blocks(tmp_path / "results" / "desk")
+    publish.write_blocks([tmp_path / "results" / "desk"])
     assert {page.name: page.read_text(encoding="utf-8") for page in pages} == committed

@@ -29,10 +29,11 @@ def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
     add_study(results, "desk-short_runs")
     add_study(results, "mine", scale="mine", track="matched", starts_from="a state-space model")
     rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
-    told = blocks.make_blocks(results / "mine", rules)
+    tables = blocks.read_studies(results)
+    told = blocks.make_shared_blocks(results, tables, rules)
     assert "| a state-space model |" in told["evidence"] and "| an encoder |" in told["evidence"]
     assert "|  | mine |" in told["overview"]
-    blocks.write_overviews(results, rules)
+    blocks.write_overviews(results, tables, rules)
     evidence = pd.read_csv(results / "evidence.csv")
     assert set(evidence.loc[evidence["study"] == "mine", "start"]) == {"a state-space model"}
     assert "a state-space model" in (results / "index.html").read_text()
@@ -40,8 +41,13 @@ def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
 
 def test_a_study_without_a_start_is_told_by_its_own_question_alone(tmp_path):
     results = tmp_path / "results"
+    add_study(results, "desk-short_runs")
     add_study(results, "mine", starts_from="")
-    assert blocks.make_blocks(results / "mine", load_rules(ROOT / "conf/claims.yaml", MAIN)) == {}
+    assert blocks.make_blocks(results / "mine") == {}
+    rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
+    told = blocks.make_shared_blocks(results, blocks.read_studies(results), rules)
+    assert "desk-short_runs" in told["overview"]
+    assert not any("mine" in told[name] for name in ("evidence", "overview", "short-table"))
 
 
 def test_a_condition_that_is_added_is_a_step_of_the_ladder_and_is_counted(tmp_path):
@@ -56,8 +62,9 @@ def test_a_condition_that_is_added_is_a_step_of_the_ladder_and_is_counted(tmp_pa
     rules[0]["conditions"].append(topic | {"first": {"arm": "mlm"}, "second": {"arm": "clm"}})
     file = tmp_path / "claims.yaml"
     file.write_text(yaml.safe_dump(rules))
-    told = blocks.make_blocks(results / "desk-short_runs", load_rules(file, MAIN))
+    tables, rules = blocks.read_studies(results), load_rules(file, MAIN)
+    told = blocks.make_shared_blocks(results, tables, rules)
     assert "| known topic | mlm - clm |" in told["evidence"]
     assert "| desk-short_runs | 3 | 6 | 0 |" in told["overview"]
-    blocks.write_overviews(results, load_rules(file, MAIN))
+    blocks.write_overviews(results, tables, rules)
     assert "and the topic told" in (results / "figures" / "answer.svg").read_text()

@@ -157,6 +157,6 @@ def test_a_table_sorts_both_ways_downloads_and_one_box_filters_all_tables(seen):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("study", mark_slow(STUDIES, "desk"))
+@pytest.mark.parametrize("study", mark_slow(STUDIES, "laptop-prefix"))
 def test_a_committed_page_can_be_used(study, scheme, tmp_path):
     check(visit(STUDIES[study] / "report.html", tmp_path, scheme), scheme)

@@ -12,8 +12,10 @@ from ..text import CharSpan, find_words
 N_PARTS = 4  # of the words of a text, each hidden from a masked model in turn
 
 
-def measure_losses(texts: Sequence[str], filler: Filler, seed: int) -> list[float]:
+def measure_losses(texts: Sequence[str], filler: Filler, seed: int, first: int = 0) -> list[float]:
     """Return the mean loss of each text in nats per token; texts without a word are left out.
+
+    Of each text the first words, `first` many, are read and not counted.
 
     A causal model predicts every word from those to its left. A masked model predicts a quarter of the words, drawn by
     the seed and the text, from the others, until each was predicted once. A text longer than the model is read in
@@ -22,7 +24,7 @@ def measure_losses(texts: Sequence[str], filler: Filler, seed: int) -> list[floa
     kind = model_kind(filler.model)
     if kind == "seq2seq":
         raise BlankfillError("membership by the loss needs a masked or causal model: leave the model out")
-    read = [(text, words) for text in texts if (words := find_words(text))]
+    read = [(text, words) for text in texts if (words := find_words(text)[first:])]
     if kind == "causal":
         rounds, settings = [[words for _, words in read]], {}
     else:

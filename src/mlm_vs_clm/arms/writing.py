@@ -152,6 +152,7 @@ def list_read(
     from blankfill.networks.checkpoints import load_tokenizer
 
     from ..training.batches import choose_unique, order_batches, tokenize
+    from ..training.canaries import plant
 
     settings, tokenizer = dict(read), load_tokenizer(start)
     read_of: list[tuple[str, Document, int]] = []  # corpus, document, tokens
@@ -162,6 +163,11 @@ def list_read(
         lengths = [len(tokens.ids) for tokens in tokenize(texts, tokenizer, settings["max_subwords"])]
         unique = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
         read_of += [(name, documents[i], lengths[i]) for i in unique]
+        if canaries := settings.get("canaries"):
+            copies, seed = settings["canary_copies"], settings["seed"]
+            planted = plant(load_split(path, "test"), documents, canaries, copies, seed)
+            tokenized = tokenize([canary.text for canary in planted], tokenizer, settings["max_subwords"])
+            read_of += [(name, *pair) for pair in zip(planted, (len(t.ids) for t in tokenized), strict=True)]
     names, documents, lengths = (list(column) for column in zip(*read_of, strict=True))
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]

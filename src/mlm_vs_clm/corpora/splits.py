@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from blankfill.ranges import count
 from blankfill.text import split_words
 
 from ..documents import Document, hash_text
@@ -33,20 +34,26 @@ Drawn = tuple[list[Document], Groups, list[str]]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Sizes:
+@dataclass
+class SplitSizes:
     """How much each split holds: documents, and for pretrain at most so many words (None: all that is left).
 
     Drawn documents have a first window of at least `min_drawn_words` words; each author (or origin) drawn gives
-    exactly `per_group` of them. A size of None follows from the corpus; see `fit_sizes`, which reads `at_most`.
+    exactly `per_group` of them. A size of None follows from the corpus; see `fit_sizes`.
     """
 
-    generate: int | None = None
-    dev: int | None = None
-    test: int | None = None
-    pretrain_words: int | None = None
-    min_drawn_words: int = 1
-    per_group: int = 1
+    generate: int | None = count(None, 1)
+    dev: int | None = count(None, 1)
+    test: int | None = count(None, 1)
+    pretrain_words: int | None = count(None, 1)
+    min_drawn_words: int = count(1, 1)
+    per_group: int = count(1, 1)
+
+
+@dataclass
+class Sizes(SplitSizes):
+    """The sizes of a corpus, of which those that follow from it are at most `at_most`."""
+
     at_most: int = 150
 
     def of(self, split: str) -> int:

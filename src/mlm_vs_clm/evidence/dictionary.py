@@ -193,6 +193,14 @@ MEANINGS = {
         "share",
         "pseudo-value of a pair of a text trained on and a held-out one, neither of them the document, whose mean is the AUC",
     ),
+    "canary_loss": (
+        "share",
+        "as `membership`, of a pair of a planted canary and one that was not: the loss of their drawn words",
+    ),
+    "canary_text": (
+        "share",
+        "as `canary_loss`, by how well word tables of the texts of the cell predict the drawn words",
+    ),
     "recognised": ("count", "of text and original, how many the classifier tells apart"),
     "texts": ("count", "two: the text and its original"),
     "repeated": ("count", "4-grams of the text that occur before"),

@@ -4,7 +4,10 @@ Each count stands beside the same count of a control that the writer did not rea
 in a row.
 """
 
+import math
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from ..stats import ratio_of_sums
 from .metric import Metric
 
 COPIED, NAMES, MEMBERSHIP = "copied", "names_returned", "membership"
+CANARY_LOSS, CANARY_TEXT = "canary_loss", "canary_text"
 SIZE = 3  # words of a run that is looked for
 RULE = "words without case and punctuation"
 
@@ -72,6 +76,26 @@ def place_losses(members: np.ndarray, control: np.ndarray) -> np.ndarray:
     return lower.mean(axis=1) + lower.mean(axis=0) - lower.mean()
 
 
+def measure_surprise(phrases: Sequence[Words], texts: Sequence[str]) -> np.ndarray:
+    """Return (n phrases,) the mean of minus the log-probability of the words after the first, in nats, by tables of the texts.
+
+    A word has a third of its share after the word before, a third of its share of all words, and a third of one word in as
+    many as there are: an attack that needs the released texts alone.
+    """
+    words = [words_of(text) for text in texts]
+    singles = Counter(chain.from_iterable(words))
+    pairs = Counter(pair for of_text in words for pair in pairwise(of_text))
+    n_words, n_kinds = max(1, singles.total()), len(singles) + 1
+
+    def probability(before: str, word: str) -> float:
+        follows = pairs[before, word] / max(1, singles[before])
+        return (follows + singles[word] / n_words + 1 / n_kinds) / 3
+
+    return np.array(
+        [-np.mean([math.log(probability(*pair)) for pair in pairwise(phrase)]) for phrase in phrases]
+    )
+
+
 def subtract_control(sums: np.ndarray) -> np.ndarray:
     """Turn sums (..., 3) of a count, its control and their total into the difference of the two shares."""
     sums = np.asarray(sums, dtype=float)
@@ -96,4 +120,12 @@ DISCLOSURE: dict[str, Metric] = {
         lambda: f"share of masked content words among the fills minus that of the next document|{RULE}",
     ),
     MEMBERSHIP: Metric(place_losses, ratio_of_sums, lambda: "AUC of the lower loss per token|pairs of texts"),
+    CANARY_LOSS: Metric(
+        place_losses, ratio_of_sums, lambda: "AUC of the lower loss per token|the drawn words of canaries"
+    ),
+    CANARY_TEXT: Metric(
+        place_losses,
+        ratio_of_sums,
+        lambda: f"AUC of the lower surprise by word tables|the drawn words of canaries|{RULE}",
+    ),
 }

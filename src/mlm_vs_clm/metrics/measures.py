@@ -14,7 +14,7 @@ from ..documents import WORD_CLASSES
 from ..stats import Aggregate, ratio_of_sums
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu, score_counts
-from .disclosure import COPIED, DISCLOSURE, MEMBERSHIP, NAMES
+from .disclosure import CANARY_LOSS, CANARY_TEXT, COPIED, DISCLOSURE, MEMBERSHIP, NAMES
 from .distance import make_c2st, make_mmd
 from .exact_match import NATS
 from .meteor import make_meteor
@@ -78,6 +78,10 @@ def _share(title: str, above: str, below: str, better: str = HIGHER, unit: str =
 
 def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure:
     return Measure(title, {"document": (name,)}, make=make)
+
+
+def _auc(title: str, name: str) -> Measure:
+    return Measure(f"{title} (AUC, 0.5: none, lower is better)", {"document": (name,)}, LOWER, "")
 
 
 def _distinct(n: int, **scopes: tuple[str, ...]) -> Measure:
@@ -153,12 +157,9 @@ MEASURES: dict[str, Measure] = {
         *(LOWER, ""),
         aggregate=DISCLOSURE[NAMES].aggregate,
     ),
-    MEMBERSHIP: Measure(
-        "membership by the loss (AUC, 0.5: none, lower is better)",
-        {"document": (MEMBERSHIP,)},
-        *(LOWER, ""),
-        aggregate=DISCLOSURE[MEMBERSHIP].aggregate,
-    ),
+    MEMBERSHIP: _auc("membership by the loss", MEMBERSHIP),
+    CANARY_LOSS: _auc("canaries by the loss", CANARY_LOSS),
+    CANARY_TEXT: _auc("canaries by the text", CANARY_TEXT),
     "distinct1": _distinct(1, fills=("distinct1_of_fills",)),
     "distinct2": _distinct(2),
     "distinct3": _distinct(3),

@@ -6,9 +6,11 @@ a document only the first window counts on both sides, as the held-out splits ha
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from blankfill.auditing.runs import words_of
 from blankfill.draws import keyed_rng
 from blankfill.text import split_words
 
@@ -17,12 +19,26 @@ from ..documents import Document
 from ..errors import StudyError
 from ..files import write_lines
 from ..metrics import DISCLOSURE
-from ..metrics.disclosure import COPIED, MEMBERSHIP, NAMES, count_copied, count_names, place_losses
+from ..metrics.disclosure import (
+    CANARY_LOSS,
+    CANARY_TEXT,
+    COPIED,
+    MEMBERSHIP,
+    NAMES,
+    count_copied,
+    count_names,
+    measure_surprise,
+    place_losses,
+)
 from ..training.budgets import choose_budget
+from ..training.canaries import OPENING, draw_canaries
 from ..training.objectives import OBJECTIVES
 from .artifacts import inputs_of, read_record
 from .cells import load_blanked_texts, load_documents, load_filled
 from .scoring import MetricStatistics, to_line
+
+if TYPE_CHECKING:
+    from blankfill import Filler
 
 FEWEST = 2  # texts of a side
 
@@ -44,8 +60,14 @@ def measure_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, de
             [blanked_text.originals() for blanked_text in blanked],
         )
         rows["fills", NAMES] = count_names(fills, originals)
-    if settings["membership"]:
-        rows["document", MEMBERSHIP] = ask_model(inputs, read, held_out, len(blanked), device)
+    filler = load_filler(inputs, device) if settings["membership"] else None
+    if filler:
+        pairs = min(len(blanked), len(read), len(held_out))
+        asked = [[document.text for document in side[:pairs]] for side in (read, held_out)]
+        losses = [ask_model(side, filler) for side in asked]
+        rows["document", MEMBERSHIP] = place_pairs(losses, len(blanked))
+    if "canaries" in settings["read"]:
+        rows |= measure_canaries(settings["read"], inputs, texts, filler)
     measured = [MetricStatistics(*name, DISCLOSURE[name[1]], statistics) for name, statistics in rows.items()]
     write_lines(folder / "statistics.jsonl", map(to_line, measured))
 
@@ -81,23 +103,51 @@ def cut_equal(read: Sequence[Document], held_out: Sequence[Document]) -> tuple[l
     return first, second
 
 
-def ask_model(
-    inputs: dict[str, Path], read: Sequence[Document], held_out: Sequence[Document], n: int, device: str
-) -> np.ndarray:
-    """Return (n, 1) pseudo-values of the AUC by the model's loss, NaN beyond the pairs that there are."""
+def measure_canaries(
+    read: dict, inputs: dict[str, Path], texts: list[str], filler: "Filler | None"
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return the rows of what the texts of a cell, and the model where it is asked, give away of the canaries planted."""
+    held_out, trained = (load_documents(inputs["corpus"], split) for split in ("test", "pretrain"))
+    sides = draw_canaries(held_out, trained, read["canaries"], read["seed"])
+    phrases = [
+        [words_of(f"{canary.opening.split()[-1]} {canary.drawn}") for canary in side] for side in sides
+    ]
+    surprise = [measure_surprise(side, texts) for side in phrases]
+    rows = {("document", CANARY_TEXT): place_pairs(surprise, len(texts))}
+    if filler:
+        losses = [ask_model([canary.text for canary in side], filler, OPENING) for side in sides]
+        rows["document", CANARY_LOSS] = place_pairs(losses, len(texts))
+    return rows
+
+
+def place_pairs(values: Sequence[Sequence[float] | np.ndarray], n: int) -> np.ndarray:
+    """Return (n, 2) pseudo-values of the AUC of two sides, the lower value of a pair being the member's, and ones.
+
+    A row is NaN beyond the pairs that there are; of more pairs than n, the first n count.
+    """
+    pairs = min(n, *map(len, values))
+    rows = np.full((n, 2), np.nan)
+    rows[:pairs, 0] = place_losses(*(np.array(side[:pairs]) for side in values))
+    rows[:pairs, 1] = 1.0
+    return rows
+
+
+def load_filler(inputs: dict[str, Path], device: str) -> "Filler":
+    """Return the model that wrote the texts of a cell."""
     from blankfill import Filler
-    from blankfill.auditing.membership import measure_losses
     from blankfill.networks.checkpoints import load_model, load_tokenizer
 
-    model = inputs_of(inputs["generation"])["model"]
-    folder, _ = choose_budget(model, read_record(inputs["corpus"])["settings"]["name"])
+    model, budget = (
+        inputs_of(inputs["generation"])["model"],
+        read_record(inputs["generation"])["settings"].get("budget", 0),
+    )
+    folder, _ = choose_budget(model, read_record(inputs["corpus"])["settings"]["name"], budget)
     kind = OBJECTIVES[read_record(model)["settings"]["objective"]["name"]].kind
-    filler = Filler(load_model(folder, kind), load_tokenizer(folder), device=device)
-    pairs = min(n, len(read), len(held_out))
-    losses = [
-        np.array(measure_losses([document.text for document in side[:pairs]], filler, 0))
-        for side in (read, held_out)
-    ]
-    rows = np.full((n, 1), np.nan)
-    rows[:pairs, 0] = place_losses(*losses)
-    return np.hstack([rows, np.where(np.isnan(rows), np.nan, 1.0)])
+    return Filler(load_model(folder, kind), load_tokenizer(folder), device=device)
+
+
+def ask_model(texts: list[str], filler: "Filler", first: int = 0) -> list[float]:
+    """Return the loss of each text in nats per token, of its words after the first, `first` many."""
+    from blankfill.auditing.membership import measure_losses
+
+    return measure_losses(texts, filler, 0, first)

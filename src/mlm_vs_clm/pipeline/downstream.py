@@ -116,15 +116,16 @@ def _finetune(
 def _load_learner(inputs: dict[str, Path], how: dict, device: str) -> Learner:
     """Return the network of an artifact as a learner: a start, or the model that a training kept for the corpus."""
     from ..training.budgets import choose_budget
-    from ..training.finetuning import Finetuner, Finetuning
+    from ..training.finetuning import Finetuner
     from ..training.objectives import OBJECTIVES
+    from ..training.settings import Finetuning
 
     record, corpus = read_record(inputs["network"]), read_record(inputs["corpus"])["settings"]["name"]
     folder, _ = choose_budget(inputs["network"], corpus)
     is_trained = record["stage"] == "pretrain"
     objective = record["settings"]["objective"]["name"] if is_trained else ""
     kind = OBJECTIVES[objective].kind if is_trained else record["settings"].get("kind", "masked")
-    return Finetuner(folder, kind, Finetuning(**how, device=device))
+    return Finetuner(folder, kind, Finetuning(**how), device)
 
 
 def _generated(inputs: dict[str, Path], policy: str) -> tuple[list[Document], list[dict], Counter]:

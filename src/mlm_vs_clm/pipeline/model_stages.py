@@ -67,6 +67,7 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     from blankfill.networks.checkpoints import load_tokenizer
 
     from ..training.batches import choose_unique, tokenize
+    from ..training.canaries import plant
     from ..training.noise import Noise, TokenizedDocument, TrainedObjective
     from ..training.objectives import OBJECTIVES
     from ..training.preparation import prepare
@@ -88,14 +89,13 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         seed=settings["seed"],
         device=choose_device(runtime.device),
     )
+    kind_read = "causal" if objective_name == "hybrid" else kind
     documents_per_corpus = training.dev_documents // len(corpora)
 
     def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
         texts = [document.text for document in load_split(path, split)[:most]]
         refuse_unknown_corpus(inputs["start"], tokenizer, path, texts)
-        return tokenize(
-            texts, tokenizer, training.max_subwords, "causal" if objective_name == "hybrid" else kind
-        )
+        return tokenize(texts, tokenizer, training.max_subwords, kind_read)
 
     tokenized = {name: read(path, "pretrain") for name, path in corpora.items()}
     lengths = {name: [len(document.ids) for document in documents] for name, documents in tokenized.items()}
@@ -111,6 +111,12 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         ]
         for name, documents in tokenized.items()
     }
+    if training.canaries:
+        for name, path in corpora.items():
+            held_out, documents = load_split(path, "test"), load_split(path, "pretrain")
+            planted = plant(held_out, documents, training.canaries, training.canary_copies, training.seed)
+            texts_planted = [canary.text for canary in planted]
+            learned[name] += tokenize(texts_planted, tokenizer, training.max_subwords, kind_read)
     texts = TrainingTexts(
         learned, {name: read(path, "dev", documents_per_corpus) for name, path in corpora.items()}
     )

@@ -19,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Make the pages; raises StudyError for a folder that holds no study."""
-    studies = [Path(name) for name in chosen.studies] or list_studies(ROOT / "results").values()
+    studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
     for study in studies:
         if not study.is_dir():
             raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
         refresh_tables(study)
         make_page(study)
-        write_blocks(study)
         print(study / "report.html")
+    write_blocks(studies)

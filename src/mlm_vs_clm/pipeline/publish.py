@@ -2,20 +2,20 @@
 
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from ..errors import StudyError
-from ..evidence.tables import read_tables
+from ..evidence.claims import load_rules
+from ..evidence.tables import main_cell, read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
-from ..report.blocks import Blocks, make_blocks, write_overviews
-from ..report.frames import find_rules, load_settings
+from ..report.blocks import MAIN, Blocks, make_blocks, make_shared_blocks, read_studies, write_overviews
+from ..report.frames import CLAIMS, load_settings
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
-from ..report.overview import find_start
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
 from ..report.sentences import Tables
@@ -70,22 +70,23 @@ def publish(report: Path, results: str, name: str) -> None:
         for path in sorted(target.rglob("*")):
             if path.is_file() and path.relative_to(target) not in files:
                 path.unlink()
-        write_blocks(target)
+        write_blocks([target])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target), load_settings(target).about)
     print(f"tables:  {target}/*.csv\nreport:  {target / 'report.html'} (open it in a browser)")
 
 
-def write_blocks(study: Path) -> None:
-    """Write the blocks of README and docs that tell a study of `results`, and README's figure; another folder has none."""
-    study = study.absolute()
-    if locate_results(study) == ROOT / "results":
-        tables = read_tables(study)
-        rules = find_rules(tables)
-        write_pages(make_blocks(study, rules), {f"{study.name}-first"})
-        if find_start(tables):
-            write_overviews(locate_results(study), rules)
+def write_blocks(studies: Iterable[Path]) -> None:
+    """Write the blocks of README and docs that tell studies of `results`, and what rests on all; other folders have none."""
+    told = [study for study in map(Path.absolute, studies) if locate_results(study) == ROOT / "results"]
+    for study in told:
+        write_pages(make_blocks(study), {f"{study.name}-first"})
+    if told:
+        tables = read_studies(ROOT / "results")
+        rules = load_rules(CLAIMS, main_cell(tables.get(MAIN) or next(iter(tables.values()))))
+        write_pages(make_shared_blocks(ROOT / "results", tables, rules))
+        write_overviews(ROOT / "results", tables, rules)
 
 
 def print_answers(tables: Tables, about: Mapping[str, Any]) -> None:

@@ -1,14 +1,14 @@
 """The blocks between markers in README and docs, from the tables of committed studies: nobody types a number there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..corpora.card import card_markdown
-from ..evidence.claims import load_rules, read_rules
-from ..evidence.tables import main_cell, read_tables
+from ..evidence.claims import read_rules
+from ..evidence.tables import read_tables
 from ..evidence.verdicts import NOT_RUN
-from ..files import list_studies, locate_results
+from ..files import list_studies
 from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
@@ -30,7 +30,6 @@ from .short_answer import write_short_blocks
 from .statements import summarise_statements, tabulate_statements
 from .style import read_study
 from .tables import markdown_row
-from .verdict_cards import list_own_verdicts
 
 Blocks = dict[str, str]
 MAIN = "laptop"  # the folder of the default study, which docs/paper.md tells
@@ -41,44 +40,40 @@ def name_results(scale: str, track: str) -> str:
     return scale if track == "matched" else f"{scale}-{track}"
 
 
-def make_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
-    """Return the blocks that a folder of results writes, by marker.
-
-    A study that answers the claims also writes the blocks on all such studies, from the folders beside its own, and so does
-    one with claims of its own.
-    """
+def make_blocks(results: Path) -> Blocks:
+    """Return the blocks on one study, from its folder of results, by marker."""
     tables = read_tables(results)
-    blocks, root = describe_panels(tables), locate_results(results)
+    blocks = describe_panels(tables)
     if results.name == MAIN:
         blocks |= describe_main(tables)
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
-    if find_start(tables):
-        blocks |= make_shared_blocks(root, rules)
-    elif list_own_verdicts(tables):
-        blocks |= make_shared_blocks(root, load_rules(CLAIMS, main_cell(tables)))
     return blocks
 
 
-def make_shared_blocks(results: Path, rules: Sequence[dict]) -> Blocks:
-    """Return the blocks on all studies in a folder of results, and on its benchmark, by marker."""
-    studies, stated = read_studies(results), read_rules(CLAIMS)
-    tested = {name: read_tables(folder) for name, folder in list_studies(results).items()}
+def read_studies(results: Path) -> dict[str, Tables]:
+    """Return the tables of all studies in a folder of results, by folder."""
+    return {name: read_tables(folder) for name, folder in list_studies(results).items()}
+
+
+def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Sequence[dict]) -> Blocks:
+    """Return the blocks on all studies in a folder of results, and on its benchmark, by marker; `tables` as `read_studies` has them."""
+    studies, stated = keep_claims(tables), read_rules(CLAIMS)
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
-    evidence["statements"] = tabulate_statements(tested, stated, "../results")
+    evidence["statements"] = tabulate_statements(tables, stated, "../results")
     blocks = evidence | write_short_blocks(studies, rules, results)
-    if summary := summarise_statements(tested, stated):
+    if summary := summarise_statements(tables, stated):
         blocks["short-answer"] = f"{blocks['short-answer']}\n- {summary}"
     return blocks
 
 
-def write_overviews(results: Path, rules: Sequence[dict]) -> None:
+def write_overviews(results: Path, tables: Mapping[str, Tables], rules: Sequence[dict]) -> None:
     """Write what rests on all studies, as the same bytes from the same tables.
 
     `evidence.csv` has every comparison, `index.html` a row per study, `figures/answer.svg` claim C1 step by step.
     """
-    studies, folder = read_studies(results), results / "figures"
+    studies, folder = keep_claims(tables), results / "figures"
     write_evidence(studies, results)
-    write_index(list_studies(results), results)
+    write_index(tables, list_studies(results), results)
     steps = list_steps(studies, rules)
     if len(steps):
         folder.mkdir(exist_ok=True)
@@ -86,10 +81,9 @@ def write_overviews(results: Path, rules: Sequence[dict]) -> None:
             save(draw_ladder(steps, list_likelihoods(studies)), folder)
 
 
-def read_studies(results: Path) -> dict[str, Tables]:
-    """Return the tables of the studies on the claims in `results`, by folder, the shortest training first."""
-    studies = {name: read_tables(folder) for name, folder in list_studies(results).items()}
-    studies = {name: tables for name, tables in studies.items() if find_start(tables)}
+def keep_claims(tables: Mapping[str, Tables]) -> dict[str, Tables]:
+    """Return the tables of the studies on the claims, by folder, the shortest training first."""
+    studies = {name: of_study for name, of_study in tables.items() if find_start(of_study)}
     return dict(sorted(studies.items(), key=lambda study: (count_tokens(study[1]), study[0])))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from ..evidence.tables import read_tables
 from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
 from ..files import STUDY
 from . import style
@@ -26,19 +25,18 @@ CONDITIONS = {  # of claim C1 -> the causal model in a column
 AHEAD = {FIRST: "masked", SECOND: "causal"}
 
 
-def write_index(studies: Mapping[str, Path], results: Path) -> None:
+def write_index(tables: Mapping[str, Tables], studies: Mapping[str, Path], results: Path) -> None:
     """Write the page that lists the studies of a folder of results; same tables, same bytes."""
-    rows = [describe_study(name, folder, results) for name, folder in studies.items()]
+    rows = [describe_study(name, tables[name], folder, results) for name, folder in studies.items()]
     rows.sort(key=lambda row: (not row["start"], row["tokens"] if row["start"] else 0, row["name"]))
     template = make_environment().get_template("index.html")
     html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
     (results / FILE).write_text(html, encoding="utf-8", newline="\n")
 
 
-def describe_study(name: str, folder: Path, results: Path) -> dict:
+def describe_study(name: str, tables: Tables, folder: Path, results: Path) -> dict:
     """Return the row of a study: name, question, start, tokens, trainings, a cell per condition, and links."""
     about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
-    tables = read_tables(folder)
     answers = tables["answers"]
     return {
         "name": name,

@@ -22,32 +22,13 @@ from blankfill.text import find_words
 from ..errors import StudyError
 from ..examples import LABELS, WORDS, Example, Head
 from .batches import Batch
+from .settings import BOTH, OWN, Finetuning
 
 HEAD_RATE, WARMUP, WEIGHT_DECAY, MAX_NORM = 1e-3, 0.1, 0.01, 1.0
 TEST_BATCH = 32
-OWN, BOTH = "own", "both"
 SIDES = (OWN, BOTH)
 POOLINGS = (OWN, "first", "last", "mean")
 POOLING_OF = {"masked": "mean", "causal": "last"}  # of each kind of network, unless a setting names another
-
-
-@dataclass(frozen=True)
-class Finetuning:
-    """How a network is fine-tuned: AdamW for `steps` batches of `batch_examples`, whatever the number of examples.
-
-    The rate of the body rises to `learning_rate` and falls to zero; the head has HEAD_RATE. `upper_layers` of the body are
-    trained (0: all), embeddings never, as few examples hold few of the tokens. `sides`: OWN, as the network was trained, or
-    BOTH, which opens the right side to a causal one. `pooling` is a key of POOLINGS. Texts are cut at `max_subwords`.
-    """
-
-    learning_rate: float
-    steps: int
-    batch_examples: int
-    upper_layers: int = 0
-    sides: str = OWN
-    pooling: str = OWN
-    max_subwords: int = 256
-    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -65,7 +46,7 @@ class Finetuner:
     network whose sides are to be opened.
     """
 
-    def __init__(self, folder: Path, kind: str, how: Finetuning):
+    def __init__(self, folder: Path, kind: str, how: Finetuning, device: str = "cpu"):
         if kind not in POOLING_OF:
             raise StudyError(f"task_model=finetuned takes a masked or a causal network, this one is {kind}")
         for name, choices in (("sides", SIDES), ("pooling", POOLINGS)):
@@ -75,7 +56,7 @@ class Finetuner:
             raise StudyError(
                 "finetuning.sides=both: a masked network sees both sides already, leave it at own"
             )
-        self.folder, self.kind, self.how = folder, kind, how
+        self.folder, self.kind, self.how, self.device = folder, kind, how, device
         self.tokenizer = load_tokenizer(folder)
         self.reads_left = kind == "causal" and how.sides == OWN
         seen = "causal" if self.reads_left else "masked"
@@ -86,7 +67,7 @@ class Finetuner:
     ) -> list[list[np.ndarray]]:
         """Return the probabilities of every example of each set, after training on `train`; see `Learner`."""
         torch.manual_seed(seed)
-        model = HeadedNetwork(self.load_body(), head, self.pooling).to(self.how.device)
+        model = HeadedNetwork(self.load_body(), head, self.pooling).to(self.device)
         learned = [self.encode(example) for example in train]
         self._train(model, learned, [torch.as_tensor(example.target) for example in train], seed)
         return [self._answer(model, [self.encode(example) for example in examples]) for examples in sets]
@@ -177,7 +158,7 @@ class Finetuner:
         pairs = [(row, place) for row, encoding in enumerate(encodings) for place in encoding.places]
         rows, places = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
         batch = {"input_ids": ids, "attention_mask": seen, "rows": rows, "places": places}
-        return {name: values.to(self.how.device) for name, values in batch.items()}
+        return {name: values.to(self.device) for name, values in batch.items()}
 
 
 class HeadedNetwork(nn.Module):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blankfill.ranges import number
+
 from .neighbours import Neighbours
 from .spans import draw_spans
 
@@ -26,7 +28,7 @@ class TokenizedDocument:
     is_next: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass
 class Noise:
     """How inputs are corrupted in training: masked share, by token, whole word or span, and BERT's 80/10/10 split.
 
@@ -37,18 +39,18 @@ class Noise:
     drawn from prefix_share - spread to prefix_share + spread. `noise_ratio` of the words that `clm_noised` reads are drawn.
     """
 
-    ratio: float
-    unit: str
-    mask_share: float
-    random_share: float
-    spread: float = 0.0
-    left_share: float = 0.0
-    mean_span: float = 3.0
+    ratio: float = number(0.5, 0, 1)
+    unit: str = "token"
+    mask_share: float = number(0.8, 0, 1)
+    random_share: float = number(0.1, 0, 1)
+    spread: float = number(0.0, 0, 0.5)
+    left_share: float = number(0.0, 0, 1)
+    mean_span: float = number(3.0, 1, 10_000)
     permute_sentences: bool = False
-    masked_share: float = 0.5
+    masked_share: float = number(0.5, 0, 1)
     schedule: str = "batches"
-    prefix_share: float = 0.5
-    noise_ratio: float = 0.5
+    prefix_share: float = number(0.5, 0, 1)
+    noise_ratio: float = number(0.5, 0, 1)
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,6 @@ from blankfill.ranges import LARGEST_SEED, count
 
 
 @dataclass
-class SizesConfig:
-    """Documents in each split; null: from the corpus, at most `scale.documents` to fill. See corpora.splits.Sizes."""
-
-    generate: int | None = count(None, 1)
-    dev: int | None = count(None, 1)
-    test: int | None = count(None, 1)
-    pretrain_words: int | None = count(None, 1)
-    min_drawn_words: int = count(1, 1)
-    per_group: int = count(1, 1)
-
-
-@dataclass
 class ColumnsConfig:
     """The names of the columns of a user's own table; null: as here."""
 

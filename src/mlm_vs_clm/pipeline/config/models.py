@@ -6,8 +6,9 @@ from typing import Any
 from omegaconf import MISSING
 
 from blankfill.ranges import LARGEST_SEED, RANGE, Range, count, number
-from blankfill.slots.ranges import MOST_TOKENS
 
+from ...training.noise import Noise
+from ...training.settings import Finetuning, TrainingSettings
 from .identity import set_settings
 
 LATER_OBJECTIVE = (
@@ -22,30 +23,13 @@ LATER_OBJECTIVE = (
         "noise_ratio",
     ),
 )
-LATER_TRAINING = ("patience", "unique_tokens", "dropout")
+LATER_TRAINING = ("patience", "unique_tokens", "dropout", "canaries", "canary_copies")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
 
 @dataclass
-class TrainingConfig:
-    """The budget and the optimiser; see training.settings.Training. A token budget of 0 follows from `scale.minutes`."""
-
-    token_budget: int = count(0, 0, MOST_TOKENS)
-    budgets: int = count(5, 1, 30)
-    batch_documents: int = count(4, 1)
-    body_learning_rate: float = number(3e-4, 0)
-    head_learning_rate: float = number(1e-3, 0)
-    warmup_share: float = number(0.04, 0, 1)
-    decay_share: float = number(0.2, 0, 1)
-    weight_decay: float = number(0.01, 0)
-    max_gradient_norm: float = number(1.0, 0, above=True)
-    max_subwords: int = count(256, 8)
-    dev_documents: int = count(96, 1)
-    checkpoint_seconds: float = number(45.0, 0)
-    patience: int = count(0, 0)
-    unique_tokens: int = count(0, 0)
-    dropout: float = number(0.0, 0, 1, below=True)
-    micro_batch_documents: int = count(0, 0)
+class TrainingConfig(TrainingSettings):
+    """The settings of a training in a scale; see training.settings.TrainingSettings."""
 
     def to_settings(self) -> dict:
         """Return the settings in the id: without those that save checkpoints or fit the memory."""
@@ -90,22 +74,12 @@ class ModelConfig:
 
 
 @dataclass
-class ObjectiveConfig:
-    """What is predicted, and how inputs are corrupted in training."""
+class ObjectiveConfig(Noise):
+    """What is predicted, and how inputs are corrupted in training; see training.noise.Noise."""
 
     name: str = MISSING
-    ratio: float = number(0.5, 0, 1)
-    unit: str = "token"
-    mask_share: float = number(0.8, 0, 1)
-    random_share: float = number(0.1, 0, 1)
-    spread: float = number(0.0, 0, 0.5)
-    left_share: float = number(0.0, 0, 1)
-    mean_span: float | None = number(None, 1, 10_000)
-    permute_sentences: bool = False
-    masked_share: float = number(0.5, 0, 1)
-    schedule: str = "batches"
-    prefix_share: float = number(0.5, 0, 1)
-    noise_ratio: float = number(0.5, 0, 1)
+    # None: not set, so that a length without effect is refused.
+    mean_span: float | None = number(None, 1, 10_000)  # type: ignore[assignment]
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
@@ -113,8 +87,8 @@ class ObjectiveConfig:
 
 
 @dataclass
-class FinetuningConfig:
-    """A network as task model, of `task_model=finetuned`; see training.finetuning.Finetuning.
+class FinetuningConfig(Finetuning):
+    """A network as task model, of `task_model=finetuned`; see training.settings.Finetuning.
 
     `network`: a package member, a folder or a hub id, which no arm starts from; or, with real text, `start` or `trained`:
     what the model of the job starts from, and what it became by its objective. `words` cuts every document (0: none is cut).
@@ -123,13 +97,6 @@ class FinetuningConfig:
     """
 
     network: str = "package:minilm"
-    sides: str = "own"
-    pooling: str = "own"
-    learning_rate: float = number(1e-4, 0)
-    steps: int = count(60, 1)
-    batch_examples: int = count(8, 1)
-    upper_layers: int = count(0, 0, 200)
-    max_subwords: int = count(256, 8)
     words: int = count(0, 0)
     examples: int = count(0, 0)
     test_documents: int = count(0, 0)

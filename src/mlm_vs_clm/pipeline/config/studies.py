@@ -7,7 +7,7 @@ from omegaconf import MISSING
 
 from blankfill.ranges import LARGEST_SEED, count, number
 
-from .corpora import SizesConfig
+from ...corpora.splits import SplitSizes
 from .filling import LikelihoodConfig, MaskingConfig, axis
 from .models import TrainingConfig
 
@@ -127,7 +127,7 @@ class ScaleConfig:
     """
 
     name: str = MISSING
-    sizes: dict[str, SizesConfig] = field(default_factory=dict)
+    sizes: dict[str, SplitSizes] = field(default_factory=dict)
     documents: int = count(150, 1)
     window_words: int = count(128, 1)
     per_pass: int = axis(1, "per_pass")

@@ -63,7 +63,9 @@ def reading_of(config: Config) -> dict:
     training = training_of(config)
     training = replace(training, token_budget=config.arm.budget or training.token_budget)
     read = {name: getattr(training, name) for name in READING} | {"seed": config.model.seed}
-    return read | ({"unique_tokens": training.unique_tokens} if training.unique_tokens else {})
+    planted = ("canaries", "canary_copies") if training.canaries else ()
+    unique = ("unique_tokens",) if training.unique_tokens else ()
+    return read | {name: getattr(training, name) for name in (*unique, *planted)}
 
 
 def _describe_likelihood(likelihood: LikelihoodConfig, arm: dict) -> dict | bool:

@@ -112,6 +112,10 @@ def training_of(config: Config) -> TrainingConfig:
             )
     merged = replace(config.scale.training, **changed)
     check_fields(merged, "scale.training.")
+    if merged.canary_copies != TrainingConfig.canary_copies and not merged.canaries:
+        raise StudyError(
+            "scale.training.canary_copies has no effect without scale.training.canaries: remove it"
+        )
     merged = replace(merged, token_budget=round(share * (tokens := merged.token_budget)))
     if tokens and merged.token_budget < 2 ** (merged.budgets - 1):
         raise StudyError(
