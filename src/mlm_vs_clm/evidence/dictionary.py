@@ -189,18 +189,9 @@ MEANINGS = {
     "names": ("count", "masked content words, each once"),
     "names_other": ("count", "masked content words of the next document that stand among the fills"),
     "control_names": ("count", "masked content words of the next document that are none of this one"),
-    "membership": (
-        "share",
-        "pseudo-value of a pair of a text trained on and a held-out one, neither of them the document, whose mean is the AUC",
-    ),
-    "canary_loss": (
-        "share",
-        "as `membership`, of a pair of a planted canary and one that was not: the loss of their drawn words",
-    ),
-    "canary_text": (
-        "share",
-        "as `canary_loss`, by how well word tables of the texts of the cell predict the drawn words",
-    ),
+    "membership": ("share", "pseudo-value of a pair of a text read and one held out; the mean is the AUC"),
+    "canary_loss": ("share", "as `membership`, of a pair of canaries: planted, and not"),
+    "canary_text": ("share", "as `canary_loss`, by word tables of the texts of the cell"),
     "recognised": ("count", "of text and original, how many the classifier tells apart"),
     "texts": ("count", "two: the text and its original"),
     "repeated": ("count", "4-grams of the text that occur before"),
