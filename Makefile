@@ -16,6 +16,8 @@ CHOSEN := scale=$(SCALE) track=$(TRACK)
 RESULTS := $(SCALE)$(if $(filter-out matched,$(TRACK)),-$(TRACK))
 export HF_HUB_OFFLINE ?= 0
 export TOKENIZERS_PARALLELISM := false
+# Where it is set, as in many containers, every process compiles 3,000 files anew: six seconds each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled
