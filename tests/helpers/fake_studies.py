@@ -55,6 +55,13 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         for corpus in corpora[:1]
         for arm, utility in {"constant": 0.7, "mlm": 0.6, "clm": 0.6}.items()
     ]
+    competence = [
+        cell
+        | {"corpus": corpus, "arm": arm, "word_class": "content"}
+        | {"outcome": "competent" if tokens > 1e6 or arm == "clm" else "not competent"}
+        for corpus in corpora
+        for arm in ("mlm", "clm", "infill")
+    ]
     scale, _, track = name.partition("-")
     study = {"scale": scale, "track": track or "matched", "main_strategy": "random", "main_ratio": 0.5}
     return {
@@ -64,6 +71,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         "training": pd.DataFrame({"objective": ["mlm", "clm"], "tokens_seen": [tokens + 51, tokens]}),
         "utility_gap": pd.DataFrame(gaps),
         "headroom": pd.DataFrame(room),
+        "competence": pd.DataFrame(competence),
     }
 
 

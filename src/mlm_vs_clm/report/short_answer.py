@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
+from ..evidence.competence import COMPETENT
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, SECOND
 from . import style
 from .ladder import (
     BEFORE,
@@ -34,11 +35,13 @@ from .lead_words import (
     word_runs,
 )
 from .likelihood_answer import describe_exact, describe_likelihood
-from .overview import find_start
+from .overview import count_tokens, find_start
 from .sentences import Tables
 from .short_table import tabulate_short
 from .style import read_study
 
+TOLD = ("mlm", "clm", "infill")  # whose content words are told
+MANY = 1 / 3  # at most this share of models is few, at least twice it is most
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
@@ -71,6 +74,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         describe_before(best_rows(steps, BEFORE)),
         describe_both(steps),
         describe_started([best_rows(steps, step) for step in STARTED]),
+        describe_content(studies),
         training,
     ]
     head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
@@ -151,6 +155,25 @@ def describe_started(steps: Iterable[pd.DataFrame]) -> str:
     return (
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
         f"({word_runs(rows)})."
+    )
+
+
+def describe_content(studies: Mapping[str, Tables]) -> str:
+    """Return how often models, each on each corpus, beat their word table on content words after the shortest and after the longest training."""
+    above: dict[int, list[bool]] = {}
+    for tables in studies.values():
+        rows = read_study(tables).at_main(tables["competence"])
+        rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
+        if find_start(tables) == ENCODER and len(rows):
+            above.setdefault(count_tokens(tables), []).extend(rows["outcome"] == COMPETENT)
+    if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
+        return ""
+    (short, few), (long, most) = min(above.items()), max(above.items())
+    if sum(few) > MANY * len(few):
+        return ""
+    return (
+        f"**Content words need longer training.** After {word_tokens(short)} tokens models beat their word table on them in "
+        f"{sum(few)} of {len(few)} cases, after {word_tokens(long)} in {sum(most)} of {len(most)}."
     )
 
 
