@@ -81,7 +81,7 @@ def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure
 
 
 def _auc(title: str, name: str) -> Measure:
-    return Measure(f"{title} (AUC, 0.5: none, lower is better)", {"document": (name,)}, LOWER, "")
+    return Measure(f"{title} (AUC)", {"document": (name,)}, LOWER, "")
 
 
 def _distinct(n: int, **scopes: tuple[str, ...]) -> Measure:
