@@ -142,6 +142,7 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
     if sides.count(OPEN):
         number += f", {sides.count(OPEN)} undecided"
-    is_open = 2 * sides.count(OPEN) > len(sides)
-    word = "mostly undecided" if is_open and stated + otherwise else HOLDS[stated > 0, otherwise > 0]
+    word = HOLDS[stated > 0, otherwise > 0]
+    if stated + otherwise and 2 * sides.count(OPEN) >= len(sides):
+        word = "half undecided" if 2 * sides.count(OPEN) == len(sides) else "mostly undecided"
     return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")
