@@ -203,7 +203,7 @@ def _keep(branches: list[Branch], width: int) -> list[Branch]:
 def choose_width(k: int, beam: int | None) -> int:
     """Return how many branches are followed; BlankfillError for fewer than the candidates that are asked for."""
     for name, number in (("k", k), ("beam", beam)):
-        if number is not None and number not in RANGES["candidates"]:
+        if (number is not None or name == "k") and number not in RANGES["candidates"]:
             raise BlankfillError(f"{name}={number}: give {RANGES['candidates']}")
     if beam is not None and beam < k:
         raise BlankfillError(f"beam={beam} is narrower than k={k}: give {k} or more")

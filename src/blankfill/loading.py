@@ -87,6 +87,8 @@ def choose_device(device: str | torch.device) -> torch.device:
         return default or torch.device("cpu")
     try:
         place = torch.device(device)
+        if place.type == "meta":
+            raise TypeError("it holds no numbers")
         torch.empty(0, device=place)
     except (RuntimeError, AssertionError, TypeError) as error:
         raise BlankfillError(f"device={device} cannot be used: {str(error).splitlines()[0]}") from None

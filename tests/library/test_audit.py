@@ -239,3 +239,8 @@ def test_mistakes_are_told_in_one_line(given, says):
 def test_an_encoder_decoder_has_no_loss_to_ask_for(seq2seq_model, tokenizer):
     with pytest.raises(BlankfillError, match="needs a masked or causal model"):
         audit(TRAIN, HOLDOUT, HONEST, model=seq2seq_model, tokenizer=tokenizer)
+
+
+def test_texts_without_a_word_are_refused():
+    with pytest.raises(BlankfillError, match="generated: none of the 2 texts has a word"):
+        audit(TRAIN, HOLDOUT, ["", "..."])

@@ -172,3 +172,27 @@ def test_ls_names_orders_contexts_and_models(capsys, tmp_path, monkeypatch, mode
     (tmp_path / "data" / "tiny").unlink()
     assert main(["ls"]) == 0 and main(["ls", "models"]) == 0
     assert capsys.readouterr().out.startswith("models:\n  none below ./data")
+
+
+def test_a_text_that_cannot_be_filled_is_left_as_it_is(model, tmp_path):
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    lines = [{"id": "a", "text": "The old captain.", "blanks": [[4, 7], [5, 9]]}, LINES[0] | {"id": "b"}]
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["fill", str(given), "--model", model, "--on-error", "skip", "--out", str(out)]) == 0
+    left, filled = rows(out)
+    assert left["text"] == "The old captain." and left["error"] and "error" not in filled
+
+
+@pytest.mark.parametrize("number", ["1e999", "NaN", "-Infinity"])
+def test_a_number_that_json_cannot_hold_is_refused_by_its_line(tmp_path, number):
+    given = tmp_path / "in.jsonl"
+    given.write_text('{"text": "a ___", "n": ' + number + "}\n")
+    with pytest.raises(BlankfillError, match="line 1 is not JSON"):
+        list(Source(str(given)))
+
+
+def test_no_number_of_candidates_and_a_device_without_numbers_are_refused(start, tokenizer):
+    with pytest.raises(BlankfillError, match="k=None"):
+        Filler(start, tokenizer).candidates("The old ___ sailed.", k=None)
+    with pytest.raises(BlankfillError, match="device=meta cannot be used"):
+        Filler(start, tokenizer, device="meta")

@@ -86,6 +86,11 @@ def audit(
     kinds = {"train": train, "holdout": holdout, "generated": generated}
     texts = {name: _read(name, documents) for name, documents in kinds.items()}
     words = {name: [words_of(text) for text in documents] for name, documents in texts.items()}
+    for name, documents in words.items():
+        if not any(documents):
+            raise BlankfillError(
+                f"{name}: none of the {len(documents)} texts has a word, so nothing can be measured"
+            )
     _refuse_shared(words["train"], words["holdout"])
     if model is None and tokenizer is not None:
         raise BlankfillError("tokenizer: without a model nothing is read with it, leave it out")

@@ -1,6 +1,7 @@
 """`mlm-vs-clm fill`: fill the blanks of texts."""
 
 import argparse
+import sys
 from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,12 @@ def run(options: argparse.Namespace) -> None:
                 progress=options.progress,
             )
             for line, filled in zip(read, infills, strict=True):
-                sink.write(describe(line, filled), filled.text)
+                if filled.reason is not None and not sink.is_json:
+                    print(
+                        f"{source.name}, line {line.number} is left as it is: {filled.reason}",
+                        file=sys.stderr,
+                    )
+                sink.write(describe(line, filled), filled.text if filled.reason is None else line.text)
 
 
 def describe(line: Line, filled: "Infill") -> dict[str, Any]:
@@ -60,7 +66,7 @@ def describe(line: Line, filled: "Infill") -> dict[str, Any]:
     }
     row = {
         "id": line.fields.get("id", line.id),
-        "text": filled.text,
+        "text": filled.text if filled.reason is None else line.text,
         "fills": filled.fills,
         "spans": filled.spans,
     }

@@ -1,6 +1,7 @@
 """Texts in and results out: JSON Lines or plain lines, one at a time, from files or standard streams."""
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -89,12 +90,24 @@ class Source:
 def parse_object(text: str, place: str) -> dict[str, Any]:
     """Return the JSON object of a line; BlankfillError, which names the place, for anything else."""
     try:
-        row = json.loads(text)
+        row = json.loads(text, parse_constant=refuse_constant, parse_float=parse_finite)
     except (ValueError, RecursionError):
         raise BlankfillError(f"{place} is not JSON: give --form lines for plain text") from None
     if not isinstance(row, dict):
         raise BlankfillError(f"{place}: a JSON object is needed, this is a {type(row).__name__}")
     return row
+
+
+def refuse_constant(name: str) -> None:
+    """Raise ValueError for NaN and Infinity, which are no JSON."""
+    raise ValueError(name)
+
+
+def parse_finite(number: str) -> float:
+    """Return a number; ValueError for one beyond what can be written back."""
+    if not math.isfinite(value := float(number)):
+        raise ValueError(number)
+    return value
 
 
 def fingerprint(id: str) -> bytes:
