@@ -1,5 +1,6 @@
 """Numbers by which blanks are filled: none that is no number, and the ends of every range fill every blank."""
 
+import math
 from copy import deepcopy
 
 import pytest
@@ -62,3 +63,27 @@ def test_a_likelihood_that_is_not_finite_names_its_document(start, tokenizer):
         model.get_output_embeddings().bias.fill_(float("nan"))
     with pytest.raises(BlankfillError, match="no finite numbers in document 0"):
         score(["Take it now"], [[(5, 7)]], model, tokenizer)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_weight_that_attention_hides_is_refused(start, value):
+    from blankfill.networks.probe import choose_way
+
+    model = deepcopy(start)
+    with torch.no_grad():
+        model.bert.encoder.layer[0].attention.self.query.weight[0, 0] = value
+    with pytest.raises(BlankfillError, match="weights of BertForMaskedLM are not finite .*query.weight"):
+        choose_way(model, {"plain": lambda network: torch.ones(1, 3)})
+
+
+def test_rotary_positions_that_depend_on_the_length_are_read_the_plain_way():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from blankfill.networks.probe import choose_way
+
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    ways = {"fast": lambda network: torch.ones(1, 3), "plain": lambda network: torch.ones(1, 3)}
+    for kind, way in (("default", "fast"), ("dynamic", "plain")):
+        rope = {"rope_type": kind, "factor": 4.0, "rope_theta": 1e4}
+        model = LlamaForCausalLM(LlamaConfig(**shape, vocab_size=20, rope_parameters=rope)).eval()
+        assert choose_way(model, ways) == way

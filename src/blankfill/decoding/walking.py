@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from ..errors import BlankfillError
 from ..memory import MEMORY
 from ..networks.attention import as_filling
-from ..networks.probe import choose_way, probe_texts
+from ..networks.probe import choose_way, compare_ways, probe_texts
 from ..slots.rows import TokenRow
 from .batches import batch_by_size
 from .readers import LockstepReader, PackedReader, PlainReader, Reader, can_pack
@@ -57,7 +57,7 @@ def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type[
     readers = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
     ways = {name: partial(read_probe, kind, pad_id, is_placed) for name, kind in readers.items()}
     kind = readers[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
-    if kind is PlainReader and choose_way(model, SIDES) == "prefixes":
+    if kind is PlainReader and compare_ways(model, SIDES) == "prefixes":
         raise BlankfillError(
             f"{type(model).__name__} reads what follows a token too, so it cannot continue a text: "
             "a causal model is needed"

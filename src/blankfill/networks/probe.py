@@ -22,6 +22,7 @@ ROUGH = 0.05  # the same in 16 bits, for a network of which no small copy in flo
 LONG, SHORT = 8, 5  # tokens of the two texts
 LARGEST = 500_000_000  # parameters of a copy
 N_LAYERS = 2  # of a copy
+LENGTH_ROPES = {"longrope", "dynamic"}
 MARKS = ("pad", "bos", "eos", "cls", "sep", "mask", "unk", "decoder_start")
 Way = Callable[[PreTrainedModel], torch.Tensor]  # from a network to logits (n, vocabulary)
 _KNOWN: WeakKeyDictionary[PreTrainedModel, dict[tuple, str]] = WeakKeyDictionary()
@@ -34,12 +35,38 @@ def choose_way(model: PreTrainedModel, ways: Mapping[str, Way], *key: Any) -> st
     again the next time: the weights give no finite logits, so nothing can be said. Raises BlankfillError for a network
     that cannot be read even the plain way.
     """
+    return [*ways][-1] if reads_by_length(model) else compare_ways(model, ways, *key)
+
+
+def compare_ways(model: PreTrainedModel, ways: Mapping[str, Way], *key: Any) -> str | None:
+    """Return the same of two short texts alone, whatever the network does with longer ones."""
     outcomes = _KNOWN.setdefault(model, {})
     key = (*ways, *key, *_state(model))
     name = outcomes.get(key) or _first_right(model, ways)
     if name:
         outcomes[key] = name
     return name
+
+
+def refuse_hidden(model: PreTrainedModel) -> None:
+    """Raise BlankfillError for weights with a number that is not finite, where attention hides it from the logits."""
+    for name, weights in model.named_parameters():
+        if weights.is_floating_point() and not torch.isfinite(weights).all():
+            raise BlankfillError(
+                f"the weights of {type(model).__name__} are not finite ({name}), so it cannot be read: its training diverged, or "
+                "its file is damaged"
+            )
+
+
+def reads_by_length(model: PreTrainedModel) -> bool:
+    """Return whether the length of a pass changes how its first tokens are read, beyond the lengths that are tried here.
+
+    So it is with rotary positions that are scaled for long texts, and with attention to tokens that are sorted into buckets.
+    """
+    config = model.config.get_text_config(decoder=True)
+    rope = getattr(config, "rope_parameters", None) or {}
+    kinds = {entry.get("rope_type") for entry in (rope, *rope.values()) if isinstance(entry, dict)}
+    return bool(kinds & LENGTH_ROPES) or "lsh" in (getattr(config, "attn_layers", None) or ())
 
 
 def probe_texts(model: PreTrainedModel, *excluded: int | None) -> list[list[int]]:
@@ -77,6 +104,8 @@ def _first_right(model: PreTrainedModel, ways: Mapping[str, Way]) -> str | None:
             raise BlankfillError(describe_failure(model, error)) from error
         if not expected.isfinite().any():
             return None
+        if expected.isfinite().all():
+            refuse_hidden(model)
         return next(
             (name for name in candidates if _is_right(ways[name], subject, expected, tolerance)), plain
         )
