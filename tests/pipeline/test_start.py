@@ -41,7 +41,7 @@ def imported(*arguments):
             "report",
             ["--help"],
             0,
-            "track: bert_t5, causal_start, continuation, dial, disclosure, domains, ettin, kinds",
+            "track: bert_t5, canaries, causal_start, continuation, dial, disclosure, domains, ettin, kinds",
         ),
         ("score", ["maskin.ratio=0.3"], 1, "maskin.ratio"),
         ("generate", ["masking.ratio=1.5"], 1, "1.5"),
