@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +16,20 @@ if TYPE_CHECKING:
 
 
 CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
+DEVICE = re.compile(r"auto|cpu|cuda(:\d{1,3})?")
 DTYPES = {"fp32": "float32", "bf16": "bfloat16"}  # setting `precision` -> torch's name
+
+
+def check_device(wish: str) -> None:
+    """Raise StudyError for a name of no device, without looking whether it is there."""
+    if not DEVICE.fullmatch(wish):
+        raise StudyError(f"device={wish} is unknown: choose auto, cpu, cuda or cuda:<number>")
 
 
 def choose_device(wish: str) -> str:
     """Return `cuda` or `cpu`; StudyError if a GPU is asked for and there is none."""
-    if wish != "auto" and not wish.startswith("cuda"):
+    check_device(wish)
+    if wish == "cpu":
         return wish
     import torch
 

@@ -192,3 +192,11 @@ def test_a_document_without_a_blank_beside_others_is_no_mistake(choose, tmp_path
     config = choose(*settings(tmp_path, tmp_path), "corpus.gold_entities=true", "masking=entities")
     folder = open_store(tmp_path).ensure(recipes.corrupt(config))
     assert 0 < json.loads((folder / "summary.json").read_text())["documents_without_blanks"] < 20
+
+
+@pytest.mark.parametrize(
+    "override", ["device=tpu", "device=CPU", "device=cuda:x", "store=' '", "results=", "data_dir="]
+)
+def test_an_unknown_device_and_an_empty_folder_are_refused(choose, override):
+    with pytest.raises(StudyError, match=override.partition("=")[0]):
+        check_numbers(choose("scale=smoke", override))

@@ -7,6 +7,7 @@ from typing import Any
 from blankfill.ranges import RANGE, Range, check_number, range_of
 
 from ..errors import StudyError
+from ..hardware import check_device
 from .config import CHANGED, SHAPE, CellConfig, Config, MaskingConfig, ModelConfig
 
 Number = tuple[str, Any, Range]  # its key, value and range
@@ -14,6 +15,10 @@ Number = tuple[str, Any, Range]  # its key, value and range
 
 def check_numbers(config: Config) -> None:
     """Raise StudyError, with its key, value and range, for a number of the settings that is outside its range."""
+    for name in ("store", "results", "data_dir"):
+        if not getattr(config, name).strip():
+            raise StudyError(f"{name} is empty: name a folder")
+    check_device(config.device)
     ranges = {f"model.training.{name}": allowed for name, allowed in CHANGED.items()}
     ranges |= {f"model.shape.{name}": allowed for name, allowed in SHAPE.items()}
     for key, value, allowed in list_numbers(config):

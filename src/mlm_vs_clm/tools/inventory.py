@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import StudyError
-from ..pipeline.artifacts import RECORD, inputs_of, list_artifacts, read_record
+from ..pipeline.artifacts import inputs_of, list_artifacts, read_record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def _describe(folder: Path, state: str) -> str:
 def _name(folder: Path, record: dict) -> Iterator[str]:
     """Yield the words that name an artifact: corpora, arm or other name, masking, objective, and other main settings."""
     settings, inputs = record["settings"], inputs_of(folder)
-    read = {name: read_record(path)["settings"] for name, path in inputs.items() if (path / RECORD).is_file()}
+    read = {name: _read_settings(path) for name, path in inputs.items()}
     yield from (
         about["name"] for name, about in read.items() if name.startswith("corpus") and "name" in about
     )
@@ -66,6 +66,15 @@ def _name(folder: Path, record: dict) -> Iterator[str]:
     yield from (
         f"{key}={settings[key]}" for key in ("task", "trained_on", "scale", "seed") if key in settings
     )
+
+
+def _read_settings(folder: Path) -> dict:
+    """Return the settings of an artifact that another was made from; none where its record is gone or damaged."""
+    try:
+        settings = read_record(folder)["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def remove(root: Path, names: list[str]) -> None:

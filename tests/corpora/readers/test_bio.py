@@ -130,3 +130,9 @@ def test_a_hash_within_a_sentence_and_without_a_tag_is_a_mistake(tmp_path):
     result, mistakes = collect(bio.read, put(tmp_path, "x.conll", "one O\n# two\nthree O\n"))
     assert [mistake.split(":")[0] for mistake in mistakes] == ["line 2"]
     assert [document.text for document in result.documents] == ["one three"]
+
+
+def test_a_column_that_only_a_sentence_begins_with_is_not_the_tokens(tmp_path):
+    rows = "Sentence: {}\tThousands\tNNS\tO\nNaN\tof\tIN\tO\nNaN\tLondon\tNNP\tB-geo\n\n"
+    path = put(tmp_path, "x.conll", rows.format(1) + rows.format(2))
+    assert "Thousands of London" in bio.read(path).documents[0].text

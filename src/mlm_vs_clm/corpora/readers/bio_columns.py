@@ -80,7 +80,13 @@ def _counts_on(cells: Iterable[str]) -> bool:
 
 def _is_constant(column: Column) -> bool:
     longer = _longer(column)
-    return bool(longer) and all(len(set(cells)) == 1 for cells in longer)
+    if not longer:
+        return False
+    # One cell along each sentence, or one in its first line and then an empty sign, as tables of other tools have it.
+    is_sparse = (
+        all(len(set(cells[1:])) == 1 for cells in longer) and len({cells[-1] for cells in longer}) == 1
+    )
+    return is_sparse and max(map(len, longer)) > 2 or all(len(set(cells)) == 1 for cells in longer)
 
 
 def _names_kinds(column: Column) -> bool:
