@@ -83,11 +83,11 @@ def test_a_grid_of_networks_lists_their_trainings_and_one_majority_answer_per_ta
     config = choose(*asked)
     cells = study.cells(config, lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items())))
     tuned = [name for name in cells if name.startswith(recipes.UNDERSTANDING)]
-    assert "understanding/abstracts/ner/clm/800" in tuned and len(tuned) == 9 + 3
-    assert sum("/majority/" in name for name in tuned) == 3
-    assert {name.split("/")[2] for name in cells if name.startswith("pretrain/")} == {"mlm", "clm"}
+    assert "understanding/abstracts/ner/clm/800" in tuned and len(tuned) == 22 + 5
+    assert sum("/majority/" in name for name in tuned) == 5
+    assert {name.split("/")[2] for name in cells if name.startswith("pretrain/")} == {"mlm", "clm", "hybrid"}
     made = {cells[name].id for name in cells if name.startswith("understanding/") and "majority" not in name}
-    assert len(made) == 9
+    assert len(made) == 22
     trained = cells["understanding/abstracts/ner/clm/800"].inputs["network"]
     assert trained.id in {recipe.id for name, recipe in cells.items() if name.startswith("pretrain/")}
 

@@ -12,7 +12,15 @@ from ..errors import StudyError
 from ..evidence.claims import load_rules
 from ..evidence.tables import main_cell, read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
-from ..report.blocks import MAIN, Blocks, make_blocks, make_shared_blocks, read_studies, write_overviews
+from ..report.blocks import (
+    MAIN,
+    Blocks,
+    keep_claims,
+    make_blocks,
+    make_shared_blocks,
+    read_studies,
+    write_overviews,
+)
 from ..report.frames import CLAIMS, load_settings
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
@@ -82,8 +90,8 @@ def write_blocks(studies: Iterable[Path]) -> None:
     told = [study for study in map(Path.absolute, studies) if locate_results(study) == ROOT / "results"]
     for study in told:
         write_pages(make_blocks(study), {f"{study.name}-first"})
-    if told:
-        tables = read_studies(ROOT / "results")
+    tables = read_studies(ROOT / "results") if told else {}
+    if keep_claims(tables):
         rules = load_rules(CLAIMS, main_cell(tables.get(MAIN) or next(iter(tables.values()))))
         write_pages(make_shared_blocks(ROOT / "results", tables, rules))
         write_overviews(ROOT / "results", tables, rules)
