@@ -1,8 +1,7 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from itertools import repeat
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -30,10 +29,10 @@ def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None)
     Raises BlankfillError for anything else, by the number of the text, and never shows the text.
     """
     is_one = isinstance(texts, str)
-    read = [_text(i, text) for i, text in enumerate([texts] if is_one else _list("texts", texts))]
-    marks = str(blanks) if isinstance(blanks, str) else _spans(_list("blanks", blanks), len(read), is_one)
+    read = [_text(i, text) for i, text in enumerate([texts] if is_one else to_list("texts", texts))]
+    marks = str(blanks) if isinstance(blanks, str) else _spans(to_list("blanks", blanks), len(read), is_one)
     names = None if ids is None else [_id(i, id) for i, id in enumerate(_listed("ids", ids))]
-    numbers = None if counts is None else _counts(_list("counts", counts), len(read), is_one)
+    numbers = None if counts is None else _counts(to_list("counts", counts), len(read), is_one)
     return Arguments(read, marks, names, numbers)
 
 
@@ -42,21 +41,26 @@ def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
 
     Raises BlankfillError for anything else, and for another number of lists than texts.
     """
-    read = _spans(_list(name, spans), n_texts, is_single, name)
+    read = _spans(to_list(name, spans), n_texts, is_single, name)
     if len(read) != n_texts:
         raise BlankfillError(f"{name}: {n_texts} texts need as many lists of {name}, these are {len(read)}")
     return read
 
 
-def _list(name: str, values: Any) -> list:
+def to_list(name: str, values: Any) -> list:
+    """Return values as a list; BlankfillError for a string, a mapping and what cannot be iterated."""
+    return [*_refuse_single(name, values)]
+
+
+def _refuse_single(name: str, values: Any) -> Iterable:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
-    return [*values]
+    return values
 
 
 def _listed(name: str, values: Any) -> list:
     is_single = isinstance(values, str) or _is_number(values)
-    return [values] if is_single else _list(name, values)
+    return [values] if is_single else to_list(name, values)
 
 
 def _is_number(value: Any) -> bool:
@@ -95,7 +99,7 @@ def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks") -> Sp
 
 
 def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
-    spans = _list(name, blanks)
+    spans = to_list(name, blanks)
     if not all(map(_is_span, spans)):
         raise BlankfillError(f"{name}: each is (start, end), two character numbers")
     return [(int(start), int(end)) for start, end in spans]
@@ -105,13 +109,13 @@ def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
     """Return the token counts of each text; those of a single text may be given alone."""
     if n_texts == 1 and (counts or is_one) and all(map(_is_number, counts)):
         counts = [counts]
-    return [_counts_of(i, numbers) for i, numbers in enumerate(counts)]
+    return [_counts_of(str(i), numbers) for i, numbers in enumerate(counts)]
 
 
-def _counts_of(i: int, counts: Any) -> list[int]:
-    numbers = _list(f"counts of text {i}", counts)
+def _counts_of(id: str, counts: Any) -> list[int]:
+    numbers = to_list(f"counts of text {id}", counts)
     if not all(map(_is_number, numbers)):
-        raise BlankfillError(f"counts of text {i}: each is a whole number")
+        raise BlankfillError(f"counts of text {id}: each is a whole number")
     return [int(number) for number in numbers]
 
 
@@ -140,27 +144,37 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:
-    """Yield the same one by one, without holding them; ids are then not compared."""
+    """Yield the same one by one, without holding them; ids are then not compared.
+
+    Raises BlankfillError where blanks, ids or counts are fewer than the texts, or more: of ids those that have a length,
+    as a counter never ends.
+    """
     if isinstance(texts, str):
-        yield from list_requests(texts, blanks, ids, counts)
-        return
-    if isinstance(texts, bytes | Mapping) or not isinstance(texts, Iterable):
-        raise BlankfillError(f"texts: texts one by one are needed, this is a {type(texts).__name__}")
-    spans = repeat(str(blanks)) if isinstance(blanks, str) else iter(blanks)
-    names, numbers = (
-        repeat(None) if ids is None else iter(ids),
-        repeat(None) if counts is None else iter(counts),
-    )
-    for i, text in enumerate(texts):
-        of_text: dict[str, Any] = {}
-        for name, values in (("blanks", spans), ("ids", names), ("counts", numbers)):
-            of_text[name] = next(values, END)
-            if of_text[name] is END:
-                raise BlankfillError(f"{name}: there are {i}, and more texts")
-        mark, id, n_tokens = of_text.values()
+        return iter(list_requests(texts, blanks, ids, counts))
+    given = {"blanks": blanks, "ids": ids, "counts": counts}
+    absent = {name for name, values in given.items() if values is None and name != "blanks"}
+    if isinstance(blanks, str):
+        absent.add("blanks")
+    columns = {name: iter(_refuse_single(name, given[name])) for name in given if name not in absent}
+    return _iterate(_refuse_single("texts", texts), blanks, columns, isinstance(ids, Sized))
+
+
+def _iterate(
+    texts: Iterable, marker: Any, columns: dict[str, Iterator], are_ids_counted: bool
+) -> Iterator[Request]:
+    """Yield requests; `columns` has an iterator for each of blanks, ids and counts that were given one by one."""
+    n = 0
+    for n, text in enumerate(texts, 1):
+        values = {name: next(column, END) for name, column in columns.items()}
+        if short := [name for name in values if values[name] is END]:
+            raise BlankfillError(f"{short[0]}: there are {n - 1}, and more texts")
+        id = _id(n - 1, values["ids"]) if "ids" in values else str(n - 1)
         yield Request(
-            str(i) if id is None else _id(i, id),
-            _text(i, text),
-            mark if isinstance(blanks, str) else _spans_of(f"blanks of text {i}", mark),
-            None if n_tokens is None else _counts_of(i, n_tokens),
+            id,
+            _text(n - 1, text),
+            _spans_of(f"blanks of text {id}", values["blanks"]) if "blanks" in values else str(marker),
+            _counts_of(id, values["counts"]) if "counts" in values else None,
         )
+    for name, column in columns.items():
+        if (name != "ids" or are_ids_counted) and next(column, END) is not END:
+            raise BlankfillError(f"{name}: there are more than the {n} texts")

@@ -18,6 +18,7 @@ from .decoding.product import Product
 from .decoding.walking import walk
 from .decoding.walks import Walk
 from .errors import BlankfillError
+from .filled import HALF
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
 from .slots.ledger import Ledger
@@ -221,23 +222,28 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
 
-    `way` has the writer, its settings, the seed and the tokens of a batch. Raises what filling raises.
+    `way` has the writer, its settings, the seed and the tokens of a batch. Tokens of bytes that make half of a character
+    together are no way to fill a blank. Raises what filling raises.
     """
     second = way.settings.get("second")
     with evaluating(*([model] if second is None else [model, second])):
         make = _masked if way.writer == "masked" else _walking
         row, branches = make(way, model, tokenizer, text, width)
     spell, names = Speller(tokenizer), tokenizer.convert_ids_to_tokens
-    answers = []
-    for branch in branches[:k]:
+    answers: list[Candidate] = []
+    for branch in branches:
         for slot, token in branch.chosen.items():
             row.ids[row.slots[slot]] = token
         words = spell.fills(row, len(text.blanks))
+        if any(HALF in word for word in words):
+            continue
         tokens = [
             [str(names(branch.chosen[slot])) for slot in row.slots_of(blank)]
             for blank in range(len(text.blanks))
         ]
         answers.append(Candidate(assemble_text(text, words).text, words, tokens, branch.log_probability))
+        if len(answers) == k:
+            break
     return answers
 
 

@@ -81,6 +81,15 @@ class FillConfig:
         return FillConfig(**{name: getattr(self, name) for name in names} | settings)
 
 
+def check_config(config: Any) -> FillConfig:
+    """Return the settings, the defaults for None; BlankfillError for what is no `FillConfig`."""
+    if config is not None and not isinstance(config, FillConfig):
+        raise BlankfillError(
+            f"config: a FillConfig is needed, this is a {type(config).__name__}; settings may also stand alone, by name"
+        )
+    return config or FillConfig()
+
+
 def types_of_settings() -> dict[str, type]:
     """Return the type of each setting by name: str, int or float."""
     hints = get_type_hints(FillConfig)

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .arguments import Request, iterate_requests, list_requests
 from .axes import PACE
 from .candidates import Candidate, choose_width, find_candidates
-from .config import FillConfig
+from .config import FillConfig, check_config
 from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
@@ -72,7 +72,7 @@ class Filler:
         **settings: Any,
     ):
         check_number("batch_tokens", batch_tokens, Range(1, MANY, whole=True))
-        self.config = (config or FillConfig()).with_settings(**settings)
+        self.config = check_config(config).with_settings(**settings)
         self.batch_tokens = batch_tokens
         self.model, read = open_model(model, tokenizer, device, dtype)
         self.tokenizer = with_padding(read)

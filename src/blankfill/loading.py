@@ -10,6 +10,7 @@ from transformers.models.auto import modeling_auto as hf
 
 from .errors import BlankfillError
 from .networks.checkpoints import load_model, load_tokenizer, read_config
+from .networks.folders import SETTINGS
 
 CLASSES = {
     "masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -63,7 +64,10 @@ def load_named(source: str, device: torch.device, dtype: torch.dtype | None) -> 
 def find_kind(source: str) -> str:
     """Return the kind of a stored model, `masked`, `causal` or `seq2seq`; BlankfillError for one of another kind."""
     config = read_config(source, "language")
-    name = next(iter(getattr(config, "architectures", None) or []), "")
+    named = getattr(config, "architectures", None) or [""]
+    if not isinstance(named, list) or not isinstance(named[0], str):
+        raise BlankfillError(f"{source}: architectures in its {SETTINGS} lists names of classes: correct it")
+    name = named[0]
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
     for kind, classes in CLASSES.items():

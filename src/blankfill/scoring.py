@@ -6,7 +6,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .arguments import list_requests
+from .arguments import list_requests, to_list
 from .errors import BlankfillError
 from .likelihood import Likelihood, measure_likelihood
 from .pseudo import measure_pseudo_likelihood
@@ -31,9 +31,9 @@ def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[Blank
     """
     if isinstance(spans, str):
         raise BlankfillError("blanks: a marker has no original to score; give the characters of each blank")
-    blanks = [_whole(text) for text in _listed(texts)] if spans is None else spans
-    if spans is None:
-        texts = texts if isinstance(texts, str) else _listed(texts)
+    texts = texts if isinstance(texts, str) else to_list("texts", texts)
+    listed = [texts] if isinstance(texts, str) else texts
+    blanks = [_whole(text) for text in listed] if spans is None else spans
     blanked = []
     for id, text, places, _ in list_requests(texts, blanks, ids):
         assert not isinstance(places, str)
@@ -41,13 +41,6 @@ def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[Blank
             raise DocumentError(id, f"it has a marker {marker}, where nothing stands to score")
         blanked.append(blank_out(id, text, places))
     return blanked
-
-
-def _listed(texts: Any) -> Any:
-    """Return one text or many as a list; anything else as it is, for `list_requests` to refuse."""
-    if isinstance(texts, str):
-        return [texts]
-    return texts
 
 
 def _whole(text: Any) -> list[CharSpan]:

@@ -27,6 +27,22 @@ def print_traceback(error: BaseException) -> None:
     print(f"Traceback (most recent call last):\n{stack}{describe_error(error)}", file=sys.stderr, flush=True)
 
 
+def open_streams() -> None:
+    """Keep the places of standard streams that the caller closed from files that are opened later.
+
+    Messages then go nowhere, and reading fails. Raises StudyError for a closed output.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the first free number
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
+    if sys.stdout is None:
+        raise StudyError("standard output is closed: send it to a file, or to /dev/null")
+
+
 def lost_reader() -> bool:
     """Return whether nobody reads the output any more (`| head`); what is not yet written then goes nowhere.
 

@@ -2,9 +2,11 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 import torch
@@ -196,3 +198,60 @@ def test_no_number_of_candidates_and_a_device_without_numbers_are_refused(start,
         Filler(start, tokenizer).candidates("The old ___ sailed.", k=None)
     with pytest.raises(BlankfillError, match="device=meta cannot be used"):
         Filler(start, tokenizer, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("closed", "message"),
+    [(">&-", "standard output is closed"), ("<&-", "standard input cannot be read"), ("2>&-", "")],
+)
+def test_closed_streams_are_a_line_or_nothing(closed, message, model, tmp_path):
+    command = f"{sys.executable} -m mlm_vs_clm fill --model {model} --form lines {closed}"
+    ended = subprocess.run(
+        ["bash", "-c", command], input=b"The ___ sailed.\n", capture_output=True, cwd=tmp_path
+    )
+    said = ended.stderr.decode().splitlines()
+    assert (ended.returncode, len(said)) == ((1, 1) if message else (0, 0))
+    assert message in "".join(said) and (ended.stdout.startswith(b"The ") or message)
+
+
+def test_a_device_takes_results_and_keeps_no_settings(model, given):
+    assert main(["fill", str(given), "--model", model, "--out", "/dev/null"]) == 0
+    assert not Path("/dev/null.settings.json").exists()
+
+
+def test_ls_shows_names_that_no_terminal_can(capsys, tmp_path, monkeypatch):
+    folder = tmp_path / "data" / "odd\udce9"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text('{"architectures": "BertForMaskedLM"}')
+    (folder / "model.safetensors").touch()
+    deep = tmp_path / "data" / "deep"
+    deep.mkdir()
+    (deep / "config.json").write_text("[" * 100_000)
+    (deep / "model.safetensors").touch()
+    monkeypatch.chdir(tmp_path)
+    assert main(["ls", "models"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:2] == ["data/deep  settings cannot be read", "data/odd\\udce9  BertForMaskedLM"]
+
+
+@pytest.mark.parametrize("named", ["5", "[5]", '{"a": 1}', '"BertForMaskedLM"'])
+def test_classes_that_are_no_list_of_names_are_told(named, model, tmp_path):
+    copy = Path(shutil.copytree(model, tmp_path / "copy"))
+    settings = json.loads((copy / "config.json").read_text()) | {"architectures": json.loads(named)}
+    (copy / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(BlankfillError, match="copy.*architectures"):
+        Filler(str(copy))
+
+
+def test_weights_behind_a_broken_link_are_told(model, tmp_path):
+    copy = Path(shutil.copytree(model, tmp_path / "copy"))
+    (copy / "model.safetensors").unlink()
+    (copy / "model.safetensors").symlink_to(tmp_path / "gone")
+    with pytest.raises(BlankfillError, match="model.safetensors is a link to a file that is not there"):
+        Filler(str(copy))
+
+
+def test_the_audit_looks_at_its_output_first(tmp_path, capfd):
+    files = ["--train", "none", "--holdout", "none", "--generated", "none"]
+    assert main(["audit", *files, "--out", str(tmp_path / "absent" / "out.json")]) == 1
+    assert "out.json cannot be written" in capfd.readouterr().err

@@ -1,11 +1,16 @@
 """What `fill` and `score` are given by mistake: one line that says what is wrong, and never another text."""
 
+from copy import deepcopy
+from itertools import count
+
 import pytest
+import torch
 from tiny_models import roberta_like
 from transformers import BertForMaskedLM
 
-from blankfill import DocumentError, fill, score
+from blankfill import DocumentError, Filler, fill, score
 from blankfill.errors import BlankfillError
+from blankfill.slots.utf8 import byte_of_sign
 
 TEXT, BLANK = "The old captain sailed.", [(4, 7)]
 NO_MODELS = [BertForMaskedLM, {}, 1]
@@ -82,3 +87,53 @@ def test_a_message_is_one_line_whatever_it_names(mark, networks):
     with pytest.raises(BlankfillError) as told:
         fill(TEXT, BLANK, *networks["bert"], order=f"a{mark}b")
     assert len(str(told.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"ids": "ab"}, "ids: a list is needed, this is a str"),
+        ({"ids": ["a"]}, "ids: there are 1, and more texts"),
+        ({"ids": ["a", "b", "c"]}, "ids: there are more than the 2 texts"),
+        ({"blanks": None}, "blanks: a list is needed, this is a NoneType"),
+        ({"blanks": 5}, "blanks: a list is needed, this is a int"),
+        ({"blanks": [BLANK] * 3}, "blanks: there are more than the 2 texts"),
+        ({"blanks": ([BLANK] * 3).__iter__()}, "blanks: there are more than the 2 texts"),
+        ({"blanks": [BLANK, 5], "ids": "xy".__iter__()}, "blanks of text y: a list is needed"),
+        ({"counts": 5}, "counts: a list is needed, this is a int"),
+        ({"counts": [[1]] * 3}, "counts: there are more than the 2 texts"),
+    ],
+)
+def test_a_stream_needs_as_much_for_each_text(wrong, message, networks):
+    filler = Filler(*networks["bert"], length="known")
+    arguments = {"blanks": [BLANK] * 2} | wrong
+    with pytest.raises(BlankfillError, match=message):
+        [*filler.iter((text for text in [TEXT, TEXT]), **arguments)]
+
+
+def test_a_stream_may_take_its_ids_from_a_counter(networks):
+    filler = Filler(*networks["bert"])
+    assert [answer.id for answer in filler.iter(iter(["a ___", "b"]), ids=count(7))] == ["7", "8"]
+
+
+@pytest.mark.parametrize("config", [{}, {"order": "random"}, 5])
+def test_settings_in_place_of_a_config_are_told(config, networks):
+    with pytest.raises(BlankfillError, match="config: a FillConfig is needed"):
+        Filler(*networks["bert"], config=config)
+
+
+def test_nothing_is_no_text_to_score_and_a_generator_is_many(networks):
+    with pytest.raises(BlankfillError, match="texts: a list is needed, this is a NoneType"):
+        score(None, None, *networks["bert"])
+    scores = score((text for text in [TEXT, TEXT]), None, *networks["gpt2"])
+    assert [answer.nats for answer in scores] == [score(TEXT, None, *networks["gpt2"]).nats] * 2
+
+
+def test_candidates_hold_whole_characters(networks):
+    """Two tokens of bytes may make half of a character, though each may stand at its place in a blank."""
+    model, tokenizer = deepcopy(networks["roberta"][0]), networks["roberta"][1]
+    sign = next(sign for sign, byte in byte_of_sign().items() if byte == 0xE2)
+    with torch.no_grad():
+        model.lm_head.bias[tokenizer.convert_tokens_to_ids(sign)] += 50.0
+    candidates = Filler(model, tokenizer).candidates("He said,(___)", 3, counts=[2], beam=2000)
+    assert candidates and not any("\ufffd" in word for answer in candidates for word in answer.words)

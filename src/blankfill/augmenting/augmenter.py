@@ -165,6 +165,11 @@ class InfillAugmenter:
         except DocumentError as error:
             problem = str(error).removeprefix(f"document {error.id}: ")
             raise DocumentError(open_drafts[error.id].source.place, problem) from error
+        except BlankfillError as error:
+            problem = str(error)
+            for id, draft in open_drafts.items():
+                problem = problem.replace(id, draft.source.place)
+            raise BlankfillError(problem) from error
         for (id, draft), written in zip(open_drafts.items(), filled.fills, strict=True):
             if id not in filled.skipped:
                 fills[id] = [

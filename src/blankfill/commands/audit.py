@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, print the summary and write the result."""
-    if options.out != STANDARD and Path(options.out).exists():
-        raise BlankfillError(f"--out {options.out} is there already: give another name")
+    if options.out != STANDARD:
+        reserve(Path(options.out))
     texts = [read_texts(getattr(options, name), options.form) for name in ("train", "holdout", "generated")]
     pairs = {name: read_pair(options, name) for name in PAIRS}
     from ..auditing.report import audit
@@ -70,6 +70,18 @@ def run(options: argparse.Namespace) -> None:
         sys.stdout.buffer.write(result)
     else:
         Path(options.out).write_bytes(result)
+
+
+def reserve(path: Path) -> None:
+    """Raise BlankfillError where a result cannot be written: what stands there stays."""
+    if path.exists() and (path.is_file() or path.is_dir()):
+        raise BlankfillError(f"--out {path} is there already: give another name")
+    try:
+        path.open("ab").close()
+        if path.is_file():
+            path.unlink()
+    except OSError as error:
+        raise BlankfillError(f"--out {path} cannot be written: {error.strerror}: give another name") from None
 
 
 def read_texts(name: str, form: str) -> list[str]:

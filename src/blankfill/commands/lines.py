@@ -5,6 +5,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from errno import EBADF
 from hashlib import blake2b
 from numbers import Integral
 from pathlib import Path
@@ -41,10 +42,11 @@ class Source:
     def __init__(self, name: str, form: str = "auto"):
         self.name = "standard input" if name == STANDARD else name
         try:
-            self.file: IO[bytes] = sys.stdin.buffer if name == STANDARD else Path(name).open("rb")
+            self.file: IO[bytes] = standard(sys.stdin) if name == STANDARD else Path(name).open("rb")
             self.first = self.file.readline().removeprefix(b"\xef\xbb\xbf")
         except OSError as error:
-            raise BlankfillError(f"{self.name} cannot be read: {error.strerror}: check the path") from None
+            advice = "give a file" if name == STANDARD else "check the path"
+            raise BlankfillError(f"{self.name} cannot be read: {error.strerror}: {advice}") from None
         self.is_json = form == "jsonl" or form == "auto" and self._looks_like_json(name)
 
     def _looks_like_json(self, name: str) -> bool:
@@ -115,12 +117,19 @@ def fingerprint(id: str) -> bytes:
     return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
+def standard(stream: Any) -> IO[bytes]:
+    """Return the bytes of standard input or output; OSError where it is closed."""
+    if stream is None:
+        raise OSError(EBADF, "it is closed")
+    return stream.buffer
+
+
 class Sink:
     """Writes results to a file or to standard output, each at once: a JSON object or a plain line per text.
 
     A file that exists already is continued: `left` returns the lines that have no result there. What an interrupted
-    run left of a last line is cut off. `settings` are kept beside the file. Raises BlankfillError for a file that was
-    begun with other settings, or holds something else.
+    run left of a last line is cut off. `settings` are kept beside the file. A device or pipe takes the results as
+    standard output does. Raises BlankfillError for a file that was begun with other settings, or holds something else.
     """
 
     def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any]):
@@ -129,7 +138,9 @@ class Sink:
         self.n_done = 0
         path = Path(name)
         if name == STANDARD:
-            self.file: IO[bytes] = sys.stdout.buffer
+            self.file: IO[bytes] = standard(sys.stdout)
+        elif path.exists() and not path.is_file():  # a device or a pipe, which keeps nothing to go on from
+            self.file = path.open("wb")
         else:
             end = self._take_up(path) if path.exists() else 0
             self._compare(Path(f"{name}{BEGUN}"), settings)
@@ -211,7 +222,7 @@ def open_lines(options: Any) -> tuple[Source, Sink]:
     if options.input != STANDARD and options.out != STANDARD:
         if Path(options.out).exists() and Path(options.input).resolve() == Path(options.out).resolve():
             raise BlankfillError(f"--out {options.out} is the input itself: give another name")
-    elif options.input == STANDARD and sys.stdin.isatty():
+    elif options.input == STANDARD and sys.stdin and sys.stdin.isatty():
         print("Reading texts from the keyboard, one per line; end with Ctrl-D.", file=sys.stderr)
     source = Source(options.input, options.form)
     return source, Sink(options.out, source.is_json, describe_settings(options))

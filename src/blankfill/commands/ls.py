@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -45,8 +46,9 @@ def _describe(settings: Path) -> str:
     """Return the class of a model by its settings."""
     try:
         read = json.loads(settings.read_text(encoding="utf-8"))
-        return ", ".join(map(str, read.get("architectures") or [read.get("model_type", "unknown")]))
-    except (OSError, ValueError, AttributeError, TypeError):
+        names = read.get("architectures") or [read.get("model_type", "unknown")]
+        return ", ".join(map(str, [names] if isinstance(names, str) else names))
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return "settings cannot be read"
 
 
@@ -79,9 +81,15 @@ def run(options: argparse.Namespace) -> None:
     """Print the names, one per line; all kinds have a heading each."""
     if options.kind:
         for name in KINDS[options.kind]():
-            print(name)
+            print(printable(name))
         return
     for kind, names in KINDS.items():
         print(f"{kind}:")
         for name in [*names()] or [NONE]:
-            print(f"  {name}")
+            print(f"  {printable(name)}")
+
+
+def printable(name: str) -> str:
+    """Return a name as the terminal can show it: other characters are escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return name.encode(encoding, "backslashreplace").decode(encoding)

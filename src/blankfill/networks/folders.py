@@ -170,6 +170,11 @@ def refuse_unfetched(path: Path) -> None:
 
 def _list_weights(folder: Path) -> list[Path]:
     """Return the safetensors files that a library would read; BlankfillError where there are none, or one is absent."""
+    for path in (folder / WEIGHTS, folder / INDEX):
+        if path.is_symlink() and not path.exists():
+            raise BlankfillError(
+                f"{path} is a link to a file that is not there: copy it again from its source"
+            )
     if (folder / WEIGHTS).exists():
         return [folder / WEIGHTS]
     if not (folder / INDEX).exists():

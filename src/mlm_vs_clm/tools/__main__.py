@@ -9,7 +9,7 @@ from types import ModuleType
 
 from blankfill.commands import COMMANDS, load_command
 
-from ..console import READER_GONE, lost_reader
+from ..console import READER_GONE, lost_reader, open_streams
 from ..errors import StudyError
 from ..files import CHECKOUT, ROOT, explain_os_error
 
@@ -96,6 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a tool and return its exit code; a mistake that a user can fix is one line on stderr."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
+        open_streams()
         if words and is_stage(words):
             run_stage(words[0], words[1:])
             return 0
