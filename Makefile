@@ -44,16 +44,17 @@ reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, r
 page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk (all without)
 	@$(PY) -m mlm_vs_clm page $(STUDY:%=results/%)
 
-# The shell and Hydra read the path as it is, whatever signs it has.
+# The shell and Hydra read the path as it is, whatever signs it has: backslashes count before a quote, an end and ${.
+QUOTED = sed -e 's/\(\\*\)"/\1\1\\"/g' -e 's/\(\\*\)$$/\1\1/' -e 's/\(\\*\)$${/\1\1\\$${/g'
 own: export TEXTS := $(value CORPUS)
 own: named data ## compare two models on your own texts: make own CORPUS=<folder or file>
-	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | sed 's/"/\\"/g')\"" $(ARGS)
+	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\"" $(ARGS)
 
 model: export MODEL := $(value MODEL)
 model: export TEXTS := $(value CORPUS)
 model: modelled data ## test a model of yours as it comes: make model MODEL=<hub id or folder> [KIND=causal] [CORPUS=<texts>]
-	@set -- track=own_$(KIND) "model.source=\"$$(printf %s "$$MODEL" | sed 's/"/\\"/g')\""; \
-	test -z "$$TEXTS" || set -- "$$@" scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | sed 's/"/\\"/g')\""; \
+	@set -- track=own_$(KIND) "model.source=\"$$(printf %s "$$MODEL" | $(QUOTED))\""; \
+	test -z "$$TEXTS" || set -- "$$@" scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\""; \
 	$(PY) experiments/report.py "$$@" $(ARGS)
 
 modelled:

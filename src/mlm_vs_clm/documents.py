@@ -13,7 +13,9 @@ from blankfill.text import PUNCTUATION, SPELT, split_words
 from .errors import StudyError
 
 # A full stop may end an abbreviation, a number or a sentence; a danda or an ideographic stop ends a sentence.
-_CLOSE, _OPEN = r"[\"'\p{Pe}\p{Pf}]*", r"[\"'`\p{Ps}\p{Pi}\u201A\u201E¿¡]*"
+# German closes with \u201C or \u00AB, which open elsewhere, and opens with \u00BB; French puts spaces inside.
+_CLOSE = r"(?:[\"'\p{Pe}\p{Pf}\u201C\u00AB]|[ \u00A0\u202F]\u00BB)*"
+_OPEN = r"(?:[\"'`\p{Ps}\p{Pi}\u201A\u201E\u00BB¿¡]|\u00AB[ \u00A0\u202F])*"
 _STOP = r"(?:[\p{STerm}--[.!?\u2024\uFE52\uFF0E]]|\uFF0E(?!\p{Nd}))"
 _OPENING = (
     r"[\p{Lu}\p{Lt}\p{Nd}\p{Georgian}[\p{Lo}--\p{Latin}]]"  # a capital, digit or letter that has no case

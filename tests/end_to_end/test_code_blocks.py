@@ -13,7 +13,6 @@ from forged_store import ForgedStore, sign
 
 from blankfill.commands import COMMANDS as LIBRARY_COMMANDS
 from mlm_vs_clm.files import ROOT, write_parquet
-from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.tools.__main__ import STAGES, TOOLS, is_stage
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("C*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -155,9 +154,7 @@ def test_the_pages_have_blocks_of_both_kinds():
 
 def write_study(folder):
     """Write what blocks read of a study: a store with a corpus called plots, and the counts per document of `laptop`."""
-    store = ForgedStore(folder / "outputs", [("random", 0.5)])
-    record = store.inputs["corpus/tiny"] / RECORD
-    record.write_text(record.read_text().replace('"name": "tiny"', '"name": "plots"'))
+    store = ForgedStore(folder / "outputs", [("random", 0.5)], "plots")
     for artifact in store.inputs.values():
         sign(artifact)
     row = {"corpus": "plots", "arm": "mlm", "strategy": "random", "ratio": 0.5, "seed": 0, "budget": None}

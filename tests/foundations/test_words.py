@@ -102,6 +102,8 @@ def test_texts_that_differ_in_one_vowel_sign_are_two():
         "我来了。|你呢？|他说：“好！”|走吧。",
         "です．|次は３．５です。|終わり",
         "यह है। |वह था।|अच्छा॥ |हाँ",
+        "Er ging. |„Komm mit.“ |Sie kam. |»Nein!« |Dann war es still.",
+        "«\u00a0Viens.\u00a0» |Elle vint. |« Non ! » |Puis rien.",
         "ذهب الرجل. |هل عاد؟ |نعم۔ |لا",
         "שלום לך. |מה שלומך? |טוב",
         "그는 갔다. |비가 온다! |5시다.",

@@ -1,6 +1,7 @@
 """A store whose scores are invented: every arm of the claims at two maskings, without a network."""
 
 import json
+import shutil
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from mlm_vs_clm.corpora import save
 from mlm_vs_clm.corpora.storage import Corpus
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import hash_file, write_lines, write_table
-from mlm_vs_clm.pipeline.artifacts import RECORD
+from mlm_vs_clm.pipeline.artifacts import RECORD, hash_contents
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
 from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS
 from mlm_vs_clm.pipeline.scoring import COLUMNS as SCORE_COLUMNS
@@ -39,23 +40,34 @@ def sign(folder):
     """Complete the record of a forged artifact as the store does, so that it counts as whole."""
     record = json.loads((folder / RECORD).read_text())
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != RECORD]
-    about = {
-        "stage": folder.parent.name,
-        "settings": {},
-        "inputs": {},
-        "seconds": 0.0,
-        "measured": {},
-    } | record
-    about["files"] = {str(path.relative_to(folder)): hash_file(path) for path in files}
-    (folder / RECORD).write_text(json.dumps(about))
+    record["files"] = {str(path.relative_to(folder)): hash_file(path) for path in files}
+    (folder / RECORD).write_text(json.dumps(record))
+
+
+def write_record(root, record):
+    """Write a record into the folder that its settings and inputs name, and return the folder."""
+    record = {"version": 1, "settings": {}, "inputs": {}, "seconds": 0.0, "measured": {}} | record
+    ids = {key: reference.partition("/")[2] for key, reference in record["inputs"].items()}
+    name = hash_contents(record["stage"], record["version"], record["settings"], ids)
+    folder = root / record["stage"] / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RECORD).write_text(json.dumps(record))
+    return folder
+
+
+def copy_artifact(folder, version):
+    """Return a copy of an artifact, made by another version of its stage."""
+    copy = write_record(folder.parents[1], json.loads((folder / RECORD).read_text()) | {"version": version})
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(RECORD), dirs_exist_ok=True)
+    return copy
 
 
 class ForgedStore:
     """Artifacts of one corpus under a folder; `inputs` names those that a report reads."""
 
-    def __init__(self, root, maskings):
+    def __init__(self, root, maskings, corpus_name="tiny"):
         self.root, self.inputs, rng = root, {}, np.random.default_rng(0)
-        corpus = self.add("corpus", "tiny", {"name": "tiny"}, {})
+        corpus = self.add("corpus", corpus_name, {"name": corpus_name}, {})
         documents = [Document(f"d{i}", text) for i, text in enumerate(TEXTS)]
         save(Corpus({"generate": documents, "pretrain": [Document("p", "the cat")]}, [], {}), corpus)
         for strategy, ratio in maskings:
@@ -73,11 +85,10 @@ class ForgedStore:
 
     def add(self, stage, name, settings, inputs, **measured):
         """Return the folder of an artifact with its record."""
-        folder = self.root / stage / name
-        folder.mkdir(parents=True)
         references = {key: f"{path.parent.name}/{path.name}" for key, path in inputs.items()}
-        record = {"settings": settings, "inputs": references, "measured": measured}
-        (folder / "artifact.json").write_text(json.dumps(record))
+        record = {"stage": stage, "version": len(self.inputs)}
+        record |= {"settings": settings, "inputs": references, "measured": measured}
+        folder = write_record(self.root, record)
         self.inputs[f"{stage}/{name}"] = folder
         return folder
 

@@ -13,16 +13,19 @@ from mlm_vs_clm.tools import brat_export, inventory
 
 @pytest.fixture
 def store(tmp_path):
-    ForgedStore(tmp_path, [("random", 0.5)])
-    for folder in tmp_path.glob("*/*"):
-        if (folder / RECORD).is_file():
-            sign(folder)
+    for folder in ForgedStore(tmp_path, [("random", 0.5)]).inputs.values():
+        sign(folder)
     return tmp_path
 
 
 def find_score(store, arm):
     table = tabulate(store, arm=arm)
     return store / table["artifact"].iloc[0]
+
+
+def rewrite(folder, **changed):
+    record = json.loads((folder / RECORD).read_text())
+    (folder / RECORD).write_text(json.dumps(record | changed))
 
 
 HARMS = {
@@ -34,6 +37,9 @@ HARMS = {
     "gone": lambda folder: (folder / "scores.csv").unlink(),
     "no record": lambda folder: (folder / RECORD).write_text("{"),
     "a list": lambda folder: (folder / RECORD).write_text("[]"),
+    "other settings": lambda folder: rewrite(folder, settings={"resamples": 21}),
+    "no settings": lambda folder: rewrite(folder, settings=[]),
+    "other inputs": lambda folder: rewrite(folder, inputs={}),
     "another kind": lambda folder: (folder / RECORD).write_text('{"files": 5}'),
 }
 
@@ -54,7 +60,7 @@ def test_a_changed_result_is_left_out_with_its_reason(store, harm, capsys):
 def test_the_inventory_names_corpus_arm_and_masking_and_finds_by_them(store, capsys):
     inventory.show(store, ["mlm", "score"])
     first, total = capsys.readouterr().out.splitlines()
-    assert "score/mlm-random-0.5" in first and first.endswith("tiny mlm")
+    assert find_score(store, "mlm").name in first and first.endswith("tiny mlm")
     assert total.endswith("(mlm score)")
 
 

@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from forged_store import sign
+from forged_store import sign, write_record
 from simulated_ratings import ARMS
 
 from mlm_vs_clm.files import write_lines
+from mlm_vs_clm.pipeline.artifacts import name_of
 from mlm_vs_clm.ratings import sheet
 from mlm_vs_clm.tools.rating_sheet import read_texts
 
@@ -23,22 +24,20 @@ def study(tmp_path_factory):
     rows, draw = [], np.random.default_rng(0)
     for corpus in ("abstracts", "plots"):
         for arm in ARMS:
-            score, made = (root / "outputs" / stage / f"{corpus}{arm}" for stage in ("score", "generate"))
-            score.mkdir(parents=True)
-            made.mkdir(parents=True)
-            record = {"inputs": {"generation": f"generate/{corpus}{arm}"}}
-            (score / "artifact.json").write_text(json.dumps(record))
+            settings = {"arm": arm, "corpus": corpus}
+            made = write_record(root / "outputs", {"stage": "generate", "settings": settings})
+            record = {"stage": "score", "inputs": {"generation": name_of(made)}}
+            score = write_record(root / "outputs", record)
             rows_of = [[float(value), 1.0] for value in draw.random(N_DOCUMENTS)]
             statistics = {"scope": "document", "metric": "rouge1", "rows": rows_of}
             write_lines(score / "statistics.jsonl", [statistics])
             texts = {f"{corpus[0]}{n}": f"Text {n} of {len(arm)} <b>&" for n in range(N_DOCUMENTS)}
             fills = [{"id": id, "text": text, "fills": [], "spans": []} for id, text in texts.items()]
             write_lines(made / "fills.jsonl", fills)
-            (made / "artifact.json").write_text("{}")
             sign(made)
             sign(score)
             cell = {"corpus": corpus, "arm": arm, "strategy": "random", "ratio": 0.5, "seed": 0}
-            rows.append(cell | {"artifact": f"score/{corpus}{arm}"})
+            rows.append(cell | {"artifact": name_of(score)})
     (root / "results" / "laptop").mkdir(parents=True)
     pd.DataFrame(rows).to_csv(root / "results" / "laptop" / "scores.csv", index=False)
     about = {

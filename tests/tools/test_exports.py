@@ -9,7 +9,7 @@ from forged_store import sign
 from generated_store import make_store
 
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.pipeline.artifacts import RECORD
+from mlm_vs_clm.pipeline.artifacts import inputs_of
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.dataset_export import write_dataset
 from mlm_vs_clm.tools.results_export import DIRECTIONS, describe_results, name_record
@@ -100,7 +100,7 @@ def test_the_command_writes_a_file_per_arm_and_refuses_what_is_no_study(tmp_path
 
 def complete(generation):
     """Give the forged artifacts of `make_store` what a card tells of them."""
-    store = generation.parents[1]
+    stored = inputs_of(generation)
     card = {
         "name": "notes",
         "origin": "made up",
@@ -109,13 +109,10 @@ def complete(generation):
         "differs_from_the_paper": "all",
     }
     card |= {"rules": {}, "splits": {}, "entities": {}, "labels": {}, "dropped": {}}
-    (store / "corpus" / "c" / "card.json").write_text(json.dumps(card))
+    (stored["corpus"] / "card.json").write_text(json.dumps(card))
     hidden = {"strategy": "random", "ratio": 0.5, "seed": 0, "blanks": 3, "words": 6, "share": 0.5}
-    (store / "corrupt" / "k" / "summary.json").write_text(json.dumps(hidden))
-    record = json.loads((generation / RECORD).read_text())
-    record |= {"settings": {"name": "mlm", "context": "both", "seed": 0}, "commit": "abc"}
-    (generation / RECORD).write_text(json.dumps(record))
-    for folder in (store / "corpus" / "c", store / "corrupt" / "k", generation):
+    (stored["corruption"] / "summary.json").write_text(json.dumps(hidden))
+    for folder in stored.values():
         sign(folder)
 
 

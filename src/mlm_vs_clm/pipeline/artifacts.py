@@ -50,13 +50,14 @@ class Recipe:
     @cached_property
     def id(self) -> str:
         """Return the hash of these contents: equal recipes share it, unequal ones do not."""
-        contents = {
-            "stage": self.stage,
-            "version": self.version,
-            "settings": _identity(self.settings),
-            "inputs": {name: recipe.id for name, recipe in self.inputs.items()},
-        }
-        return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()[:16]
+        ids = {name: recipe.id for name, recipe in self.inputs.items()}
+        return hash_contents(self.stage, self.version, self.settings, ids)
+
+
+def hash_contents(stage: str, version: int, settings: dict, input_ids: dict[str, str]) -> str:
+    """Return the id of what a stage makes from settings and inputs."""
+    contents = {"stage": stage, "version": version, "settings": _identity(settings), "inputs": input_ids}
+    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()[:16]
 
 
 Make = Callable[[dict, dict[str, Path], Path, "Runtime"], dict | None]
@@ -166,11 +167,17 @@ def _clear_unfinished(partial: Path) -> None:
 
 
 def damaged_files(folder: Path) -> list[str]:
-    """Return the files of an artifact that are missing or whose bytes differ from its record."""
+    """Return the files of an artifact that are missing or whose bytes differ from its record.
+
+    The record itself, where it is no record, or its settings and inputs make another id than the folder's.
+    """
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         files = dict(record["files"])
-        if not {"settings", "inputs", "stage", "seconds", "measured"} <= record.keys():
+        ids = {name: reference.partition("/")[2] for name, reference in record["inputs"].items()}
+        if folder.name != hash_contents(record["stage"], record["version"], record["settings"], ids):
+            return [RECORD]
+        if not {"seconds", "measured"} <= record.keys():
             return [RECORD]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [RECORD]

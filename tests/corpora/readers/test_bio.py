@@ -44,6 +44,8 @@ BEFORE = {  # what stands before the token, by its place in the sentence
     "counted within": lambda n: f"1.{n + 1} ",
     "part of speech": lambda n: f"{KINDS[n]} ",
     "count and part of speech": lambda n: f"{n} {KINDS[n]} ",
+    "part of speech of German": lambda n: f"{('NE', 'VVFIN', 'NE')[n]} ",
+    "any name": lambda n: f"x{n}f7 ",
     "underscore": lambda n: "_ ",
 }
 
@@ -55,6 +57,17 @@ def test_the_column_of_tokens_is_found(tmp_path, before, after):
     (document,) = bio.read(put(tmp_path, "x.conll", "\n".join(lines))).documents
     assert document.text == "EU rejects German"
     assert document.entities == (Entity(0, 2, "ORG"), Entity(11, 17, "MISC"))
+
+
+def test_the_tokens_of_sentences_of_one_token_are_found(tmp_path):
+    lines = "s1 Paris B-LOC\n\ns2 Berlin B-LOC\n\ns4 sleeps O\n"
+    documents = bio.read(put(tmp_path, "x.conll", lines)).documents
+    assert [document.text for document in documents] == ["Paris", "Berlin", "sleeps"]
+
+
+def test_capitals_are_tokens_where_lemmas_follow(tmp_path):
+    lines = "PATIENT patient O\nDENIES deny O\nPAIN pain B-SYMPTOM\n"
+    assert bio.read(put(tmp_path, "x.conll", lines)).documents[0].text == "PATIENT DENIES PAIN"
 
 
 @pytest.mark.parametrize("lines", ["1 O\n2 B-A\n", "4 1 O\n5 2 O\n", "w1 O\nw2 O\nw3 O\n"])

@@ -63,8 +63,9 @@ def test_offsets_are_whole_and_a_type_is_text(tmp_path, start, end, type):
     assert_refused("row 0, document a: an entity is not of the shape", read_row, tmp_path, entities=[entity])
 
 
-def test_a_row_of_zeros_and_ones_is_no_list_of_labels(tmp_path):
-    assert_refused("row 0: its labels are 0 and 1", read_row, tmp_path, labels=[1, 0, 1])
+@pytest.mark.parametrize("labels", [[1, 0, 1], [1, 0], [0, 0]])
+def test_a_row_of_zeros_and_ones_is_no_list_of_labels(tmp_path, labels):
+    assert_refused("row 0: its labels are 0 and 1", read_row, tmp_path, labels=labels)
 
 
 @pytest.mark.parametrize("cell", ["()", "[]", "set()", "{}", "frozenset()"])

@@ -1,14 +1,11 @@
-"""Which column of a BIO file holds the tokens: the first that neither counts nor names kinds."""
+"""Which column of a BIO file holds the tokens: the first that neither counts nor names kinds of words."""
 
 import re
-from collections.abc import Iterable
 
 from ...errors import StudyError
 from .base import MOSTLY, Columns
 
 TAG = re.compile(r"O|[BIESLU]-\S+")
-NUMBER = re.compile(r"[\d.,:/+-]*\d[\d.,:/+-]*")
-COUNTED = re.compile(r"(.*?)(\d{1,9})")  # "3", "s1.3" or "t3": what comes before, and the count
 RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a word of several tokens, or a node without text
 # Parts of speech of Universal Dependencies and of the Penn Treebank.
 KINDS = frozenset(
@@ -35,7 +32,8 @@ def find_column(sentences: list[list[Cells]], where: str) -> int:
     """Return the place (from 0) of the tokens in lines of cells with the tag last; StudyError where all columns count.
 
     A column of numbers, or one that counts the tokens, is never theirs; one with the same cell all along each
-    sentence, or with parts of speech alone, only if no other is left.
+    sentence, or with parts of speech alone, only if no other is left. Names of kinds that are not known are those
+    without a small letter, where another column has small letters and more different cells.
     """
     width = max((len(cells) for sentence in sentences for cells in sentence), default=0)
     columns = {place: _take(sentences, place) for place in range(width - 1)}
@@ -44,8 +42,9 @@ def find_column(sentences: list[list[Cells]], where: str) -> int:
         raise StudyError(
             f"{where}: each column but the last counts or holds numbers: name the tokens' ({SETTING})"
         )
-    texts = (place for place, column in left.items() if not (_is_constant(column) or _names_kinds(column)))
-    return next(texts, next(iter(left), 0))
+    texts = [place for place, column in left.items() if not (_is_constant(column) or _names_kinds(column))]
+    varied = [place for place in texts if not any(_is_tag_of(left[place], left[other]) for other in texts)]
+    return next(iter(varied or texts or left), 0)
 
 
 def holds_ranges(sentences: list[list[Cells]], column: int) -> bool:
@@ -65,17 +64,9 @@ def _flatten(column: Column) -> list[str]:
 
 
 def _counts(column: Column) -> bool:
-    cells, longer = _flatten(column), _longer(column)
-    n_numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in cells)
-    return n_numbers >= MOSTLY * len(cells) or (bool(longer) and all(map(_counts_on, longer)))
-
-
-def _counts_on(cells: Iterable[str]) -> bool:
-    """Return whether each cell ends in the number after the one before ("w1", "w2")."""
-    matches = [COUNTED.fullmatch(cell) for cell in cells]
-    pairs = [(match[1], int(match[2])) for match in matches if match]
-    stem, first = pairs[0] if pairs else ("", 0)
-    return pairs == [(stem, first + step) for step in range(len(matches))]
+    cells = _flatten(column)
+    n_numbers = sum(any(map(str.isdecimal, cell)) for cell in cells)
+    return n_numbers >= MOSTLY * len(cells)
 
 
 def _is_constant(column: Column) -> bool:
@@ -90,8 +81,19 @@ def _is_constant(column: Column) -> bool:
 
 
 def _names_kinds(column: Column) -> bool:
-    """Return whether all cells are parts of speech, or tags of another kind."""
+    """Return whether all cells are known parts of speech, or tags of another kind."""
     return all(cell in KINDS or TAG.fullmatch(cell) for cell in _flatten(column))
+
+
+def _is_tag_of(column: Column, other: Column) -> bool:
+    """Return whether a column is of ASCII without a small letter, and the other has some and more different cells."""
+    cells, words = {*_flatten(column)}, {*_flatten(other)}
+    is_named = all(cell.isascii() and not _has_small(cell) for cell in cells)
+    return is_named and len(cells) < len(words) and any(map(_has_small, words))
+
+
+def _has_small(cell: str) -> bool:
+    return any(map(str.islower, cell))
 
 
 def _longer(column: Column) -> Column:

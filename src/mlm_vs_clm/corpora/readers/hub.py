@@ -113,7 +113,7 @@ def _read_labels(cell: Any, kind: Any, where: str) -> tuple[str, ...]:
             return tuple(kind.int2str(values))
         except (ValueError, TypeError):
             raise StudyError(f"{where}: a label is none of the classes: correct it") from None
-    if len(values) > len(set(map(str, values))) and all(value in (0, 1) for value in values):
+    if all(value in (0, 1) for value in values) and values != sorted(set(values)):
         raise StudyError(
             f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
         )

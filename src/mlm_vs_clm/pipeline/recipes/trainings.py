@@ -116,6 +116,10 @@ def training_of(config: Config) -> TrainingConfig:
         raise StudyError(
             "scale.training.canary_copies has no effect without scale.training.canaries: remove it"
         )
+    if not merged.body_learning_rate and not merged.head_learning_rate:
+        raise StudyError(
+            "scale.training.body_learning_rate and head_learning_rate are both 0, so nothing would be learned: raise one"
+        )
     merged = replace(merged, token_budget=round(share * (tokens := merged.token_budget)))
     if tokens and merged.token_budget < 2 ** (merged.budgets - 1):
         raise StudyError(
