@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from committed import mark_slow
 
 from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT, list_studies
@@ -34,7 +35,7 @@ def assert_told(blocks_made):
         assert all(write_between_markers(page, marker, text) == page for page in marked)
 
 
-@pytest.mark.parametrize("name", sorted(list_studies(ROOT / "results")))
+@pytest.mark.parametrize("name", mark_slow(list_studies(ROOT / "results"), "laptop"))
 def test_the_pages_say_what_the_committed_results_say(name):
     assert_told(blocks.make_blocks(list_studies(ROOT / "results")[name]))
 
