@@ -118,7 +118,9 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
 
     @functools.wraps(run)  # Hydra names the job after the script that this function stands in
     def job(raw: DictConfig) -> str | None:
-        overrides: Any = OmegaConf.to_container(HydraConfig.get().overrides.task)  # an escaped ${ stays escaped
+        overrides: Any = OmegaConf.to_container(
+            HydraConfig.get().overrides.task
+        )  # an escaped ${ stays escaped
         try:
             return _run_job(run, raw, overrides)
         except Exception as error:

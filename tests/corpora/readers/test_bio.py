@@ -74,10 +74,24 @@ def test_capitals_are_tokens_where_lemmas_follow(tmp_path):
 def test_columns_that_all_count_are_a_mistake_that_names_the_setting(tmp_path, lines):
     path = put(tmp_path, "x.conll", lines)
     assert_refused(
-        "x.conll: each column but the last counts .*corpus.columns.text=<its number", bio.read, path
+        "x.conll: each column but the last counts.*corpus.columns.text=<its number", bio.read, path
     )
     texts = [d.text for d in bio.read(path, columns={"text": "1"}).documents]
     assert texts == [" ".join(line.split()[0] for line in lines.splitlines())]
+
+
+def test_a_space_within_a_token_is_a_mistake(tmp_path):
+    path = put(tmp_path, "x.conll", "New York NNP B-LOC\nis VBZ O\nbig JJ O\n")
+    assert_refused("x.conll, line 1: 4 cells where most of its sentence have 3", bio.read, path)
+
+
+@pytest.mark.parametrize("lines", ["1 CD O\n2 CD O\n", "ART Die O\n"])
+def test_parts_of_speech_are_never_the_tokens(tmp_path, lines):
+    path = put(tmp_path, "x.conll", lines)
+    if "Die" in lines:
+        assert bio.read(path).documents[0].text == "Die"
+    else:
+        assert_refused("names kinds", bio.read, path)
 
 
 def test_numbers_among_tokens_are_tokens(tmp_path):

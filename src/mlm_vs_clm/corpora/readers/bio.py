@@ -30,7 +30,8 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     """Read a file, or every .conll, .bio, .iob and .iob2 (else .txt and .tsv) below a folder or in a zip.
 
     Files named train, dev and test are official splits. `columns` may have the number of the tokens' column, from 1, as
-    `text`. A line without a tag is a mistake, and so is a file in which every other column holds numbers.
+    `text`. A line without a tag, or of another width than most of its sentence, is a mistake, and so is a file in which
+    no other column can hold words.
     """
     result, column = ReaderResult(on_mistake=on_mistake), given_column(columns or {})
     with Files(path) as files:
@@ -63,7 +64,11 @@ def _read_file(
         groups = _leave_out_ranges(groups, result)
     for number, document in enumerate(_join_groups(groups)):
         rows = (
-            [result.attempt(_read_token, *line, column, files, name) for line in group] for group in document
+            [
+                result.attempt(_read_token, *line, column, _find_width(group), files.where(name, line[0]))
+                for line in group
+            ]
+            for group in document
         )
         sentences = ([token for token in row if token] for row in rows)
         text, entities = join([sentence for sentence in sentences if sentence])
@@ -130,10 +135,20 @@ def _join_groups(groups: list[list[Line]]) -> Iterator[list[list[Line]]]:
             document = []
 
 
-def _read_token(number: int, cells: Cells, column: int, files: Files, name: str) -> tuple[str, str]:
+def _find_width(group: list[Line]) -> int:
+    """Return how many cells most lines of a sentence have; 0 where none has a tag."""
+    widths = Counter(len(cells) for _, cells in group if _has_tag(cells))
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _read_token(number: int, cells: Cells, column: int, width: int, where: str) -> tuple[str, str]:
     if not _has_tag(cells) or len(cells) < column + 2 or not cells[column]:
         problem = "no token with a tag (O, B-Type, I-Type) in the last column"
-        raise StudyError(f"{files.where(name, number)}: {problem}: correct it")
+        raise StudyError(f"{where}: {problem}: correct it")
+    if len(cells) != width:
+        raise StudyError(
+            f"{where}: {len(cells)} cells where most of its sentence have {width}: correct it, or part all cells by tabs"
+        )
     return cells[column], cells[-1]
 
 

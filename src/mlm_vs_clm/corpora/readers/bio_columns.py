@@ -7,11 +7,14 @@ from .base import MOSTLY, Columns
 
 TAG = re.compile(r"O|[BIESLU]-\S+")
 RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a word of several tokens, or a node without text
-# Parts of speech of Universal Dependencies and of the Penn Treebank.
+# Parts of speech of Universal Dependencies, of the Penn Treebank and of STTS (German).
 KINDS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X "
     "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP TO UH VB VBD VBG VBN VBP VBZ "
-    "WDT WP WP$ WRB . , : ( ) \" '' `` # $ -LRB- -RRB- HYPH NFP ADD AFX XX".split()
+    "WDT WP WP$ WRB . , : ( ) \" '' `` # $ -LRB- -RRB- HYPH NFP ADD AFX XX "
+    "ADJA ADJD APPR APPRART APPO APZR ART CARD FM ITJ KOUI KOUS KON KOKOM NE PDS PDAT PIS PIAT PIDAT PPER PPOSS PPOSAT PRELS "
+    "PRELAT PRF PWS PWAT PWAV PAV PROAV PTKZU PTKNEG PTKVZ PTKANT PTKA TRUNC VVFIN VVIMP VVINF VVIZU VVPP VAFIN VAIMP VAINF "
+    "VAPP VMFIN VMINF VMPP XY $, $. $(".split()
 )
 SETTING = "corpus.columns.text=<its number, from 1>"
 Cells = list[str]
@@ -29,20 +32,20 @@ def given_column(columns: Columns) -> int | None:
 
 
 def find_column(sentences: list[list[Cells]], where: str) -> int:
-    """Return the place (from 0) of the tokens in lines of cells with the tag last; StudyError where all columns count.
+    """Return the place (from 0) of the tokens in lines of cells with the tag last; StudyError where none can be theirs.
 
     A column of numbers, or one that counts the tokens, is never theirs; one with the same cell all along each
-    sentence, or with parts of speech alone, only if no other is left. Names of kinds that are not known are those
+    sentence, or with parts of speech alone, only where none was ruled out. Names of kinds that are not known are those
     without a small letter, where another column has small letters and more different cells.
     """
     width = max((len(cells) for sentence in sentences for cells in sentence), default=0)
     columns = {place: _take(sentences, place) for place in range(width - 1)}
     left = {place: column for place, column in columns.items() if not _counts(column)}
-    if columns and not left:
-        raise StudyError(
-            f"{where}: each column but the last counts or holds numbers: name the tokens' ({SETTING})"
-        )
     texts = [place for place, column in left.items() if not (_is_constant(column) or _names_kinds(column))]
+    if not texts and len(left) < len(columns):
+        raise StudyError(
+            f"{where}: each column but the last counts, holds numbers or names kinds: name the tokens' ({SETTING})"
+        )
     varied = [place for place in texts if not any(_is_tag_of(left[place], left[other]) for other in texts)]
     return next(iter(varied or texts or left), 0)
 
