@@ -18,7 +18,6 @@ from .decoding.product import Product
 from .decoding.walking import walk
 from .decoding.walks import Walk
 from .errors import BlankfillError
-from .filled import HALF
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
 from .slots.ledger import Ledger
@@ -27,6 +26,7 @@ from .slots.orders import Order, Pace
 from .slots.ranges import RANGES
 from .slots.rows import TokenRow, to_rows
 from .slots.sampling import GREEDY
+from .slots.utf8 import HALF
 from .slots.vocabulary import Speller, check_finite, slot_bias
 from .text import BlankedText, assemble_text
 

@@ -6,9 +6,9 @@ from typing import NamedTuple, overload
 
 from .errors import BlankfillError
 from .slots.ledger import Ledger
+from .slots.utf8 import HALF
 from .text import CharSpan
 
-HALF = "\ufffd"  # what a decoder writes for bytes that are no character
 SHOWN = 60  # characters of a text in `repr`
 
 

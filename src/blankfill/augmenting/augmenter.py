@@ -11,11 +11,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..draws import keyed_rng, pick_singly
 from ..errors import BlankfillError
-from ..filled import HALF
 from ..filler import Filler
 from ..loading import open_model
 from ..networks.checkpoints import model_kind, sentinel_tokens
 from ..ranges import LARGEST_SEED, MANY, Range, check_number
+from ..slots.utf8 import HALF
 from ..text import CharSpan, DocumentError
 from .choosing import PICKS, Strategy, are_rules, choose_spans
 from .labels import KEEP, POLICIES, join, move_entities

@@ -7,6 +7,7 @@ from functools import cache
 from transformers import PreTrainedTokenizerBase
 
 FALLBACK = re.compile("<0x([0-9A-F]{2})>")  # how a SentencePiece vocabulary writes a byte
+HALF = "\ufffd"  # what a decoder writes for bytes that are no character
 N_SIGNS = 128  # single signs of GPT-2's table from which a vocabulary counts as byte-level
 
 

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from datasets import Dataset
 
-from mlm_vs_clm.corpora.readers import bioc, brat, folder, hub, jsonl, pan_pairs
+from mlm_vs_clm.corpora.readers import bioc, brat, folder, hub, jsonl, pan_pairs, tables
 from mlm_vs_clm.corpora.readers.cells import split_labels
 from tests.helpers.corpus_files import put
 from tests.helpers.refusals import assert_refused
@@ -33,6 +33,25 @@ BOTH = pytest.mark.parametrize("read", [read_line, read_row])
 def test_labels_that_look_the_same_are_the_same(tmp_path, read):
     spellings = [" caf\u00e9", "cafe\u0301 ", "caf\u00e9", "two\n words", "", "two words"]
     assert read(tmp_path, labels=spellings).documents[0].labels == ("caf\u00e9", "two words")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("label", "labels"), [("x", ("x",)), (1, ("1",)), ([1, 2], ("1", "2")), (["x"], ("x",))]
+)
+def test_a_column_label_has_the_labels_where_no_other_has(tmp_path, read, label, labels):
+    if read is read_line and isinstance(label, list):
+        label = [*map(str, label)]
+    assert read(tmp_path, label=label).documents[0].labels == labels
+
+
+@BOTH
+def test_labels_come_before_a_label(tmp_path, read):
+    assert read(tmp_path, label="x", labels=["y"]).documents[0].labels == ("y",)
+
+
+def test_a_table_may_have_a_label(tmp_path):
+    assert tables.read(put(tmp_path, "x.csv", "text,label\nHello.,x;y\n")).documents[0].labels == ("x", "y")
 
 
 @BOTH

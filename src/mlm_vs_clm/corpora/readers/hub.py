@@ -11,7 +11,7 @@ from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, check_id, raise_mistake
 from .cells import expand, read_list, text_of
 from .official import part_of_value
-from .tables import NAMES, find_columns
+from .tables import find_columns, name_columns
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -21,7 +21,6 @@ HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 NO_NETWORK = "check the network and the name, or give a folder made with save_to_disk"
 NO_CLASS = -1  # how unlabelled test splits mark a row
 ENTITY_KEYS = ("start", "end", "type")
-COLUMNS = (*NAMES, "entities")
 RULE = (
     "texts as they stand; labels are one value or a list, classes by their names; where there is no column id, a row is "
     "named by its number"
@@ -67,7 +66,7 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
 
 def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:
     find_columns(rows.column_names, ("text",), columns, where)
-    called = {ours: columns.get(ours, ours) for ours in COLUMNS}
+    called = name_columns(rows.column_names, columns)
     called = {ours: theirs for ours, theirs in called.items() if theirs in rows.column_names}
     kind = rows.features.get(called.get("labels", ""))
     kind = getattr(kind, "feature", kind)  # of each label, where the column holds lists

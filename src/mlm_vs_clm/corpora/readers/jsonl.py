@@ -14,11 +14,12 @@ from .base import (
     read_text,
     refuse_characters,
 )
-from .cells import expand
+from .cells import expand, text_of
 from .official import part_of_value
+from .tables import name_columns
 
 RULE = "texts as they stand"
-SHAPE = '{"id", "text", "labels"?: [str], "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
+SHAPE = '{"id", "text", "labels"?: [str] or "label"?: str, "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
@@ -75,8 +76,11 @@ def _read_line(line: str, where: str, columns: Columns, keys: set[str], result: 
 
 def _rename(row: dict, columns: Columns) -> dict:
     """Return a row with our names for the keys that it has; a key of ours that another was named for is left out."""
-    renamed = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
-    return {key: value for key, value in row.items() if key not in columns} | renamed
+    called = name_columns(row, columns)
+    renamed = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
+    if isinstance(labels := renamed.get("labels"), str | int):
+        renamed["labels"] = [text_of(labels, "labels", "")]
+    return {key: value for key, value in row.items() if key not in called} | renamed
 
 
 def _fits(row: object) -> bool:

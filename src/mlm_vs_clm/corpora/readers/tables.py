@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ...documents import Document
@@ -13,6 +13,7 @@ from .files import Files
 from .official import part_of_value
 
 NAMES = ("id", "text", "labels", "author", "split")
+LABEL = "label"  # as the Hugging Face hub has it where there is one
 LONGEST_CELL = 100_000_000
 MPST_FILE = "mpst_full_data.csv"
 MPST_COLUMNS = {"id": "imdb_id", "text": "plot_synopsis", "labels": "tags", "split": "split"}
@@ -105,18 +106,27 @@ def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
     return rows, 0
 
 
+def name_columns(present: Collection[str], columns: Columns) -> dict[str, str]:
+    """Return what each of our columns is called: as the settings say, else by our name; `label` where there is no `labels`."""
+    called = {name: name for name in (*NAMES, "entities")} | columns
+    if "labels" not in {*columns, *present} and LABEL in present:
+        called["labels"] = LABEL
+    return called
+
+
 def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, where: str) -> dict[str, int]:
     """Return the place of each column that is there; StudyError for one that was named or is needed, and is not,
     and for two of the same name."""
     head = [name.strip() for name in head]
+    called = name_columns(head, columns)
     for ours in dict.fromkeys([*needed, *columns]):
-        theirs = columns.get(ours, ours)
+        theirs = called[ours]
         if theirs not in head:
             is_one = ", or part the cells by commas (a .tsv by tabs)" if len(head) < 2 else ""
             raise StudyError(
                 f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...){is_one}"
             )
-    places = {ours: columns.get(ours, ours) for ours in NAMES if columns.get(ours, ours) in head}
+    places = {ours: called[ours] for ours in NAMES if called[ours] in head}
     for ours, theirs in places.items():
         if head.count(theirs) > 1:
             raise StudyError(
