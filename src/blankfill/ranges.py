@@ -50,7 +50,8 @@ class Range:
         else:
             words = f"{f'above {low}' if self.above else low} to {f'below {high}' if self.below else high}"
         words = words if self.low > -math.inf else f"a {'whole ' if self.whole else ''}number"
-        return ", or ".join([f"{self.what}, {words}" if self.what else words, *self.also])
+        is_named = self.what and self.what != words
+        return ", or ".join([f"{self.what}, {words}" if is_named else words, *self.also])
 
 
 def number(default: Any, low: float, high: float = math.inf, **limits: Any) -> Any:
@@ -77,6 +78,7 @@ def check_number(name: str, value: Any, allowed: Range) -> None:
         ends = [f", {end} left out" for end, is_out in ((0, allowed.above), (1, allowed.below)) if is_out]
         raise BlankfillError(f"{name}={value} must be between 0 and 1{''.join(ends)}")
     is_broken = allowed.whole and isinstance(value, Real) and not isinstance(value, Integral)
+    is_broken = is_broken and allowed.low > -math.inf  # else the range says it
     raise BlankfillError(f"{name}={value}: give {'a whole number, ' if is_broken else ''}{allowed}")
 
 

@@ -200,14 +200,16 @@ def leave_unfilled(blanked: BlankedText) -> FilledText:
 
 
 def find_markers(text: str, marker: str) -> list[CharSpan]:
-    """Return where a blank marker such as "___" occurs in a text, from left to right."""
+    """Return where a blank marker such as "___" occurs in a text, from left to right.
+
+    Of a marker that repeats one character a longer run is one blank too, as cloze texts draw their gaps.
+    """
     if not marker.strip():
         raise BlankfillError('blanks: a marker such as "___" must have characters other than space')
-    spans, start = [], text.find(marker)
-    while start >= 0:
-        spans.append((start, start + len(marker)))
-        start = text.find(marker, start + len(marker))
-    return spans
+    is_run = len(marker) > 1 and len({*marker}) == 1
+    return [
+        match.span() for match in re.finditer(re.escape(marker) + is_run * f"{re.escape(marker[0])}*", text)
+    ]
 
 
 def blank_out(id: str, text: str, blanks: list[CharSpan], counts: list[int] | None = None) -> BlankedText:

@@ -92,6 +92,10 @@ def test_texts_that_differ_in_one_vowel_sign_are_two():
     assert hash_text("शब्द १") != hash_text("शब्द २")
     assert hash_text("Καφές, ΤΣΆΙ!") == hash_text("καφές τσάι")
     assert hash_text("中文，测试") == hash_text("中文 测试")
+    assert hash_text("cap\u00adtain") == hash_text("cap\u200btain") == hash_text("captain")
+    assert hash_text("😀😀") == hash_text("😀 😀") != hash_text("💔") and hash_text(
+        "می\u200cخواهم"
+    ) != hash_text("میخواهم")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def test_marks_are_blanks_without_an_original(start, tokenizer):
 
 
 def test_marks_by_hand():
-    assert find_markers("a ___ b ____", "___") == [(2, 5), (8, 11)]
+    assert find_markers("a ___ b ____", "___") == [(2, 5), (8, 12)]
+    assert find_markers("[][] []", "[]") == [(0, 2), (2, 4), (5, 7)]
     assert find_markers("nothing", "___") == [] and find_markers("", "___") == []
     with pytest.raises(BlankfillError, match="a marker such as"):
         find_markers("a  b", " ")

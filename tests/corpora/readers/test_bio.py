@@ -163,3 +163,24 @@ def test_a_column_that_only_a_sentence_begins_with_is_not_the_tokens(tmp_path):
     rows = "Sentence: {}\tThousands\tNNS\tO\nNaN\tof\tIN\tO\nNaN\tLondon\tNNP\tB-geo\n\n"
     path = put(tmp_path, "x.conll", rows.format(1) + rows.format(2))
     assert "Thousands of London" in bio.read(path).documents[0].text
+
+
+GERMEVAL = "1\tBerlin\tB-LOC\tO\n2\tDeutschen\tB-LOCderiv\tB-ORG\n3\tVerein\tO\tI-ORG\n"
+
+
+def test_the_column_of_tags_can_be_chosen_and_others_are_counted(tmp_path):
+    path = put(tmp_path, "ge.conll", GERMEVAL)
+    inner, outer = bio.read(path), bio.read(path, columns={"entities": "3"})
+    assert [entity.type for entity in inner.documents[0].entities] == ["ORG"]
+    assert [entity.type for entity in outer.documents[0].entities] == ["LOC", "LOCderiv"]
+    assert inner.documents[0].text == outer.documents[0].text == "Berlin Deutschen Verein"
+    assert inner.counted[bio.OTHER_TAGS] == 2 and not outer.counted[bio.OTHER_TAGS]
+
+
+@pytest.mark.parametrize(
+    "names", [("eng.train", "eng.testa", "eng.testb"), ("x-train.conllu", "x-dev.conllu", "x-test.conllu")]
+)
+def test_files_with_endings_of_their_own_are_all_read(tmp_path, names):
+    for name in names:
+        put(tmp_path, name, f"{name} O\nsang O\n")
+    assert sorted(bio.read(tmp_path).parts.values()) == ["dev", "test", "train"]

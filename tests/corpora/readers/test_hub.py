@@ -88,3 +88,45 @@ def test_entities_in_columns_are_a_mistake(tmp_path):
     rows = [{"id": "d0", "text": "Ann sang.", "entities": columns}]
     datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
     assert_refused("document d0: an entity is not of the shape", hub.read, tmp_path / "saved")
+
+
+def test_types_authors_and_splits_may_be_classes(tmp_path):
+    kinds = {
+        name: datasets.ClassLabel(names=names)
+        for name, names in (("author", ["Ann", "Bob"]), ("split", ["test", "train"]))
+    }
+    entity = {
+        "start": datasets.Value("int32"),
+        "end": datasets.Value("int32"),
+        "type": datasets.ClassLabel(names=["LOC", "PER"]),
+    }
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "entities": datasets.List(entity), **kinds}
+    )
+    rows = {
+        "text": ["Ann sang.", "Oslo."],
+        "entities": [[GOOD | {"type": 1}], [GOOD | {"end": 4, "type": 0}]],
+    }
+    datasets.Dataset.from_dict(rows | {"author": [0, 1], "split": [1, 0]}, features).save_to_disk(
+        tmp_path / "saved"
+    )
+    result = hub.read(tmp_path / "saved")
+    assert [(d.author, d.entities[0].type) for d in result.documents] == [("Ann", "PER"), ("Bob", "LOC")]
+    assert list(result.parts.values()) == ["train", "test"]
+
+
+def test_a_split_of_another_name_is_one_mistake(tmp_path):
+    parts = {
+        key: datasets.Dataset.from_dict({"text": [f"{key} {n}" for n in range(9)]})
+        for key in ("train", "unsupervised")
+    }
+    datasets.DatasetDict(parts).save_to_disk(tmp_path / "saved")
+    result, mistakes = collect(hub.read, tmp_path / "saved")
+    assert len(result.documents) == 9 and len(mistakes) == 1
+    assert mistakes[0].startswith("split unsupervised: the name is none of train, val, dev and test")
+
+
+def test_a_folder_of_data_sets_is_none(tmp_path):
+    for key in ("train", "test"):
+        datasets.Dataset.from_dict({"text": ["one"]}).save_to_disk(tmp_path / key)
+    assert_refused(r"holds 2 data sets \(test, train\): give the path of one", hub.read, tmp_path)

@@ -12,7 +12,8 @@ from refusals import SECRET, assert_refused
 from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import READERS, bioc, hub, jsonl, movies, speeches, tables
 from mlm_vs_clm.corpora.readers.base import ReaderResult
-from mlm_vs_clm.documents import Document
+from mlm_vs_clm.corpora.readers.official import ONE_SPLIT, part_of_path, split_by_part
+from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 
 ROWS = {"train": 12, "test": 6}
@@ -239,7 +240,7 @@ def test_files_of_the_same_name_but_for_the_ending_are_two(tmp_path):
 def test_paths_that_would_give_one_id_are_named(tmp_path):
     for name in ("a_b/c.txt", "a/b_c.txt", "c.txt", "x/c.txt"):
         put(tmp_path, name, SECRET)
-    assert_refused("a/b_c and a_b/c: both .* rename", READERS["folder"].read, tmp_path)
+    assert_refused("a/b_c and a_b/c: files .* rename", READERS["folder"].read, tmp_path)
 
 
 def test_a_table_of_labels_names_files_by_path_where_their_names_repeat(tmp_path):
@@ -273,3 +274,35 @@ def test_two_answers_to_a_pair_and_authors_that_are_missing(tmp_path):
     assert len({d.author for d in result.documents if result.parts[d.id] == "test"}) == 6
     put(path, "pan-test/truth.jsonl", "\n".join(map(json.dumps, [*truth, truth[0] | {"same": True}])))
     assert_refused("truth.jsonl, line 4: a second answer to the pair p0", READERS["pan_pairs"].read, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("eng.testa.conll", "dev"), ("eng.testb", "test"), ("CDR_TrainSet/a.conll", "train"), ("CDR_TestSet.BioC.xml", "test"),
+        ("devset/x.txt", "dev"), ("contestant.txt", ""), ("latest/x.txt", ""), ("upset.txt", ""), ("TrainTicket.txt", "train"),
+    ],
+)  # fmt: skip
+def test_names_say_which_split_they_are(path, split):
+    assert part_of_path(path) == split
+
+
+def test_documents_beside_those_of_one_split_are_counted():
+    result = ReaderResult()
+    for id, official in (("a", "train"), ("b", "")):
+        result.add(Document(id, f"{id} sang"), official)
+    assert len(split_by_part(result)[""].documents) == 2 and result.counted[ONE_SPLIT] == 1
+
+
+def test_an_entity_stands_from_its_first_word_to_its_last():
+    """Tools that mark by hand take in the space or line break beside a word."""
+    result = ReaderResult()
+    result.add(
+        Document(
+            "a",
+            " Paris is big.\n",
+            entities=(Entity(0, 6, "L"), Entity(1, 7, "L"), Entity(6, 7, "L"), Entity(10, 15, "X")),
+        )
+    )
+    assert result.documents[0].entities == (Entity(1, 6, "L"), Entity(10, 14, "X"))
+    assert [row["reason"] for row in result.dropped] == ["repeated entity", "entity without a word"]

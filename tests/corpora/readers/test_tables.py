@@ -1,9 +1,14 @@
 """CSV tables: MPST, and anyone's own documents."""
 
+import gzip
+import re
+
+import pytest
 from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import tables
+from mlm_vs_clm.errors import StudyError
 
 HEAD = "imdb_id,title,plot_synopsis,tags,split,synopsis_source\r\n"
 MPST = (
@@ -28,17 +33,19 @@ def test_mpst_keeps_tags_newlines_and_official_split(tmp_path):
 def test_mpst_mistakes_name_the_line_on_which_the_row_begins(tmp_path):
     rows = f'tt04,T,"{SECRET}\r\n{SECRET}",cult,dev2,imdb\r\ntt05,T,{SECRET}\r\n'
     rows += f'tt01,T,{SECRET},,train,imdb\r\ntt06,T,"{SECRET}" bad,cult,train,imdb\r\ntt07,T,x,cult,train,imdb\r\n'
-    result, mistakes = collect(tables.read_mpst, put(tmp_path, "mpst_full_data.csv", MPST + rows))
-    assert [mistake.split(":")[0] for mistake in mistakes] == ["line 7", "line 9", "line 10", "line 11"]
-    assert "split is none of" in mistakes[0] and "3 cells where the head has 6" in mistakes[1]
-    assert "used twice" in mistakes[2] and "bad or open quote" in mistakes[3]
-    assert len(result.documents) == 3
+    mistakes = []
+    with pytest.raises(StudyError, match="line 11: a bad or open quote in the row, so that no row after it"):
+        tables.read_mpst(put(tmp_path, "mpst_full_data.csv", MPST + rows), mistakes.append)
+    places = [re.search("line [0-9]+", str(mistake))[0] for mistake in mistakes]
+    assert places == ["line 7", "line 9", "line 10"]
+    assert "split is none of" in str(mistakes[0]) and "3 cells where the head has 6" in str(mistakes[1])
+    assert "used twice" in str(mistakes[2])
 
 
 def test_an_open_quote_is_told_by_the_row_that_opens_it(tmp_path):
     rows = f'tt1,T,x,,train,\ntt2,T,"{SECRET},,train,\n' + "tt3,T,x,,train,\n" * 3
-    _, mistakes = collect(tables.read_mpst, put(tmp_path, "m.csv", HEAD + rows))
-    assert mistakes == ["line 3: a bad or open quote in the row: correct it"]
+    with pytest.raises(StudyError, match="line 3: a bad or open quote in the row, .*: correct it"):
+        tables.read_mpst(put(tmp_path, "m.csv", HEAD + rows), [].append)
 
 
 def test_csv_takes_the_columns_that_are_named(tmp_path):
@@ -55,3 +62,18 @@ def test_csv_takes_the_columns_that_are_named(tmp_path):
 def test_a_cell_may_be_as_long_as_a_book(tmp_path):
     path = put(tmp_path, "own.csv", f"id,text\n1,{'word ' * 50_000}\n")
     assert len(tables.read(path).documents[0].text) == 250_000
+
+
+def test_rows_between_quotes_that_are_text_are_a_mistake(tmp_path):
+    """GLUE and Kaggle write tabs without quoting: a text that begins with a quote would take in the rows up to the next."""
+    rows = f'id\ttext\n1\t"{SECRET}\n2\tz y\n3\tand so on"\n4\tlast one\n'
+    result, mistakes = collect(tables.read, put(tmp_path, "x.tsv", rows))
+    assert [document.id for document in result.documents] == ["4"]
+    assert len(mistakes) == 1 and mistakes[0].startswith(
+        "line 2: a cell in quotes holds tabs and line breaks"
+    )
+
+
+def test_a_packed_table_is_parted_as_its_name_says(tmp_path):
+    path = put(tmp_path, "x.tsv.gz", gzip.compress(b"id\ttext\n1\tAnn sang, loud.\n"))
+    assert tables.read(path).documents[0].text == "Ann sang, loud."

@@ -82,9 +82,9 @@ def test_offsets_are_whole_and_a_type_is_text(tmp_path, start, end, type):
     assert_refused("row 0, document a: an entity is not of the shape", read_row, tmp_path, entities=[entity])
 
 
-@pytest.mark.parametrize("labels", [[1, 0, 1], [1, 0], [0, 0]])
+@pytest.mark.parametrize("labels", [[1, 0, 1], [1, 0], [0, 0], [0, 1], [False, True]])
 def test_a_row_of_zeros_and_ones_is_no_list_of_labels(tmp_path, labels):
-    assert_refused("row 0: its labels are 0 and 1", read_row, tmp_path, labels=labels)
+    assert_refused("saved: its labels are 0 and 1", read_row, tmp_path, labels=labels)
 
 
 @pytest.mark.parametrize("cell", ["()", "[]", "set()", "{}", "frozenset()"])

@@ -53,13 +53,18 @@ READERS = {
     "brat": Reader(brat.read, brat.RULE, r"\.ann$", has_gold_entities=True),
     "mpst": Reader(tables.read_mpst, tables.MPST_RULE, MPST_PATTERN, in_file=True),
     "bio": Reader(
-        bio.read, bio.RULE, r"\.(conll|bio|iob2?)$", in_file=True, takes_columns=True, has_gold_entities=True
+        bio.read,
+        bio.RULE,
+        r"\.(conllu?|bio|iob2?)$",
+        in_file=True,
+        takes_columns=True,
+        has_gold_entities=True,
     ),
     "folder": Reader(folder.read, folder.RULE, r"\.txt$", takes_columns=True),
     "jsonl": Reader(
         jsonl.read, jsonl.RULE, r"\.jsonl(\.gz)?$", False, True, takes_columns=True, has_gold_entities=True
     ),
-    "csv": Reader(tables.read, tables.RULE, r"\.[ct]sv$", in_file=True, takes_columns=True),
+    "csv": Reader(tables.read, tables.RULE, r"\.[ct]sv(\.gz)?$", in_file=True, takes_columns=True),
     "bioc": Reader(bioc.read, bioc.RULE, r"\.xml(\.gz)?$", False, True, has_gold_entities=True),
     "movies": Reader(movies.read, movies.RULE),
     "speeches": Reader(speeches.read, speeches.RULE),

@@ -79,15 +79,17 @@ class ReaderResult:
         return id
 
     def _usable(self, document: Document) -> tuple[Entity, ...]:
-        """Return a document's entities without repeated ones and those without a word, which are recorded."""
+        """Return a document's entities from first to last word, without repeated ones and those without a word, which are recorded."""
         entities: dict[Entity, None] = {}
         for entity in document.entities:
-            if entity in entities:
-                self.drop(document.id, "repeated entity")
-            elif not WORD.search(document.text, entity.start, entity.end):
+            words = [match.span() for match in WORD.finditer(document.text, entity.start, entity.end)]
+            trimmed = Entity(words[0][0], words[-1][1], entity.type) if words else entity
+            if not words:
                 self.drop(document.id, "entity without a word")
+            elif trimmed in entities:
+                self.drop(document.id, "repeated entity")
             else:
-                entities[entity] = None
+                entities[trimmed] = None
         return tuple(entities)
 
     def _name(self, original: str, official: str) -> str:
@@ -209,6 +211,8 @@ def name_documents(paths: list[str]) -> dict[str, str]:
     first: dict[str, str] = {}
     for path, id in zip(paths, ids, strict=True):
         if id in first:
-            raise StudyError(f"{first[id]} and {path}: both files would get the id {id}: rename one of them")
+            raise StudyError(
+                f"{first[id]} and {path}: files that differ in an ending or in _ and / alone would share the id {id}: rename one of them"
+            )
         first[id] = path
     return dict(zip(paths, ids, strict=True))

@@ -8,11 +8,20 @@ from pathlib import Path, PurePosixPath
 from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, raise_mistake
-from .bio_columns import RANGE, TAG, Cells, find_column, given_column, holds_ranges
+from .bio_columns import (
+    OTHER_TAGS,
+    RANGE,
+    TAG,
+    Cells,
+    count_other_tags,
+    find_column,
+    given_columns,
+    holds_ranges,
+)
 from .files import Files
 from .official import part_of_path
 
-ENDINGS = (".conll", ".bio", ".iob", ".iob2")
+ENDINGS = (".conll", ".conllu", ".bio", ".iob", ".iob2")
 DOCSTART = "-DOCSTART-"
 NEW_DOCUMENT = re.compile(r"# ?new ?doc|# ?doc_?id", re.IGNORECASE)
 RULE = (
@@ -27,21 +36,21 @@ MARK: list[Line] = []  # stands among the lines of sentences where a document be
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
-    """Read a file, or every .conll, .bio, .iob and .iob2 (else .txt and .tsv) below a folder or in a zip.
+    """Read a file, or every one with an ending of ENDINGS (else .txt and .tsv, else all) below a folder or in a zip.
 
     Files named train, dev and test are official splits. `columns` may have the number of the tokens' column, from 1, as
-    `text`. A line without a tag, or of another width than most of its sentence, is a mistake, and so is a file in which
+    `text`, and that of the tags' as `entities` (by default the last). A line without a tag, or of another width than most of its sentence, is a mistake, and so is a file in which
     no other column can hold words.
     """
-    result, column = ReaderResult(on_mistake=on_mistake), given_column(columns or {})
+    result, given = ReaderResult(on_mistake=on_mistake), given_columns(columns or {})
     with Files(path) as files:
-        names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names[:1]
+        names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names
         if not names:
             raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")
         stems = _name_files(names)
         for name in names:
             official = part_of_path(name) if len(names) > 1 else ""
-            result.attempt(_read_file, files, name, stems[name], official, column, result)
+            result.attempt(_read_file, files, name, stems[name], official, given, result)
     return result
 
 
@@ -53,13 +62,14 @@ def _name_files(names: list[str]) -> dict[str, str]:
 
 
 def _read_file(
-    files: Files, name: str, stem: str, official: str, column_of_settings: int | None, result: ReaderResult
+    files: Files, name: str, stem: str, official: str, given: dict[str, int], result: ReaderResult
 ) -> None:
     """Add the documents of a file, named after it and their number."""
-    lines = [_split(line) for line in files.read_plain(name).split("\n")]
+    lines = [_split(line, given.get("entities")) for line in files.read_plain(name).split("\n")]
     groups = _group(lines)
     tagged = [[cells for _, cells in group if _has_tag(cells)] for group in groups]
-    column = find_column(tagged, files.where(name)) if column_of_settings is None else column_of_settings
+    column = given["text"] if "text" in given else find_column(tagged, files.where(name))
+    result.counted[OTHER_TAGS] += 0 if "entities" in given else count_other_tags(tagged)
     if holds_ranges(tagged, column):
         groups = _leave_out_ranges(groups, result)
     for number, document in enumerate(_join_groups(groups)):
@@ -87,11 +97,12 @@ def _leave_out_ranges(groups: list[list[Line]], result: ReaderResult) -> list[li
     return words_only
 
 
-def _split(line: str) -> Cells:
-    """Return the cells of a line, none for a blank one."""
+def _split(line: str, tag_column: int | None) -> Cells:
+    """Return the cells of a line, none for a blank one, with that of the tag last."""
     if not line.strip():
         return []
-    return [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+    cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+    return cells if tag_column is None else [*cells, *cells[tag_column : tag_column + 1]]
 
 
 def _group(lines: list[Cells]) -> list[list[Line]]:

@@ -16,19 +16,32 @@ KINDS = frozenset(
     "PRELAT PRF PWS PWAT PWAV PAV PROAV PTKZU PTKNEG PTKVZ PTKANT PTKA TRUNC VVFIN VVIMP VVINF VVIZU VVPP VAFIN VAIMP VAINF "
     "VAPP VMFIN VMINF VMPP XY $, $. $(".split()
 )
+OTHER_TAGS = "tags of an earlier column (not used; corpus.columns.entities=<its number> chooses it)"
 SETTING = "corpus.columns.text=<its number, from 1>"
 Cells = list[str]
 Column = list[list[str]]  # the cells of one column, by sentence
 
 
-def given_column(columns: Columns) -> int | None:
-    """Return the place (from 0) of the column that the settings name, None if they name none; StudyError for a bad one."""
-    if columns.keys() - {"text"}:
-        raise StudyError(f"corpus.columns: a file of tokens and tags has no names of columns but {SETTING}")
-    number = columns.get("text")
-    if number is not None and not re.fullmatch(r"[1-9]\d{0,2}", number):
-        raise StudyError(f"corpus.columns.text={number}: the tokens are in a column by its number: {SETTING}")
-    return None if number is None else int(number) - 1
+def given_columns(columns: Columns) -> dict[str, int]:
+    """Return the places (from 0) of the columns of tokens and of tags that the settings name; StudyError for a bad one."""
+    for name, number in columns.items():
+        if name not in ("text", "entities"):
+            raise StudyError(
+                f"corpus.columns: a file of tokens and tags has no names of columns but {SETTING}, and entities for the tags'"
+            )
+        if not re.fullmatch(r"[1-9]\d{0,2}", number):
+            raise StudyError(
+                f"corpus.columns.{name}={number}: columns of tokens and tags are named by number, from 1: {SETTING}"
+            )
+    return {name: int(number) - 1 for name, number in columns.items()}
+
+
+def count_other_tags(sentences: list[list[Cells]]) -> int:
+    """Return how many tags that begin an entity stand in columns before the last."""
+    width = max((len(cells) for sentence in sentences for cells in sentence), default=0)
+    columns = [_flatten(_take(sentences, place)) for place in range(width - 1)]
+    of_tags = [cells for cells in columns if cells and all(map(TAG.fullmatch, cells))]
+    return sum(cell[0] in "BSU" and len(cell) > 1 for cells in of_tags for cell in cells)
 
 
 def find_column(sentences: list[list[Cells]], where: str) -> int:

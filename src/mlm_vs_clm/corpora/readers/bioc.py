@@ -34,8 +34,12 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
         raise StudyError(f"{path} is incomplete XML (line {line}): fetch it again") from None
     except (LookupError, ValueError):
         raise StudyError(f"{path} is XML in an encoding that cannot be read: convert it to UTF-8") from None
-    result = ReaderResult(on_mistake=on_mistake)
-    for number, element in enumerate(collection.iter("document"), start=1):
+    result, documents = ReaderResult(on_mistake=on_mistake), [*collection.iter("document")]
+    if not documents:
+        raise StudyError(
+            f"{path} holds no <document> of BioC, its root is <{collection.tag}>: convert it, or name another reader"
+        )
+    for number, element in enumerate(documents, start=1):
         result.attempt(_read_document, element, number, path, result)
     return result
 

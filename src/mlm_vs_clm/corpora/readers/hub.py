@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 
+SAVED = ("dataset_dict.json", "state.json")  # one of them lies in a folder of save_to_disk
 HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?@[\w./-]+")
 NO_NETWORK = "check the network and the name, or give a folder made with save_to_disk"
 NO_CLASS = -1  # how unlabelled test splits mark a row
@@ -51,10 +52,13 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
 
     try:
         if Path(path).is_dir():
+            _refuse_parent(Path(path))
             return load_from_disk(str(Path(path).absolute()))  # else the library reads ~ and :: in it
         if HUB.fullmatch(str(path)):
             name, _, revision = str(path).partition("@")
             return load_dataset(name, revision=revision)
+    except StudyError:
+        raise
     except IndexError:
         raise StudyError(f"{path} has no rows, or a split of it has none: remove it or fill it") from None
     except Exception as error:  # whatever the library says of a damaged or foreign file
@@ -64,15 +68,62 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
 
+def _refuse_parent(folder: Path) -> None:
+    """Raise StudyError for a folder of data sets that is none itself."""
+    inner = sorted(path.parent.name for name in SAVED for path in folder.glob(f"*/{name}"))
+    if inner and not any((folder / name).is_file() for name in SAVED):
+        raise StudyError(
+            f"{folder} holds {len(inner)} data sets ({', '.join(inner[:3])}): give the path of one, or save them as one DatasetDict"
+        )
+
+
 def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:
     find_columns(rows.column_names, ("text",), columns, where)
     called = name_columns(rows.column_names, columns)
     called = {ours: theirs for ours, theirs in called.items() if theirs in rows.column_names}
-    kind = rows.features.get(called.get("labels", ""))
-    kind = getattr(kind, "feature", kind)  # of each label, where the column holds lists
+    kinds = {ours: _kind_of(rows.features.get(theirs)) for ours, theirs in called.items()}
+    if key and "split" not in called:
+        _refuse_split(key, where)
+    has_classes = hasattr(kinds.get("labels"), "int2str")
+    if "labels" in called and not has_classes and _are_flags(rows.with_format(None)[called["labels"]]):
+        raise StudyError(
+            f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
+        )
     for number, row in _list_rows(rows, called, where):
         row = {"id": f"{key or 'row'}-{number}"} | row
-        result.attempt(_read_row, row, kind, key, f"{where}, row {number}", result)
+        result.attempt(_read_row, row, kinds, key, f"{where}, row {number}", result)
+
+
+def _kind_of(feature: Any) -> Any:
+    """Return the type of a value of a column, or of each of its values where it holds lists; of entities that of the type."""
+    kind = getattr(feature, "feature", feature)
+    kind = kind.get("type") if isinstance(kind, dict) else kind
+    return getattr(kind, "feature", kind)
+
+
+def _refuse_split(key: str, where: str) -> None:
+    try:
+        part_of_value(key, where)
+    except StudyError:
+        raise StudyError(
+            f"{where}: the name is none of train, val, dev and test: rename the split, or leave it out"
+        ) from None
+
+
+def _are_flags(cells: Any) -> bool:
+    """Return whether all rows of a column are lists of as many zeros and ones: a place for each class."""
+    lists = [cell for cell in cells if isinstance(cell, list)]
+    is_even = len(lists) == len(cells) > 0 and len({len(cell) for cell in lists}) == 1 < len(lists[0])
+    return is_even and all(value in (0, 1) for cell in lists for value in cell)
+
+
+def _name_class(value: Any, kind: Any) -> Any:
+    """Return the name of a class that is stored as its number; any other value as it is."""
+    if not hasattr(kind, "int2str") or not isinstance(value, int):
+        return value
+    with suppress(ValueError):
+        return kind.int2str(value)
+    return None
 
 
 def _list_rows(rows: "Dataset", called: dict[str, str], where: str) -> Iterator[tuple[int, dict]]:
@@ -87,7 +138,7 @@ def _list_rows(rows: "Dataset", called: dict[str, str], where: str) -> Iterator[
         ) from None
 
 
-def _read_row(row: dict, kind: Any, key: str, where: str, result: ReaderResult) -> None:
+def _read_row(row: dict, kinds: dict[str, Any], key: str, where: str, result: ReaderResult) -> None:
     text, id = row["text"], text_of(row["id"], "id", where)
     check_id(id, where)
     if not isinstance(text, str):
@@ -96,10 +147,11 @@ def _read_row(row: dict, kind: Any, key: str, where: str, result: ReaderResult) 
         )
     entries = row.get("entities") or []
     place = f"{where}, document {id}"
-    entities = tuple(_entity(entry, place) for entry in (entries if isinstance(entries, list) else [entries]))
-    labels = _read_labels(row.get("labels"), kind, where)
-    author = text_of(row.get("author"), "author", where)
-    official = _part_of(row.get("split"), key, where)
+    listed = entries if isinstance(entries, list) else [entries]
+    entities = tuple(_entity(entry, kinds.get("entities"), place) for entry in listed)
+    labels = _read_labels(row.get("labels"), kinds.get("labels"), where)
+    author = text_of(_name_class(row.get("author"), kinds.get("author")), "author", where)
+    official = _part_of(_name_class(row.get("split"), kinds.get("split")), key, where)
     result.add(Document(id, text, labels, entities, author=author), official, where)
 
 
@@ -129,10 +181,12 @@ def _part_of(split: Any, key: str, where: str) -> str:
     return next(iter(officials), "")
 
 
-def _entity(value: Any, where: str) -> Entity:
+def _entity(value: Any, kind: Any, where: str) -> Entity:
     """Return an entity that is a list or has names; StudyError for any other shape."""
     is_named = isinstance(value, dict) and value.keys() == set(ENTITY_KEYS)
     triple = [value[key] for key in ENTITY_KEYS] if is_named else value
+    if is_named:
+        triple[2] = _name_class(triple[2], kind)
     if isinstance(triple, list) and len(triple) == len(ENTITY_KEYS) and isinstance(triple[2], str | int):
         start, end = map(_offset, triple[:2])
         if start is not None and end is not None:

@@ -19,7 +19,11 @@ SPLIT_ALIASES = {
     "devel": "dev",
     "test": "test",
     "testing": "test",
+    "testa": "dev",  # as the shared tasks of CoNLL name them
+    "testb": "test",
 }
+HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # "TrainSet"
+ONE_SPLIT = "named after one official split, and others after none (the names are not used)"
 # Repeats stay in the first of these that holds them, so that the official test loses nothing to training.
 ORDER = ("test", "dev", "train", "")
 RULE = (
@@ -33,19 +37,22 @@ def part_of_value(value: object, where: str) -> str:
     """Return train, dev or test for the value of a split column, "" for None; StudyError for any other value."""
     if value is None:
         return ""
-    official = SPLIT_ALIASES.get(value.strip().lower()) if isinstance(value, str) else None
-    if official is None:
+    official = find_split(value.strip()) if isinstance(value, str) else ""
+    if not official:
         raise StudyError(f"{where}: its split is none of train, val, dev and test: correct the row")
     return official
 
 
+def find_split(word: str) -> str:
+    """Return train, dev or test for a name of a split, also with "set" behind it; "" for any other word."""
+    return SPLIT_ALIASES.get(word.lower(), "") or SPLIT_ALIASES.get(word.lower().removesuffix("set"), "")
+
+
 def part_of_path(name: str) -> str:
-    """Return train, dev or test if a folder's or file's name says so ("training_20180910", "pan14-test"), else ""."""
+    """Return train, dev or test if a folder's or file's name says so ("training_20180910", "CDR_TestSet"), else ""."""
     for step in PurePosixPath(name).parts:
-        splits = [
-            SPLIT_ALIASES[word] for word in re.split(r"[\W_\d]+", step.lower()) if word in SPLIT_ALIASES
-        ]
-        if splits:
+        words = re.split(r"[\W_\d]+", step) + re.split(r"[\W_\d]+", HUMP.sub(" ", step))
+        if splits := [split for split in map(find_split, words) if split]:
             return splits[0]
     return ""
 
@@ -53,9 +60,11 @@ def part_of_path(name: str) -> str:
 def split_by_part(result: ReaderResult) -> dict[str, ReaderResult]:
     """Return the documents by official split, or all under "" where there are fewer than two splits.
 
-    A document outside of all splits is a mistake, and left out.
+    A document outside of all splits is a mistake, and left out; where only one split has a name, such are counted.
     """
     if len(set(result.parts.values())) < 2:
+        n_named = len(result.parts)
+        result.counted[ONE_SPLIT] += n_named * (n_named < len(result.documents))
         return {"": result}
     by_official = {official: ReaderResult() for official in ORDER if official in result.parts.values()}
     for document in result.documents:

@@ -72,24 +72,30 @@ def read_rows(
 ) -> Iterator[NumberedRow]:
     """Yield (line on which it begins, {our name of a column: cell}) of each row of a table.
 
-    Columns are those of NAMES that the table has, called as `columns` says. Reading ends at a bad quote, since
-    where the rows after it begin cannot be known.
+    Columns are those of NAMES that the table has, called as `columns` says. Raises StudyError at a bad quote, since where
+    the rows after it begin cannot be known.
     """
-    rows, bad_line = parse(files.read_plain(name), "\t" if name.lower().endswith(".tsv") else ",")
-    quote = StudyError(f"{files.where(name, bad_line)}: a bad or open quote in the row: correct it")
+    is_tsv = name.lower().removesuffix(".gz").endswith(".tsv")
+    rows, bad_line = parse(files.read_plain(name), "\t" if is_tsv else ",")
+    quote = StudyError(
+        f"{files.where(name, bad_line)}: a bad or open quote in the row, so that no row after it can be read: correct it"
+    )
     if bad_line == 1:
         raise quote
     head = rows[0][1] if rows else []
     places = find_columns(head, needed, columns, files.where(name, 1))
     for number, cells in rows[1:]:
-        if len(cells) == len(head):
-            yield number, {ours: cells[place] for ours, place in places.items()}
-        else:
-            where = files.where(name, number)
+        where = files.where(name, number)
+        if len(cells) != len(head):
             mistake = f"{where}: {len(cells)} cells where the head has {len(head)}: correct the row"
             on_mistake(StudyError(mistake))
+        elif is_tsv and any("\t" in cell and "\n" in cell for cell in cells):
+            mistake = f"{where}: a cell in quotes holds tabs and line breaks, as whole rows do: double the quotes that are text"
+            on_mistake(StudyError(mistake))
+        else:
+            yield number, {ours: cells[place] for ours, place in places.items()}
     if bad_line:
-        on_mistake(quote)
+        raise quote
 
 
 def parse(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:

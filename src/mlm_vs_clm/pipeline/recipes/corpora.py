@@ -73,8 +73,10 @@ def check_corpus(config: Config) -> None:
     card, mistakes = check_own(source, path, sizes, cutting, task=chosen.task, note=note)
     print("\n".join([card, *mistakes]))
     if mistakes:
+        can_skip = card and not chosen.skip_mistakes
         raise StudyError(
-            f"mistakes in {path}: {len(mistakes)}, listed above; correct them, or set corpus.skip_mistakes=true"
+            f"mistakes in {path}: {len(mistakes)}, listed above; correct them"
+            + ", or set corpus.skip_mistakes=true" * bool(can_skip)
         )
 
 
