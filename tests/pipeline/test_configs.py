@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from committed import mark_slow
 from refusals import assert_refused
 
 from blankfill import ORDERS
@@ -57,10 +58,7 @@ def cells_of(choose, *asked):
     )
 
 
-SLOW = [pytest.param(scale, marks=pytest.mark.slow) for scale in ("desk", "gpu", "paper")]
-
-
-@pytest.mark.parametrize("scale", ["smoke", "laptop", *SLOW])
+@pytest.mark.parametrize("scale", mark_slow(("smoke", "laptop", "desk", "gpu", "paper"), "smoke"))
 def test_every_cell_of_a_scale_has_a_name_of_its_own(choose, scale, licensed):
     config, cells = choose(f"scale={scale}", licensed), cells_of(choose, f"scale={scale}", licensed)
     grid = config.scale.grid

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from committed import mark_slow
 from tiny_studies import ROOT, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError
@@ -35,7 +36,7 @@ IGNORED = {
 }
 
 
-@pytest.mark.parametrize("override", IGNORED)
+@pytest.mark.parametrize("override", mark_slow(IGNORED, "masking.ratio=nan", "+unknown=3"))
 def test_an_override_that_reaches_no_cell_of_a_study_is_refused(tiny, override):
     with pytest.raises(StudyError, match=f"^{override.replace('+', '.')} .*{IGNORED[override]}"):
         ask("report", [*tiny, *FEW, "scale.grid.arms=[unfilled]", override])

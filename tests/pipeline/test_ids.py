@@ -34,7 +34,7 @@ def cells_of(study_name, like=""):
 
 
 @pytest.mark.parametrize("table", STAGES)
-@pytest.mark.parametrize("name", mark_slow(STUDIES.keys() - CHANGED, "desk", "evening-dial"))
+@pytest.mark.parametrize("name", mark_slow(STUDIES.keys() - CHANGED, "desk"))
 def test_the_committed_rows_name_the_artifacts_that_the_settings_name(name, table):
     rows, stage = pd.read_csv(STUDIES[name] / f"{table}.csv"), STAGES[table]
     column = {"score": "arm", "downstream": "trained_on", "pretrain": "objective"}[stage]
