@@ -22,9 +22,16 @@ def test_jsonl_reads_anyones_own(tmp_path):
     "line, says",
     [
         ('{"id": "1", "text": "secretword', "line 2: not JSON"),
-        ('{"id": "1"}', "line 2: not of the shape"),
-        ('{"id": "1", "text": "secretword", "entities": [[0, "3", "P"]]}', "line 2: not of the shape"),
-        ('{"id": "1", "text": "secretword", "labels": [1]}', "line 2: not of the shape"),
+        ('{"id": "1"}', "line 2: not of the shape .*: correct its text"),
+        (
+            '{"id": "1", "text": "secretword", "entities": [[0, "3", "P"]]}',
+            "line 2: .*: correct its entities",
+        ),
+        (
+            '{"id": "1", "text": "secretword", "labels": [1]}',
+            "line 2: not of the shape .*: correct its labels",
+        ),
+        ('{"id": 0, "text": "secretword"}', "line 2: the id 0 is used twice"),
         (
             '{"id": "1", "text": "secretword", "entities": [[3, 99, "P"]]}',
             "line 2, document 1: entity offsets",

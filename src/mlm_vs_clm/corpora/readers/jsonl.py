@@ -65,8 +65,8 @@ def _read_line(line: str, where: str, columns: Columns, keys: set[str], result: 
     row = parse(line, where)
     keys.update(row)
     row = _rename(row, columns)
-    if not _fits(row):
-        raise StudyError(f"{where}: not of the shape {SHAPE}: correct the line")
+    if key := _find_misfit(row):
+        raise StudyError(f"{where}: not of the shape {SHAPE}: correct its {key}")
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
     labels = expand(row.get("labels", []), where)
     about = {key: row.get(key, "") for key in ("author", "date")}
@@ -78,19 +78,26 @@ def _rename(row: dict, columns: Columns) -> dict:
     """Return a row with our names for the keys that it has; a key of ours that another was named for is left out."""
     called = name_columns(row, columns)
     renamed = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
+    if isinstance(renamed.get("id"), int):
+        renamed["id"] = text_of(renamed["id"], "id", "")
     if isinstance(labels := renamed.get("labels"), str | int):
         renamed["labels"] = [text_of(labels, "labels", "")]
     return {key: value for key, value in row.items() if key not in called} | renamed
 
 
-def _fits(row: object) -> bool:
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row.get("id"):
-        return False
-    texts = [row["id"], *(row.get(key, "") for key in ("author", "date", "split"))]
+def _find_misfit(row: dict) -> str:
+    """Return the first key of a row whose value is missing or not of SHAPE, "" where all are."""
     labels, entities = row.get("labels", []), row.get("entities", [])
-    if not isinstance(labels, list) or not isinstance(entities, list):
-        return False
-    return all(isinstance(text, str) for text in texts + labels) and all(map(_is_entity, entities))
+    fits = {key: _is_text(row.get(key, "")) for key in ("id", "text", "author", "date", "split")}
+    fits["id"] &= bool(row.get("id"))
+    fits["text"] &= "text" in row
+    fits["labels"] = isinstance(labels, list) and all(map(_is_text, labels))
+    fits["entities"] = isinstance(entities, list) and all(map(_is_entity, entities))
+    return next((key for key in fits if not fits[key]), "")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_entity(value: object) -> bool:
