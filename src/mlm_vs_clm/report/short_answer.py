@@ -48,17 +48,35 @@ BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, a
 def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
     studies = {name: tables for name, tables in studies.items() if find_start(tables) in (ENCODER, CAUSAL)}
-    exact = {name for name, tables in studies.items() if (tables["answers"]["metric"] == LIKELIHOOD).any()}
+    exact = [name for name, tables in studies.items() if (tables["answers"]["metric"] == LIKELIHOOD).any()]
     steps = list_steps(studies, rules)
     likelihoods = list_likelihoods({name: tables for name, tables in studies.items() if name not in exact})
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "exact-likelihood": "\n\n".join(filter(None, map(describe_exact, studies.values()))),
+        "exact-likelihood": "\n\n".join(
+            filter(None, map(describe_exact, keep_most_trained({name: studies[name] for name in exact})))
+        ),
         "short-likelihood": describe_likelihood(likelihoods),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
     return {name: text for name, text in blocks.items() if text}
+
+
+def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:
+    """Return the tables of each start and number of tokens, those with the most trainings where several studies have them."""
+    kept: dict[tuple[str, int], Tables] = {}
+    for tables in studies.values():
+        key = find_start(tables), count_tokens(tables)
+        if key not in kept or count_trainings(tables) > count_trainings(kept[key]):
+            kept[key] = tables
+    return [*kept.values()]
+
+
+def count_trainings(tables: Tables) -> float:
+    """Return over how many trainings the answers of claim C1 are, at most; 0 where it was not asked."""
+    answers = tables["answers"]
+    return float(answers.loc[answers["claim"] == "C1", "runs"].fillna(0).max() or 0) if len(answers) else 0.0
 
 
 def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
@@ -161,7 +179,7 @@ def describe_started(steps: Iterable[pd.DataFrame]) -> str:
 def describe_content(studies: Mapping[str, Tables]) -> str:
     """Return how often models, each on each corpus, beat their word table on content words after the shortest and after the longest training."""
     above: dict[int, list[bool]] = {}
-    for tables in studies.values():
+    for tables in keep_most_trained(studies):
         rows = read_study(tables).at_main(tables["competence"])
         rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
         if find_start(tables) == ENCODER and len(rows):
