@@ -29,7 +29,10 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     from matplotlib.figure import Figure
 
     steps, likelihoods = keep_ends(steps), likelihoods[likelihoods["start"] == ENCODER]
-    likelihoods = keep_ends(likelihoods)
+    most = likelihoods.groupby(["tokens", "condition"])["runs"].transform("max")
+    likelihoods = keep_ends(
+        likelihoods[likelihoods["runs"] == most]
+    )  # of equal studies the one with most trainings
     step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
     leads = likelihoods.assign(**ends)  # of nats fewer are better
@@ -154,13 +157,14 @@ def _add_legend(
     def mark(label: str, colour: str = "black", **look: Any) -> Line2D:
         return Line2D([], [], label=label, color=colour, linestyle="none", markersize=5, **look)
 
-    most = int(steps["runs"].max()) if len(steps) else 1
+    several = sorted({int(runs) for runs in steps["runs"].dropna() if runs > 1})
+    number = " to ".join(map(str, dict.fromkeys([*several[:1], *several[-1:]])))
     entries = [mark(name, marker=MARKERS[place]) for place, name in enumerate(corpora)]
     entries += [
         mark(f"{word_tokens(length)} tokens", colour, marker="o") for length, colour in colours.items()
     ]
     entries += [
-        *([mark(f"filled: {most} trainings", marker="o")] if most > 1 else []),
+        *([mark(f"filled: {number} trainings", marker="o")] if several else []),
         mark("hollow: one training", marker="o", markerfacecolor="white"),
         mark("lead of one word table over another", marker="|"),
     ]
