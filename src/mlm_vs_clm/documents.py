@@ -30,9 +30,8 @@ ABBREVIATIONS = frozenset(
     "mr mrs ms dr st jr sr prof rev hon gov gen sen rep lt col capt sgt maj adm cmdr supt messrs pres "
     "vs al etc cf ca approx dept inc ltd co corp mt ft ave blvd spp".split()
 )
-UNSEEN = regex.compile(
-    r"[\u00AD\u200B\u200E\u200F\u2060\uFEFF]"
-)  # soft hyphen, directions, spaces of no width
+# Soft hyphen, directions, spaces of no width.
+UNSEEN = regex.compile(r"[\u00AD\u200B\u200E\u200F\u2060\uFEFF]")
 WORD_CLASSES = ("content", "stopword", "punctuation")
 LEAST_STOPWORDS = 0.15  # of the words of English texts: 0.35 to 0.49 in the study's corpora
 BEFORE_NUMBERS = frozenset(

@@ -118,9 +118,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
 
     @functools.wraps(run)  # Hydra names the job after the script that this function stands in
     def job(raw: DictConfig) -> str | None:
-        overrides: Any = OmegaConf.to_container(
-            HydraConfig.get().overrides.task
-        )  # an escaped ${ stays escaped
+        # As a container, since an element that is asked for alone would lose the escape of a "${" in it.
+        overrides: Any = OmegaConf.to_container(HydraConfig.get().overrides.task)
         try:
             return _run_job(run, raw, overrides)
         except Exception as error:

@@ -30,9 +30,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
 
     steps, likelihoods = keep_ends(steps), likelihoods[likelihoods["start"] == ENCODER]
     most = likelihoods.groupby(["tokens", "condition"])["runs"].transform("max")
-    likelihoods = keep_ends(
-        likelihoods[likelihoods["runs"] == most]
-    )  # of equal studies the one with most trainings
+    likelihoods = keep_ends(likelihoods[likelihoods["runs"] == most])  # of equal studies the most trained
     step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
     leads = likelihoods.assign(**ends)  # of nats fewer are better

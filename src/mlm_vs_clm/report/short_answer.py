@@ -135,17 +135,23 @@ def describe_both(steps: pd.DataFrame) -> str:
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return where after another training one side of the step of `rows` is ahead by more than is small; nothing where none is."""
+    """Return where after another training the step of `rows` is not small: which side is ahead, or that it is not settled."""
     start, condition = BOTH
     elsewhere = steps[(steps["start"] == start) & (steps["condition"] == condition)]
     elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
-    elsewhere = elsewhere[(elsewhere["size"] != INSIDE) & (elsewhere["direction"] != NONE_SHOWN)]
-    sentences = [
-        f"After {word_tokens(tokens)} tokens ({word_runs(group)}) the {SIDES[str(side)]} model leads by {span(group['effect'].abs())} "
-        f"on {' and '.join(style.ordered(group['corpus']))}."
-        for (tokens, side), group in elsewhere.groupby(["tokens", "direction"])
-    ]
-    return "".join(f" {sentence}" for sentence in sentences)
+    elsewhere = elsewhere[elsewhere["size"] != INSIDE]
+    sentences = []
+    for (tokens, side), group in elsewhere.groupby(["tokens", "direction"]):
+        after = f" After {word_tokens(tokens)} tokens ({word_runs(group)})"
+        corpora, effects = " and ".join(style.ordered(group["corpus"])), group["effect"]
+        if side == NONE_SHOWN:
+            ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (effects.min(), effects.max())))
+            sentences.append(f"{after} it is not settled on {corpora} ({ends}).")
+        else:
+            sentences.append(
+                f"{after} the {SIDES[str(side)]} model leads by {span(effects.abs())} on {corpora}."
+            )
+    return "".join(sentences)
 
 
 def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
