@@ -32,7 +32,6 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT, read_lines, write_atomically
 from mlm_vs_clm.hardware import name_device, torch_dtype
 from mlm_vs_clm.pipeline.config import TrainingConfig
-from mlm_vs_clm.report.outcomes import bench_table, describe_device
 from mlm_vs_clm.report.rendering import to_markdown, write_between_markers
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.noise import Noise, TrainedObjective
@@ -43,6 +42,7 @@ from mlm_vs_clm.training.starts import as_kind
 
 from .plain_loops import fill_by_generate, fill_by_loop, fill_by_rereading, learn_by_loop, learn_by_trainer
 from .ratios import result, share, timed
+from .table import bench_table, describe_device
 
 OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3

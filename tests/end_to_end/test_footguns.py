@@ -60,5 +60,5 @@ def test_what_the_page_says_of_rouge_and_of_the_constant():
     ]
     assert all(unfilled > written for unfilled, written in rouge)
     assert 0.55 < score("bleu", "constant").mean() / score("bleu", "mlm").mean() < 0.65
-    gap = read("gap").set_index(["corpus", "comparison", "metric"])
-    assert gap.loc[("abstracts", "both contexts", "bleu"), "size"] == "inside the margin"
+    rows = read("comparisons").set_index(["kind", "corpus", "comparison", "metric"])
+    assert rows.loc[("text", "abstracts", "both contexts", "bleu"), "size"] == "inside the margin"

@@ -129,7 +129,7 @@ def test_the_table_says_why_an_arm_may_not_speak():
 def test_a_difference_with_an_arm_that_may_not_speak_is_pale():
     arms = [cell("mlm", 0.05, context="both"), cell("clm", 0.4, context="left")]
     rows = pd.DataFrame({"corpus": "plots", "first": ["mlm", "clm"], "second": ["clm", "constant"]})
-    pale = exclude(rows, judge_competence([*arms, *floors()], 100), MAIN)["excluded_because"]
+    pale = exclude(rows, Competence(judge_competence([*arms, *floors()], 100)), MAIN)["excluded_because"]
     assert "mlm is not above" in pale[0] and pale[1] == ""
 
 

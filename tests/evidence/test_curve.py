@@ -35,7 +35,7 @@ CELLS = [
 
 
 def test_trainings_are_matched_by_tokens_seen_and_by_tokens_predicted():
-    curve = compare_along(CELLS, COMPARISONS, 200).set_index(["matching", "budget"])
+    curve = compare_along(CELLS, COMPARISONS, 200).set_index(["at", "budget"])
     seen, predicted = (curve.loc[f"tokens {how}", "budget_second"].to_dict() for how in ("seen", "predicted"))
     assert seen == {1000: 1000, 2000: 2000, 4000: 4000}
     assert predicted == {2000: 1000, 4000: 2000}  # nothing of clm predicted as few as mlm's first 500
@@ -43,7 +43,7 @@ def test_trainings_are_matched_by_tokens_seen_and_by_tokens_predicted():
 
 def test_a_sign_that_turns_along_the_curve_is_seen():
     rows = compare_along(CELLS, COMPARISONS, 500)
-    seen = rows[rows["matching"] == "tokens seen"].set_index("budget")
+    seen = rows[rows["at"] == "tokens seen"].set_index("budget")
     assert seen.loc[1000, "high"] < 0 < seen.loc[4000, "low"]
     assert list(seen["passes"]) == [0.1, 0.2, 0.4] and set(seen["n"]) == {N}
 
@@ -62,7 +62,7 @@ def test_a_difference_is_pale_at_the_budgets_at_which_an_arm_is_not_above_its_fl
     learning, curve = exclude_along(list_learning(CELLS, 200), curve, CELLS, floors, 200)
     arms = learning.set_index(["arm", "budget"])["excluded_because"]
     assert arms["mlm", 4000] == "" and "clm is not above" in arms["clm", 1000]
-    rows = curve.set_index(["matching", "budget"])["excluded_because"]
+    rows = curve.set_index(["at", "budget"])["excluded_because"]
     assert "mlm is not above" in rows["tokens seen", 1000] and "clm is not above" in rows["tokens seen", 1000]
     assert rows["tokens seen", 4000] == "" and rows["tokens predicted", 2000].startswith("clm is not above")
 

@@ -9,6 +9,7 @@ import yaml
 from made_cells import matched, scored
 
 from mlm_vs_clm.evidence.documents import COLUMNS, FILE, KEYS, list_documents
+from mlm_vs_clm.evidence.tables import SEED, TEXT, at_main_cell, pick_kind, read_table
 from mlm_vs_clm.files import ROOT
 
 STUDIES = sorted(path.parent for path in (ROOT / "results").glob(f"*/{FILE}"))
@@ -43,7 +44,7 @@ def test_the_page_computes_every_committed_score_again(study):
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study):
-    rows, gap = pd.read_parquet(study / FILE), pd.read_csv(study / "gap.csv")
+    rows, tables = pd.read_parquet(study / FILE), {"comparisons": read_table("comparisons", study)}
     learning = pd.read_csv(study / "learning.csv")
     main = yaml.safe_load((study / "study.yaml").read_text())["study"]
     at_main = (
@@ -52,9 +53,10 @@ def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study
         & (rows["ratio"] == main["main_ratio"])
     )
     sums = rows[at_main].groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
-    was_retrained = len(pd.read_csv(study / "runs.csv")) > 0  # else seeds are other blanks for one training
-    shown = gap[(gap["metric"] == "exact_match") & gap["value"].notna()]
-    assert len(shown) or gap.empty  # a study of variants of one arm compares no two
+    was_retrained = len(pick_kind(tables, SEED)) > 0  # else seeds are other blanks for one training
+    texts = at_main_cell(pick_kind(tables, TEXT), (main["main_strategy"], main["main_ratio"]))
+    shown = texts[(texts["metric"] == "exact_match") & texts["value"].notna()]
+    assert len(shown) or texts.empty  # a study of variants of one arm compares no two
     for row in shown.itertuples():
         first, second = sums.loc[row.corpus, row.first], sums.loc[row.corpus, row.second]
         seeds = first.index.intersection(second.index)

@@ -3,15 +3,15 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from mlm_vs_clm.evidence.claims import find_noise, load_rules
 from mlm_vs_clm.evidence.paired import widen
+from mlm_vs_clm.evidence.tables import SEED, pick_kind, read_table
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.stats import PairedDifference
 
-RUNS = ROOT / "results" / "records" / "evening-runs" / "runs.csv"
+RUNS = ROOT / "results" / "records" / "evening-runs"
 ONE = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 100, runs=1)
 
 
@@ -35,7 +35,7 @@ def test_several_trainings_and_absent_differences_stay_as_they_are():
 
 
 def test_the_noise_of_the_rules_is_what_five_trainings_showed():
-    runs = pd.read_csv(RUNS)
+    runs = pick_kind({"comparisons": read_table("comparisons", RUNS)}, SEED)
     noise = find_noise(load_rules(ROOT / "conf/claims.yaml", ("random", 0.5)))
     deviations = runs.groupby(["metric", "comparison", "corpus"])["value"].std()
     largest = np.sqrt((deviations**2).groupby(["metric", "comparison"]).mean()).groupby("metric").max()

@@ -129,7 +129,7 @@ def test_at_least_is_asked_of_a_bound(low, high, direction, size):
 
 ROW = {"corpus": "plots", "comparison": "known length", "first": "mlm", "second": "clm", "scope": "fills"}
 ROW |= {"metric": "exact_match", "value": 0.05, "low": 0.01, "high": 0.09, "p": 0.03, "n": 50}
-ROW |= {"status": "made", "excluded_because": ""}
+ROW |= {"status": "made", "excluded_because": "", "kind": "text", "at": ""}
 ANSWER = {
     "corpus": "plots",
     "first_arm": "mlm",
@@ -143,9 +143,8 @@ MARGINS = {("plots", "fills", name): 0.02 for name in ("exact_match", "exact_mat
 
 def judge_rows(*changes, answers=()):
     columns = list(ANSWER)
-    return judge_table(
-        "gap", pd.DataFrame([ROW | one for one in changes]), MARGINS, pd.DataFrame(answers, columns=columns)
-    )
+    rows = pd.DataFrame([ROW | one for one in changes])
+    return judge_table(rows, MARGINS, pd.DataFrame(answers, columns=columns))
 
 
 def test_what_a_claim_asks_for_has_its_family_and_the_rest_of_a_table_its_own():

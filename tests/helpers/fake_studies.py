@@ -46,7 +46,14 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         for seed, value in values.items()
     ]
     gaps = [
-        {"corpus": corpus, "comparison": "known length", "value": 0.0, "low": -0.01, "high": 0.01}
+        {
+            "kind": "training data",
+            "corpus": corpus,
+            "comparison": "known length",
+            "value": 0.0,
+            "low": -0.01,
+            "high": 0.01,
+        }
         | {"status": "made", "direction": "none shown", "size": "not settled"}
         for corpus in corpora
     ]
@@ -69,7 +76,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         "answers": pd.DataFrame(answers),
         "scores": pd.DataFrame(scores),
         "training": pd.DataFrame({"objective": ["mlm", "clm"], "tokens_seen": [tokens + 51, tokens]}),
-        "utility_gap": pd.DataFrame(gaps),
+        "comparisons": pd.DataFrame(gaps),
         "headroom": pd.DataFrame(room),
         "competence": pd.DataFrame(competence),
     }

@@ -7,9 +7,9 @@ import pandas as pd
 from made_cells import COMPARISONS
 
 from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.differences import MEASURES
 from mlm_vs_clm.evidence.equal_compute import BASES
-from mlm_vs_clm.evidence.gap import MEASURES
-from mlm_vs_clm.evidence.tables import VERDICT
+from mlm_vs_clm.evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA, VERDICT
 from mlm_vs_clm.tasks import TASKS
 
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
@@ -41,6 +41,7 @@ METRICS = {
     ).split(),
     "fills": "exact_match exact_match_content share_content distinct1 repetition".split(),
 }
+MASKING = {"strategy": "random", "ratio": 0.5}
 STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5}
 STUDY |= {"starts_from": "an encoder", "rules": "0"}
 
@@ -60,19 +61,25 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         for arm in ARMS
         for strategy, ratio in MASKINGS
     ]
-    gap = [row for corpus in corpora for row in gap_rows(corpus)]
+    texts = [row for corpus in corpora for row in difference_rows(corpus)]
     utilities = [row for cell in cells for row in utility_rows(rng, cell)]
     tables = {
         "study": [STUDY],
         "scores": [row for cell in cells for row in score_rows(rng, cell)],
+        "signatures": [
+            {"metric": metric, "signature": f"fake {metric}|v:0"}
+            for metric in dict.fromkeys(name for names in METRICS.values() for name in names)
+        ],
         "downstream": [row for corpus in corpora for row in reference_rows(corpus)] + utilities,
-        "gap": gap,
-        "utility_gap": [utility_gap_row(row) for row in gap if row["metric"] == "exact_match"],
-        "runs": [row | {"seed": seed} for row in gap for seed in (0, 1)],
+        "comparisons": [
+            *texts,
+            *(utility_difference_row(row) for row in texts if row["metric"] == "exact_match"),
+            *(row | {"kind": SEED, "at": str(seed), "p": None} for row in texts for seed in (0, 1)),
+            *(row for text in texts for row in curve_rows(text)),
+            *(row for text in texts for row in compute_rows(text)),
+        ],
         "learning": [row for corpus in corpora for row in learning_rows(corpus)],
-        "curve": [one for row in gap for one in curve_rows(row)],
         "ledger": [ledger_row(cell) for cell in cells],
-        "equal_compute": [one for row in gap for one in equal_rows(row)],
         "correlation": [row for corpus in corpora for row in correlation_rows(corpus)],
         "training": training_rows(),
         "answers": [row for corpus in corpora for row in answer_rows(corpus)],
@@ -81,7 +88,7 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         ],
     }
     made = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return made | {"runs": made["runs"].drop(columns="p")}
+    return made | {"comparisons": made["comparisons"].reindex(columns=tidy.COLUMNS["comparisons"])}
 
 
 def score_rows(rng, cell):
@@ -93,7 +100,7 @@ def score_rows(rng, cell):
             value = np.nan if lost and scope == "fills" else fake_score(rng, cell, scope, metric)
             half = (2.5 if metric == "bleu" else 0.025) * (cell["arm"] != "oracle")
             reason = "the fills could not be aligned with the blanks" if np.isnan(value) else None
-            names = {"scope": scope, "metric": metric, "signature": f"fake {metric}|v:0", "artifact": "fake"}
+            names = {"scope": scope, "metric": metric, "artifact": "fake"}
             yield cell | about | names | interval(value, half) | {"reason": reason}
 
 
@@ -146,14 +153,15 @@ def ledger_row(cell):
     return cell | context | counts | place | {"artifact": "fake"}
 
 
-def gap_rows(corpus):
+def difference_rows(corpus):
     for comparison in COMPARISONS:
         for scope, metric in MEASURES:
             absent = comparison.first == "mlm_left" and corpus == "speeches"
             scale = 10 if metric == "bleu" else 0.1
             value = np.nan if absent else scale * GAPS[comparison.name]
             names = {"corpus": corpus, "comparison": comparison.name, "scope": scope, "metric": metric}
-            names |= {"first": comparison.first, "second": comparison.second}
+            names |= {"first": comparison.first, "second": comparison.second, "kind": TEXT, "at": ""}
+            names |= MASKING
             numbers = interval(value, 0.15 * scale) | {"p": value * 0 + 0.01, "n": value * 0 + 150}
             side = "first" if value > 0 else "second" if value < 0 else "none shown"
             verdict = {"status": "made", "direction": side, "size": "not settled", "margin": 0.02}
@@ -162,21 +170,19 @@ def gap_rows(corpus):
             yield names | numbers | dict.fromkeys(VERDICT.split()) | verdict | reason
 
 
-def utility_gap_row(row):
-    task = CORPORA[row["corpus"]]
-    shared = {key: value for key, value in row.items() if key != "scope"}
-    return shared | {"task": task, "metric": TASKS[task].main_metric}
+def utility_difference_row(row):
+    metric = TASKS[CORPORA[row["corpus"]]].main_metric
+    return row | {"kind": TRAINING_DATA, "scope": "utility", "metric": metric}
 
 
-def equal_rows(row):
-    shared = {key: row[key] for key in ("corpus", "comparison", "first", "second", "scope", "metric")}
-    shared |= {key: row[key] for key in VERDICT.split()}
+def compute_rows(row):
+    shared = row | {"kind": COMPUTE, "p": None}
     shared |= {"flops_first": 6.4e9, "flops_second": 1.7e9, "value_first": np.nan, "value_second": np.nan}
     for basis in BASES:
         is_known = basis == BASES[0] or (basis == BASES[1] and row["comparison"] == "known length")
         numbers = {key: row[key] if is_known else np.nan for key in ("value", "low", "high", "n")}
         reason = {} if is_known else {"reason": "a single cost", "status": "not run"}
-        yield shared | numbers | {"basis": basis} | reason
+        yield shared | numbers | {"at": basis} | reason
 
 
 def correlation_rows(corpus):
@@ -209,11 +215,14 @@ def learning_rows(corpus):
 def curve_rows(row):
     for i, budget in enumerate(BUDGETS):
         for matching in ("tokens seen", "tokens predicted"):
-            about = {"matching": matching, "budget": budget, "budget_second": budget, "passes": i / 2}
+            about = {
+                "kind": CURVE,
+                "at": matching,
+                "budget": budget,
+                "budget_second": budget,
+                "passes": i / 2,
+            }
             yield row | about
-
-
-MASKING = {"strategy": "random", "ratio": 0.5}
 
 
 def answer_rows(corpus):

@@ -10,8 +10,8 @@ from made_cells import CLAIMS
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.claims import hash_rules, load_rules
 from mlm_vs_clm.evidence.derivation import derive_tables
-from mlm_vs_clm.evidence.gap import MEASURES
-from mlm_vs_clm.evidence.tables import COLUMNS, at_main_cell, main_cell, tidy
+from mlm_vs_clm.evidence.differences import MEASURES
+from mlm_vs_clm.evidence.tables import COLUMNS, at_main_cell, main_cell, pick_kind, tidy
 from mlm_vs_clm.metrics.proxies import NONWORDS
 from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
@@ -43,14 +43,12 @@ def tables_at(tmp_path_factory):
     return {ratio: make_study(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
 
 
-def test_a_main_cell_at_another_ratio_gives_the_same_gap_and_nothing_is_missing(tables_at):
-    for name in ("gap", "utility_gap", "equal_compute"):
-        assert not tables_at[0.4][0][name].empty
-        at = [tables_at[ratio][0][name].drop(columns="excluded_because") for ratio in (0.4, 0.5)]
-        pd.testing.assert_frame_equal(*at)
-    gap = tables_at[0.4][0]["gap"]
-    assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()
-    assert tables_at[0.4][0]["utility_gap"]["value"].notna().all()
+def test_a_main_cell_at_another_ratio_gives_the_same_comparisons_and_nothing_is_missing(tables_at):
+    at = [tables_at[ratio][0]["comparisons"] for ratio in (0.4, 0.5)]
+    assert {*at[0]["kind"]} == {"text", "training data", "compute"}
+    pd.testing.assert_frame_equal(*(rows.drop(columns=["excluded_because", "ratio"]) for rows in at))
+    rows = at[0][at[0]["metric"].isin(of_all_words()) & (at[0]["kind"] != "compute")]
+    assert rows["value"].notna().all()
 
 
 def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
@@ -96,8 +94,10 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
         answers = answers[answers["claim"].isin(["C1", "C9"])]
         keys = ["corpus", "first", "second", "metric"]
         words = ["status", "direction", "size"]
-        for name in ("gap", "utility_gap"):
-            both = tables[name].merge(answers, on=keys, suffixes=("", "_answer"))
+        for kind in ("text", "training data"):
+            both = at_main_cell(pick_kind(tables, kind), main_cell(tables)).merge(
+                answers, on=keys, suffixes=("", "_answer")
+            )
             assert len(both)
             for word in words:
                 assert both[word].equals(both[f"{word}_answer"].rename(word))
@@ -152,9 +152,9 @@ def test_a_study_of_variants_compares_them_at_equal_settings(tmp_path, monkeypat
     store = ForgedStore(tmp_path, [("random", 0.5)])
     varied = [{"arm": arm, "base": arm.split()[0], "setting": "arm.hot", "level": 1} for arm in skill]
     tables = gather(store, variants=varied)
-    assert set(tables["gap"]["comparison"]) == {"known length, hot=1"}
-    gap = tables["gap"]
-    assert gap[gap["metric"].isin(of_all_words())]["value"].notna().all()
+    rows = pick_kind(tables, "text")
+    assert set(rows["comparison"]) == {"known length, hot=1"}
+    assert rows[rows["metric"].isin(of_all_words())]["value"].notna().all()
     assert len(tables["variants"]) == len(skill)
     judged = tables["competence"].set_index(["arm", "word_class"])
     assert judged.loc[("mlm hot=1", "all"), "outcome"] == "competent"

@@ -48,8 +48,8 @@ def test_the_committed_rows_name_the_artifacts_that_the_settings_name(name, tabl
 def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_matched_study():
     cells, matched = cells_of("laptop-runs", "desk"), cells_of("laptop", "desk")
     trained = {name: recipe for name, recipe in cells.items() if name.startswith("pretrain/plots/mlm/")}
-    assert sorted(name.split("/")[3] for name in trained) == ["0", "1", "2"]
-    assert len({recipe.id for recipe in trained.values()}) == 3
+    assert sorted(name.split("/")[3] for name in trained) == ["0", "1", "2", "3", "4"]
+    assert len({recipe.id for recipe in trained.values()}) == 5
     first = {name: recipe.id for name, recipe in cells.items() if "/random-0.5/0/" in name}
     first = {name: recipe_id for name, recipe_id in first.items() if name in matched}
     shared = {name for name, recipe_id in first.items() if matched[name].id == recipe_id}

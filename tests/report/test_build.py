@@ -79,11 +79,11 @@ def test_empty_tables_give_a_page_that_names_its_command_and_has_no_empty_part(t
 
 def test_no_value_at_all_is_missing_everywhere_and_crashes_nowhere(make_report, tmp_path):
     tables = fake_tables(ONE)
-    for name in ("scores", "downstream", "gap", "utility_gap", "runs", "equal_compute", "correlation"):
+    for name in ("scores", "downstream", "comparisons", "correlation"):
         tables[name][["value", "low", "high"]] = np.nan
     tables["ledger"][["flops", "seconds"]] = tables["training"][["dev_loss", "flops"]] = np.nan
     page = (make_report(tables, tmp_path) / "report.html").read_text()
-    assert 'id="table-gap"' not in page and 'id="table-answers"' in page
+    assert 'id="table-comparisons_text"' not in page and 'id="table-answers"' in page
 
 
 def test_an_absent_column_is_named(make_report, tmp_path):
@@ -103,7 +103,7 @@ def test_two_rows_for_one_cell_are_refused(make_report, tmp_path):
 def test_a_study_with_another_main_cell_has_every_table():
     tables = tidy_fakes()
     tables["study"] = tables["study"].assign(main_ratio=0.15)
-    for name in ("quality", "gap", "references", "cost"):
+    for name in ("quality", "references", "cost"):
         made = make_tables(name, tables)
         assert made and all(table.rows for table in made), name
         assert name == "references" or "Random masking at ratio 0.15" in made[0].caption

@@ -9,7 +9,6 @@ from fake_tables import tidy_fakes
 
 from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.correlation import OVERALL, STRONG, correlate_tables
-from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.build import make_tables as make
 from mlm_vs_clm.report.correlation import CorrelationLookup, describe_sensitivity
 from mlm_vs_clm.report.rendering import to_markdown
@@ -24,7 +23,7 @@ STUDY = Study("smoke", ("random", 0.5))
 def tables():
     scores, downstream = make_tables(lambda quality: quality)
     rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5))
-    shared = {"objective": "", "context": "", "length": "", "order": "", "signature": "", "artifact": ""}
+    shared = {"objective": "", "context": "", "length": "", "order": "", "artifact": ""}
     noted = {"low": np.nan, "high": np.nan, "n": 40}
     return {
         "study": tidy.tidy("study", pd.DataFrame([STUDY_ROW])),
@@ -71,17 +70,10 @@ def test_the_tables_render_and_hold_every_estimate(tables):
     assert "holds up to a bound of ±0." in to_markdown(made["correlation_decisions"])
 
 
-def test_the_figure_is_drawn_and_told_in_words(tables):
-    (drawn,) = draw("correlation", tables)
-    assert drawn.name == "correlation_intervals"
-    assert "plots, ROUGE-L, whole document 0.9" in drawn.alt
-
-
 def test_rows_without_all_statistics_and_no_rows_break_nothing():
     few = tidy_fakes(("speeches",))
     assert "missing" in describe_decisions(few["correlation"], STUDY)[0]
     assert len(make("correlation", few)) == 2
-    assert draw("correlation", few)
     empty = {name: table.iloc[:0] for name, table in few.items()} | {"study": few["study"]}
-    assert draw("correlation", empty) == make("correlation", empty) == []
+    assert make("correlation", empty) == []
     assert describe_decisions(empty["correlation"], STUDY) == ()

@@ -6,12 +6,11 @@ from fake_tables import tidy_fakes
 from made_cells import COMPARISONS
 
 from mlm_vs_clm.evidence.equal_compute import BASES
-from mlm_vs_clm.report.build import draw, show_tables
-from mlm_vs_clm.report.differences import equal_table
-from mlm_vs_clm.report.drawing import FAINT
+from mlm_vs_clm.report.build import show_tables
+from mlm_vs_clm.report.differences import compute_table
 from mlm_vs_clm.report.style import Study
 
-DIFFERENCES = ("gap", "runs", "equal_compute")
+DIFFERENCES = ("text", "seed", "compute")
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +25,8 @@ def test_tables_hold_every_comparison_and_say_why_one_is_missing(tables, name):
     assert "(a) not run: mlm_left" in text.replace("(b)", "(a)") and "nan" not in text
 
 
-def test_the_figure_holds_every_comparison_and_what_is_missing(tables):
-    (drawing,) = draw("gap", tables)
-    assert all(one.name in drawing.alt for one in COMPARISONS)
-    assert "plots known length" in drawing.alt and "missing" in drawing.alt
-
-
-def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
-    (text,) = show_tables("gap", tables)
+def test_the_table_of_texts_names_its_units_and_its_cells(tables):
+    (text,) = show_tables("text", tables)
     assert (
         "| 150 |" in text
         and "arm=clm,clm_lookahead,clm_noised,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
@@ -41,15 +34,15 @@ def test_the_table_of_the_gap_names_its_units_and_its_cells(tables):
     assert "| plots | known length | mlm - clm | mlm +0.020 [0.005, 0.035] | mlm +2.0 [0.5, 3.5] |" in text
 
 
-@pytest.mark.parametrize("name", [*DIFFERENCES, "utility_gap"])
-def test_no_rows_give_no_table_and_no_figure(tables, name):
-    empty = tables | {name: tables[name].iloc[:0]}
-    assert show_tables(name, empty) == []
-    assert name != "gap" or draw(name, empty) == []
+@pytest.mark.parametrize("name", [*DIFFERENCES, "training data", "curve"])
+def test_no_rows_give_no_table(tables, name):
+    rows = tables["comparisons"]
+    assert show_tables(name, tables | {"comparisons": rows[rows["kind"] != name]}) == []
 
 
 def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
     about = {
+        "kind": "seed",
         "corpus": "plots",
         "comparison": "known length",
         "first": "mlm",
@@ -61,21 +54,22 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
     }
     rows = [
         about
-        | {"scope": scope, "metric": metric, "seed": seed, "value": value}
+        | {"scope": scope, "metric": metric, "at": str(seed), "value": value}
         | {"low": value - 0.2, "high": value + 0.2}
         for scope, metric in (("document", "bleu"), ("utility", "auc"), ("fills", "exact_match"))
         for seed, value in enumerate((0.5, -0.5, 1.5))
     ]
-    lost = rows[0] | {"corpus": "speeches", "value": None, "reason": "not run: clm"}
-    (table,) = show_tables("runs", tables | {"runs": pd.DataFrame([*rows, lost])})
+    lost = rows[0] | {"comparison": "both contexts", "value": None, "reason": "not defined"}
+    (table,) = show_tables("seed", tables | {"comparisons": pd.DataFrame([*rows, lost])})
     assert "| mlm +0.5 [0.3, 0.7] | mlm -0.5 [-0.7, -0.3] | mlm +1.5 [1.3, 1.7] | +0.5 | 1.0 |" in table
     assert "| AUC, as training data | mlm +0.500 [0.300, 0.700] |" in table
-    assert ") not run: clm" in table and "not every seed has the difference" in table
+    assert ") not defined" in table and "not every seed has the difference" in table
     assert "exact match" not in table.lower()
 
 
 def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
     about = {
+        "kind": "compute",
         "comparison": "known length",
         "first": "mlm",
         "second": "clm",
@@ -93,23 +87,10 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
         "flops_second": 1.0,
     }
     known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
-    rows = [about | {"corpus": corpus, "basis": basis, "value": value} for corpus, basis, value in known]
-    (table,) = equal_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))
+    rows = [about | {"corpus": corpus, "at": basis, "value": value} for corpus, basis, value in known]
+    (table,) = compute_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))
     assert [name.split(": ")[1] for name in table.header if ": " in name] == [*BASES[1:]]
     assert [[entry.text for entry in row[3:5]] for row in table.rows] == [
         ["mlm +0.100 [0.000, 1.000]", "missing"],
         ["mlm +0.300 [0.000, 1.000]", "mlm +0.200 [0.000, 1.000]"],
     ]
-
-
-@pytest.mark.parametrize("name", ["gap", "curve"])
-def test_what_decides_nothing_is_drawn_pale(tables, name):
-    pale = tables[name].assign(excluded_because="mlm is not above bigram_both")
-    lines = [
-        line
-        for shown in (tables[name], pale)
-        for line in draw(name, tables | {name: shown})[0].figure.axes[0].lines
-        if line.get_marker() not in ("", "None", None)
-    ]
-    opaque = {line.get_alpha() for line in lines}
-    assert FAINT in opaque and len(opaque) > 1

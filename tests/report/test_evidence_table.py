@@ -6,10 +6,11 @@ from code_blocks import read_blocks
 from fake_studies import make_studies
 
 from mlm_vs_clm.evidence.claims import EDITION
+from mlm_vs_clm.evidence.tables import COLUMNS
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.evidence_table import EARLIER, unite
 
-ABSENT = pd.DataFrame(columns=["comparison", "value", "p", "p_holm", "runs"])
+ABSENT = pd.DataFrame(columns=COLUMNS["comparisons"])
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.svg import inline
 
 STUDIES = list_studies(ROOT / "results")
-FOR_DOCS = ("curve", "gap", "correlation_intervals")  # figures that no page shows
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def test_no_id_is_given_twice_and_every_drawing_finds_its_parts(page):
 
 
 def test_every_figure_of_the_folder_is_on_the_page_with_its_content_in_words(report, page):
-    stems = [part.stem for part in report.glob("figures/*.svg") if part.stem not in FOR_DOCS]
+    stems = [part.stem for part in report.glob("figures/*.svg")]
     parts = {stem: page.partition(f'id="figure-{stem}"')[2] for stem in stems}
     assert {"ladder", "learning"} <= {*parts}
     for name, part in parts.items():

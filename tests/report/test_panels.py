@@ -28,7 +28,7 @@ def make_tables():
     """Return the tables of two arms at two temperatures and two maskings, and a curve of their difference."""
     arms = {name(base, level): (base, level) for base in ("mlm", "clm") for level in TEMPERATURES}
     cells = [CELL | {"arm": arm, "ratio": ratio} for arm in arms for ratio in (0.5, 1.0)]
-    made = {"study": [STUDY], "scores": [], "ledger": [], "competence": [], "curve": []}
+    made = {"study": [STUDY], "scores": [], "ledger": [], "competence": [], "comparisons": []}
     made["variants"] = [
         {"arm": arm, "base": base, "setting": "arm.temperature", "level": level}
         for arm, (base, level) in arms.items()
@@ -39,7 +39,7 @@ def make_tables():
         for metric, value in {"exact_match": 0.3 - level / 10, "distinct1": level / 2}.items():
             value += 0.05 * (base == "mlm")
             numbers = {"value": value, "low": value - 0.02, "high": value + 0.02, "n": 9, "share": 0.5}
-            names = {"objective": base, "scope": "fills", "metric": metric, "signature": "s", "artifact": "a"}
+            names = {"objective": base, "scope": "fills", "metric": metric, "artifact": "a"}
             made["scores"].append(about | names | numbers)
         costs = {"documents": 10, "passes": 100 * (1 + level), "flops": 1e9, "seconds": 1.0, "method": "m"}
         costs |= dict.fromkeys(("blanks", "tokens_filled", "token_forwards", "peak_memory_mb"), 1)
@@ -59,7 +59,12 @@ def make_tables():
                 "scope": "fills",
                 "metric": "exact_match",
             }
-            about |= {"first": name("mlm", level), "second": name("clm", level), "matching": "tokens seen"}
+            about |= {
+                "first": name("mlm", level),
+                "second": name("clm", level),
+                "kind": "curve",
+                "at": "tokens seen",
+            }
             about["comparison"] += f", temperature={level}"
             place = {"budget": 10 * 2**i, "budget_second": 10 * 2**i, "passes": 0.9 * 2**i, "p": 0.1, "n": 9}
             verdict = {
@@ -70,7 +75,7 @@ def make_tables():
             if i == 0 and level == 1.0:
                 verdict = {"status": "not competent", "direction": "", "excluded_because": "not competent"}
             verdict |= {"size": "", "margin": 0.02, "p_holm": 0.01}
-            made["curve"].append(
+            made["comparisons"].append(
                 about | place | {"value": value, "low": value - 0.05, "high": value + 0.05} | verdict
             )
     networks = [("ner", "f1", 0.4, n) for n in (100, 240)] + [("authors", "accuracy", 0.2, 240)]
@@ -89,6 +94,7 @@ def make_tables():
         for network, more in (("mlm", 0.05), ("start", 0.02))
     ]
     rows = {key: pd.DataFrame(table) for key, table in made.items()}
+    rows["comparisons"] = rows["comparisons"].reindex(columns=tidy.COLUMNS["comparisons"])
     return {key: tidy.tidy(key, rows.get(key, pd.DataFrame())) for key in tidy.COLUMNS}
 
 
@@ -106,7 +112,7 @@ LINES = PLAIN | {"name": "lines", "kind": "lines", "x": "arm.temperature", "line
 LINES["where"] = {"metric": "exact_match"}
 FRONTIER = LINES | {"name": "frontier", "kind": "frontier", "x": "passes", "facet": ""}
 FRONTIER["where"] = {"metric": ["exact_match"], "ratio": 0.5}
-HEAT = PLAIN | {"name": "heat", "kind": "heat", "table": "curve", "x": "passes", "y": "arm.temperature"}
+HEAT = PLAIN | {"name": "heat", "kind": "heat", "table": "comparisons", "x": "passes", "y": "arm.temperature"}
 
 POINTS = PLAIN | {"name": "points", "kind": "points", "table": "understanding", "x": "network"}
 POINTS |= {"line": "examples", "facet": "task"}
@@ -183,7 +189,7 @@ def test_settings_and_costs_are_columns_of_the_scores():
     row = rows.loc[("mlm temperature=0.3", 0.5, "exact_match")]
     assert (row["base"], row["variant"], row["arm.temperature"]) == ("mlm", "temperature=0.3", 0.3)
     assert row["passes"] == pytest.approx(13) and row["distinct1_low"] == pytest.approx(0.18)
-    assert {*join_settings("curve", TABLES)["pair"]} == {"mlm - clm"}
+    assert {*join_settings("comparisons", TABLES)["pair"]} == {"mlm - clm"}
 
 
 def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():

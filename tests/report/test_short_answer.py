@@ -103,15 +103,15 @@ def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(st
 
 
 def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
-    gaps = studies["desk"]["utility_gap"]
+    gaps = studies["desk"]["comparisons"]
     gaps.loc[0, "direction"] = "first"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA not in told and "five are inconclusive, one favours masked and none causal" in told
-    studies["desk-short_runs"]["utility_gap"].loc[0, "direction"] = "second"
+    studies["desk-short_runs"]["comparisons"].loc[0, "direction"] = "second"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA in told and "neither text is shown to be better" in told
     for tables in studies.values():
-        tables["utility_gap"]["status"] = "no room"
+        tables["comparisons"]["status"] = "no room"
     assert "training data" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
 
 

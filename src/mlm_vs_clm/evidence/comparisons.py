@@ -1,4 +1,4 @@
-"""The table `comparisons`: what claim C1 compares, at every masking of a study and by every measure that both arms have."""
+"""The comparisons of texts: what claim C1 compares, at every masking of a study and by every measure that both arms have."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -7,9 +7,9 @@ import pandas as pd
 from ..stats import PairedDifference
 from .cells import Comparison
 from .competence import Place, mark
-from .gap import to_values
+from .differences import name_comparison, to_values
 from .study import Study
-from .tables import COLUMNS
+from .tables import COLUMNS, TEXT
 
 
 def compare_maskings(
@@ -26,11 +26,7 @@ def compare_maskings(
             for measure in _share_measures(first, second, study):
                 rows.append(_to_row(comparison, study.compare(first, second, measure, noise), first, measure))
                 reasons.append([study.competence.explain(place) for place in (first, second)])
-    table = pd.DataFrame(rows, columns=[name for name in COLUMNS["comparisons"] if name not in ADDED])
-    return mark(table, list(zip(*reasons, strict=True)))
-
-
-ADDED = ("status", "direction", "size", "margin", "p_holm", "excluded_because")  # by `mark` and `judge_table`
+    return mark(pd.DataFrame(rows, columns=COLUMNS["comparisons"]), list(zip(*reasons, strict=True)))
 
 
 def _pair_places(comparison: Comparison, study: Study) -> Iterator[tuple[Place, Place]]:
@@ -54,8 +50,8 @@ def _to_row(
     comparison: Comparison, estimate: PairedDifference, first: Place, measure: tuple[str, str]
 ) -> dict:
     return {
-        **{"corpus": first[0], "comparison": comparison.name, "first": first[1], "second": comparison.second},
-        **{"strategy": first[2], "ratio": first[3], "scope": measure[0], "metric": measure[1]},
+        **{"kind": TEXT, "corpus": first[0], "strategy": first[2], "ratio": first[3]},
+        **{"scope": measure[0], "metric": measure[1]},
+        **name_comparison(comparison),
         **to_values(estimate),
-        "runs": estimate.runs,
     }

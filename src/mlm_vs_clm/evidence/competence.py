@@ -160,12 +160,11 @@ class Competence:
         )
 
 
-def exclude(differences: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+def exclude(differences: pd.DataFrame, competence: Competence, main: tuple[str, float]) -> pd.DataFrame:
     """Return differences at the main cell with their `status` and, where an arm may not speak, `excluded_because`."""
-    competent = Competence(competence)
     sides = [zip(differences["corpus"], differences[side], strict=True) for side in ("first", "second")]
     return mark(
-        differences, [[competent.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
+        differences, [[competence.explain((corpus, arm, *main)) for corpus, arm in side] for side in sides]
     )
 
 

@@ -10,9 +10,9 @@ from ..arms.baselines import BASELINES
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
 from .competence import Competence, judge_competence, mark
-from .gap import MEASURES, name_comparison, to_values
+from .differences import MEASURES, name_comparison, to_values
 from .paired import by_seed, compare_cells, find_aggregate
-from .tables import COLUMNS
+from .tables import COLUMNS, CURVE
 
 MATCHINGS = ("tokens seen", "tokens predicted")
 SIDES = {"first": "budget", "second": "budget_second"}
@@ -51,15 +51,15 @@ def _place(scored: ScoredCell) -> dict:
 def compare_along(
     cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
 ) -> pd.DataFrame:
-    """Return the table `curve`: one row per corpus, comparison, measure, matching and budget of the first arm.
+    """Return the differences along the training curve: one row per corpus, comparison, measure, matching and budget of the first arm.
 
-    Matched are trainings that saw equally many tokens (the same budget), or that predicted about equally many
+    Matched (`at`) are trainings that saw equally many tokens (the same budget), or that predicted about equally many
     (of the second arm's budgets, the nearest). `passes` are those of the first arm over the corpus.
     """
     rows = [
-        {"corpus": corpus}
+        {"kind": CURVE, "corpus": corpus}
         | name_comparison(comparison)
-        | {"scope": scope, "metric": metric, "matching": matching}
+        | {"scope": scope, "metric": metric, "at": matching}
         | _describe_pair(pairs[0])
         | _compare(pairs, (scope, metric), comparison.arms, resamples)
         for corpus, of_corpus in group_by(keep_reached(cells), lambda scored: scored.cell.corpus).items()
@@ -69,7 +69,7 @@ def compare_along(
         for scope, metric in MEASURES
         if all((scope, metric) in side.statistics for pair in pairs for side in pair)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS["curve"])
+    return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
 
 
 def exclude_along(

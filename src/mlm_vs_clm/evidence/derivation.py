@@ -9,15 +9,15 @@ from ..arms.baselines import BOUNDS
 from ..metrics import METRICS
 from ..tasks import TASKS
 from .answers import answer
-from .cells import Cell, Comparison, ScoredCell, TrainedCell, group_by
+from .cells import Cell, ScoredCell, TrainedCell, group_by
 from .claims import find_noise, hash_rules, list_asked, list_comparisons
 from .comparisons import compare_maskings
 from .competence import exclude, judge_competence
 from .correlation import compare_at_same_masking, correlate_tables
 from .curve import compare_along, exclude_along, list_learning
+from .differences import UNIT_NAMES, compare_by_seed, compare_utility
 from .documents import group_documents, list_measured, read_statistics, to_cell
 from .equal_compute import compare_at_equal_compute
-from .gap import UNIT_NAMES, compare_by_seed, compare_text, compare_utility
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
 from .observations import CELL, OPTIONAL, Design, Observations, list_learned, list_scored
@@ -31,7 +31,6 @@ from .usefulness import correlate_writers, list_usefulness
 from .variants import pair_variants
 from .verdicts import judge_table, list_margins
 
-JUDGED = ("gap", "comparisons", "utility_gap", "runs", "curve", "equal_compute")  # tables of differences
 Tables = dict[str, pd.DataFrame]
 
 
@@ -42,10 +41,12 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     final, along = (
         [scored for scored in cells if bool(scored.cell.budget) == is_along] for is_along in (False, True)
     )
+    scores = score_documents(observed, final)
     tables = {
         "study": describe_study(design, rules),
         "variants": pd.DataFrame(design.variants, columns=COLUMNS["variants"]),
-        "scores": score_documents(observed, final),
+        "scores": scores.drop(columns="signature", errors="ignore"),
+        "signatures": list_signatures(scores),
         "downstream": score_task_models(observed, learned),
         "understanding": score_networks(observed, learned),
         "ledger": list_costs(observed.cells),
@@ -53,22 +54,18 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
         "competence": judge_competence(final, design.resamples),
     }
     tables |= {name: frame for name in OPTIONAL if len(frame := getattr(observed, name))}
-    tables |= compare_arms(final, trained, along, rules, design)
     tables["headroom"] = share_headroom(trained, design.resamples)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], design.main)
-    for name in ("gap", "utility_gap", "runs", "equal_compute"):
-        tables[name] = exclude(tables[name], tables["competence"], design.main)
-    tables["utility_gap"] = exclude_no_room(tables["utility_gap"], tables["headroom"], design.main)
     tables["correlation"] = correlate(tables, design)
     tables["usefulness"] = list_usefulness(tables)
     tables["writers"] = correlate_writers(final, trained, tables, design.resamples, design.bound)
     study = Study(final, learned, tables, design.resamples)
+    tables |= compare_arms(study, trained, along, rules, design)
     tables["answers"] = answer(list_asked(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
-    tables["comparisons"] = compare_maskings(list_pairs(final, rules, design), study, find_noise(rules))
     of_claims = {rule["id"]: rule["margin"] for rule in rules}
     margins = list_margins(tables["scores"], tables["downstream"], of_claims["C1"], of_claims["C9"])
-    return tables | {name: judge_table(name, tables[name], margins, tables["answers"]) for name in JUDGED}
+    return tables | {"comparisons": judge_table(tables["comparisons"], margins, tables["answers"])}
 
 
 def describe_study(design: Design, rules: Sequence[dict]) -> pd.DataFrame:
@@ -78,32 +75,31 @@ def describe_study(design: Design, rules: Sequence[dict]) -> pd.DataFrame:
 
 
 def compare_arms(
-    final: Sequence[ScoredCell],
+    study: Study,
     trained: Sequence[TrainedCell],
     along: Sequence[ScoredCell],
     rules: Sequence[dict],
     design: Design,
 ) -> Tables:
-    """Return the tables of differences at the main cell and along the training curve, and what the latter scored."""
-    scored = [run for run in final if run.cell.masking == design.main]
+    """Return the table `comparisons` of all kinds, still to be judged, and `learning`, what was scored along the curve."""
+    scored = [
+        cell for place in study.scored if place[2:] == design.main for cell in study.scored[place].values()
+    ]
     learned = [model for model in trained if model.cell.masking == design.main]
-    comparisons, resamples = list_pairs(final, rules, design), design.resamples
-    learning, curve = list_learning(along, resamples), compare_along(along, comparisons, resamples)
+    arms = {run.cell.arm for run in scored}
+    pairs, resamples = pair_variants(list_comparisons(list(rules)), arms), design.resamples
+    learning, curve = list_learning(along, resamples), compare_along(along, pairs, resamples)
     learning, curve = exclude_along(learning, curve, along, scored, resamples)
-    return {
-        "gap": compare_text(scored, comparisons, resamples, find_noise(rules)),
-        "utility_gap": compare_utility(learned, comparisons, resamples),
-        "runs": compare_by_seed(scored, learned, comparisons, resamples),
-        "equal_compute": compare_at_equal_compute(scored, comparisons, resamples),
-        "learning": learning,
-        "curve": curve,
-    }
-
-
-def list_pairs(final: Sequence[ScoredCell], rules: Sequence[dict], design: Design) -> list[Comparison]:
-    """Return the pairs of arms that are compared, in all their variants; what was not run, `answers` says."""
-    arms = {scored.cell.arm for scored in final if scored.cell.masking == design.main}
-    return pair_variants(list_comparisons(list(rules)), arms)
+    utility = compare_utility(learned, pairs, resamples)
+    seeds = compare_by_seed(scored, learned, pairs, resamples)
+    compute = compare_at_equal_compute(scored, pairs, resamples)
+    at_main = [exclude(rows, study.competence, design.main) for rows in (utility, seeds, compute)]
+    at_main[0] = exclude_no_room(at_main[0], study.tables["headroom"], design.main)
+    strategy, ratio = design.main
+    at_main = [rows.assign(strategy=strategy, ratio=ratio) for rows in (*at_main, curve)]
+    kinds = [compare_maskings(pairs, study, find_noise(rules)), *at_main]
+    rows = pd.concat([rows for rows in kinds if len(rows)] or kinds[:1], ignore_index=True)
+    return {"comparisons": rows.assign(at=rows["at"].fillna("")), "learning": learning}
 
 
 def correlate(tables: Mapping[str, pd.DataFrame], design: Design) -> pd.DataFrame:
@@ -130,6 +126,12 @@ def score_documents(observed: Observations, cells: Sequence[ScoredCell]) -> pd.D
         about |= {"artifact": scored.artifact}
         rows += [about | round_numbers(row) for row in _score_cell(scored, measures.get(cell, []), bounds)]
     return pd.DataFrame(rows)
+
+
+def list_signatures(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the table `signatures`: by which version and settings of a metric the scores were made, each once."""
+    signed = scores[scores["signature"] != ""] if len(scores) else pd.DataFrame(columns=COLUMNS["signatures"])
+    return signed[COLUMNS["signatures"]].drop_duplicates()
 
 
 def _score_cell(

@@ -16,7 +16,7 @@ from blankfill.axes import PACE
 
 from ..stats import contrast_runs
 from .cells import Comparison, ScoredCell, group_by
-from .gap import MEASURES, name_comparison
+from .differences import MEASURES, keep_run, name_comparison
 from .paired import (
     BySeed,
     by_seed,
@@ -27,7 +27,7 @@ from .paired import (
     stack_seeds,
     with_measure,
 )
-from .tables import COLUMNS
+from .tables import COLUMNS, COMPUTE
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
 BASES = ("equal documents", "compute of the second", "compute of the first")
@@ -42,7 +42,7 @@ def name_method(settings: dict) -> str:
 def compare_at_equal_compute(
     cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
 ) -> pd.DataFrame:
-    """Return the table `equal_compute`: one row per corpus, comparison, measure and basis; first minus second.
+    """Return the differences at equal compute: one row per corpus, comparison, measure and basis (`at`); first minus second.
 
     At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
     two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
@@ -55,14 +55,14 @@ def compare_at_equal_compute(
             arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
         }
         rows += [
-            {"corpus": corpus, "scope": scope, "metric": metric, "basis": basis}
+            {"kind": COMPUTE, "corpus": corpus, "scope": scope, "metric": metric, "at": basis}
             | name_comparison(comparison)
             | _compare(comparison, basis, (scope, metric), arms, resamples)
-            for comparison in comparisons
+            for comparison in keep_run(comparisons, arms)
             for scope, metric in MEASURES
             for basis in BASES
         ]
-    return pd.DataFrame(rows).reindex(columns=COLUMNS["equal_compute"])
+    return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
 
 
 def _compare(
@@ -153,7 +153,7 @@ def _difference(
         f"value_{name}": sum(share * score_cells(arms[arm], measure, runs) for arm, share in mix)
         for name, mix in (("first", first), ("second", second))
     }
-    values |= {"value": estimate.difference, "n": estimate.n, "reason": ""}
+    values |= {"value": estimate.difference, "n": estimate.n, "runs": estimate.runs, "reason": ""}
     if not estimate.standard_error > 1e-12:
         return values | {"reason": "the difference does not vary over units: it has no interval"}
     return values | {"low": estimate.low, "high": estimate.high}

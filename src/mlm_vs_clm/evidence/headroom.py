@@ -9,7 +9,7 @@ from ..stats import average_runs
 from ..tasks import TASKS
 from .cells import TrainedCell, group_by
 from .competence import mark
-from .gap import score_answers
+from .differences import score_answers
 from .power import smallest_detectable_effect
 from .tables import COLUMNS
 from .verdicts import NO_ROOM
@@ -90,6 +90,5 @@ def exclude_no_room(
     rows = headroom[
         (headroom["room"] == "no") & (headroom["strategy"] == main[0]) & (headroom["ratio"] == main[1])
     ]
-    reasons = dict(zip(zip(rows["corpus"], rows["task"], strict=True), rows["reason"], strict=True))
-    places = zip(differences["corpus"], differences["task"], strict=True)
-    return mark(differences, [[reasons.get(place, "") for place in places]], NO_ROOM)
+    reasons = dict(zip(rows["corpus"], rows["reason"], strict=True))  # a corpus has one task
+    return mark(differences, [[reasons.get(corpus, "") for corpus in differences["corpus"]]], NO_ROOM)

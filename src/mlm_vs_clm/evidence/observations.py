@@ -125,7 +125,7 @@ def save_observations(observed: Observations, folder: Path) -> None:
 
 def has_observations(folder: Path) -> bool:
     """Return whether a study has frames; those made before had tables alone."""
-    return (folder / "documents.parquet").is_file()
+    return (folder / "measures.parquet").is_file()
 
 
 def load_observations(folder: Path) -> Observations:

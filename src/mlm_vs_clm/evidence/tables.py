@@ -15,13 +15,17 @@ from ..tasks import TASKS
 STUDY = "study"  # a table of one row, in the settings of the study
 OVERALL = "overall"  # all corpora together
 VERDICT = "status direction size margin p_holm excluded_because reason"  # of a comparison
+# Kinds of comparisons: of the texts at every masking; at the main cell as training data, seed by seed, along the training
+# curve (`at`: what is matched), and at equal compute (`at`: whose).
+TEXT, TRAINING_DATA, SEED, CURVE, COMPUTE = "text", "training data", "seed", "curve", "compute"
 COLUMNS = {
     "study": "scale track main_strategy main_ratio starts_from rules".split(),
     "variants": "arm base setting level".split(),
     "scores": (
         "corpus arm objective context length order strategy ratio share seed scope metric "
-        "value low high n signature artifact reason model"
+        "value low high n artifact reason model"
     ).split(),
+    "signatures": ["metric", "signature"],
     "downstream": (
         "task corpus trained_on strategy ratio share seed metric value low high n artifact reason model"
     ).split(),
@@ -48,23 +52,16 @@ COLUMNS = {
         "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
         "low high n runs reason"
     ).split(),
-    "gap": f"corpus comparison first second scope metric value low high p n {VERDICT}".split(),
-    "utility_gap": f"corpus comparison first second task metric value low high p n {VERDICT}".split(),
-    "comparisons": f"corpus comparison first second strategy ratio scope metric value low high p n runs {VERDICT}".split(),
-    "runs": f"corpus comparison first second scope metric seed value low high n {VERDICT}".split(),
+    "comparisons": (
+        "kind corpus comparison first second strategy ratio scope metric at budget budget_second passes "
+        f"flops_first flops_second value_first value_second value low high p n runs {VERDICT}"
+    ).split(),
     "learning": (
         "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n excluded_because"
-    ).split(),
-    "curve": (
-        f"corpus comparison first second scope metric matching budget budget_second passes value low high p n {VERDICT}"
     ).split(),
     "ledger": (
         "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
         "flops seconds peak_memory_mb device precision artifact model"
-    ).split(),
-    "equal_compute": (
-        "corpus comparison first second scope metric basis flops_first flops_second value_first value_second value "
-        f"low high n {VERDICT}"
     ).split(),
     "correlation": (
         "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
@@ -86,19 +83,15 @@ KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "variants": ["arm", "setting"],
     "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
+    "signatures": ["metric", "signature"],
     "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
     "understanding": ["task", "corpus", "network", "examples", "metric"],
     "competence": ["corpus", "arm", "strategy", "ratio", "word_class"],
     "sanity": ["corpus", "scope", "metric"],
     "headroom": ["corpus", "strategy", "ratio", "trained_on"],
-    "gap": ["corpus", "comparison", "scope", "metric"],
-    "utility_gap": ["corpus", "comparison", "metric"],
-    "comparisons": ["corpus", "comparison", "strategy", "ratio", "scope", "metric"],
-    "runs": ["corpus", "comparison", "scope", "metric", "seed"],
+    "comparisons": "kind corpus comparison strategy ratio scope metric at budget".split(),
     "learning": ["corpus", "arm", "seed", "scope", "metric", "budget"],
-    "curve": ["corpus", "comparison", "scope", "metric", "matching", "budget"],
     "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
-    "equal_compute": ["corpus", "comparison", "scope", "metric", "basis"],
     "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
     "usefulness": ["corpus", "strategy", "ratio", "arm", "scope", "metric"],
     "writers": ["corpus", "strategy", "ratio", "scope", "metric", "statistic"],
@@ -126,7 +119,6 @@ RARE = (
     "understanding",
     "variants",
     "findings",
-    "comparisons",
     "sensitivity",
     "leads",
     "usefulness",
@@ -282,6 +274,12 @@ def main_cell(tables: Mapping[str, pd.DataFrame]) -> tuple[str, float]:
         )
     row = tables["study"].iloc[0]
     return str(row["main_strategy"]), float(row["main_ratio"])
+
+
+def pick_kind(tables: Mapping[str, pd.DataFrame], kind: str) -> pd.DataFrame:
+    """Return the comparisons of a kind."""
+    rows = tables["comparisons"]
+    return rows[rows["kind"] == kind]
 
 
 def at_main_cell(table: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from .competence import Place
 from .paired import GAIN, BySeed, compare_cells
 from .questions import Question, find_margin, find_p, list_measures, read_interval
 from .study import Study
+from .tables import COMPUTE
 
 
 def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -121,8 +122,9 @@ def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterato
 
 def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Read the difference in exact match where one arm takes the FLOPs of the other."""
-    rows = study.rows("equal_compute", corpus, comparison=condition["comparison"], metric="exact_match")
-    rows = rows[rows["basis"] != "equal documents"] if len(rows) else rows
+    cell = {"kind": COMPUTE, "comparison": condition["comparison"], "metric": "exact_match"}
+    rows = study.rows("comparisons", corpus, **cell)
+    rows = rows[rows["at"] != "equal documents"] if len(rows) else rows
     strategy, ratio = claim["main"].values()
     places = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
     estimate, note = (
@@ -133,7 +135,7 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     if len(defined):
         row = defined.iloc[0]
         estimate = replace(read_interval(row, int(row["n"])), runs=study.count_runs(corpus))
-        note = f"exact match at the {row['basis']}"
+        note = f"exact match at the {row['at']}"
     measure = ("fills", "exact_match")
     margin = condition["margin"] * study.find_range(places[0], measure)
     yield Question(claim, condition, corpus, places[0], places[1], measure, estimate, margin, note)

@@ -8,7 +8,7 @@ from itertools import product
 from ..stats import PairedDifference
 from ..tasks import TASKS
 from .competence import Place
-from .gap import compare_trained
+from .differences import compare_trained
 from .learned import compare_learning, compare_negatives, compare_with_chance
 from .questions import (
     QUALITY,

@@ -19,7 +19,7 @@ from ..tasks import TASKS
 from ..tasks.outcome import draw_cluster_weights
 from .cells import ScoredCell, TrainedCell, group_by
 from .correlation import BENT, DECISIONS, STRAIGHT, describe_curve
-from .gap import score_answers
+from .differences import score_answers
 from .paired import find_aggregate
 from .scores import round_numbers
 from .tables import COLUMNS, over_seeds

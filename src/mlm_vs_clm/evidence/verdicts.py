@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ..stats import ALPHA, FEWEST_UNITS, NORMAL, holm
+from .tables import COMPUTE, SEED
 
 FIRST, SECOND, NONE_SHOWN = "first", "second", "none shown"
 INSIDE, OUTSIDE, NOT_SETTLED = "inside the margin", "outside", "not settled"
@@ -23,7 +24,6 @@ STATUSES = (MADE, NOT_COMPETENT, NO_ROOM, NOT_RUN)  # from what decides to what 
 UTILITY = (
     "utility"  # the scope of differences as training data, which are one family whatever the task's metric
 )
-FAMILIES = {"curve": ["matching"], "equal_compute": ["basis"]}  # what splits a table beside the measure
 IN_ERRORS = 2 * NORMAL  # the width of a 95 % interval in standard errors
 DIGITS = 8  # by which two tables are seen to hold the same difference
 Range = tuple[float, float]
@@ -110,22 +110,23 @@ def read_p(value: float, low: float, high: float) -> float:
 
 
 def judge_table(
-    name: str, rows: pd.DataFrame, margins: Mapping[tuple[str, str, str], float], answers: pd.DataFrame
+    rows: pd.DataFrame, margins: Mapping[tuple[str, str, str], float], answers: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return a table of differences with the columns of a verdict, `margin` and `p_holm`.
+    """Return comparisons with the columns of a verdict, `margin` and `p_holm`.
 
     `rows` has `excluded_because` and, where that is not empty, `status`. A comparison that a claim asks for has the
-    family, and with it the verdict, of `answers`; the others of a table are one family per measure (and matching, or
-    basis). `margins`: by corpus, scope and metric.
+    family, and with it the verdict, of `answers`; the others are one family per kind and measure (and what is matched or
+    equal). `margins`: by corpus, scope and metric.
     """
-    if "scope" not in rows:
-        return judge_table(name, rows.assign(scope=UTILITY), margins, answers).drop(columns="scope")
     by_name = _index(answers)
     answered = [by_name.get(_name(row)) for row in rows.to_dict("records")]
-    raw = rows["p"] if "p" in rows else map(read_p, rows["value"], rows["low"], rows["high"])
+    read = pd.Series(
+        list(map(read_p, rows["value"], rows["low"], rows["high"])), index=rows.index, dtype=float
+    )
+    raw = rows["p"].where(~rows["kind"].isin([SEED, COMPUTE]), read)
     places = zip(rows["corpus"], rows["scope"], rows["metric"], strict=True)
     rows = rows.assign(
-        p_holm=pd.Series(raw, index=rows.index, dtype=float).where(rows["status"] == MADE),
+        p_holm=raw.astype(float).where(rows["status"] == MADE),
         margin=[
             answered_row[1] if answered_row else margins.get(place, math.nan)
             for answered_row, place in zip(answered, places, strict=True)
@@ -135,7 +136,8 @@ def judge_table(
         pd.Series([answered_row is None for answered_row in answered], index=rows.index, dtype=bool)
     ]
     measures = unasked["metric"].where(unasked["scope"] != UTILITY, UTILITY)
-    for family in unasked.groupby(["scope", measures, *FAMILIES.get(name, [])]).groups.values():
+    matched = unasked["at"].where(unasked["kind"] != SEED, "")
+    for family in unasked.groupby(["kind", "scope", measures, matched]).groups.values():
         rows.loc[family, "p_holm"] = correct(rows.loc[family, "p_holm"])
     for place, answered_row in zip(rows.index, answered, strict=True):
         if answered_row:

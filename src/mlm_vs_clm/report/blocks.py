@@ -6,7 +6,7 @@ from typing import Any
 
 from ..corpora.card import card_markdown
 from ..evidence.claims import read_rules
-from ..evidence.tables import read_tables
+from ..evidence.tables import TRAINING_DATA, pick_kind, read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies
 from . import style
@@ -24,7 +24,7 @@ from .sentences import (
     describe_costs,
     describe_decisions,
     describe_main_cell,
-    describe_utility_gap,
+    describe_utility,
 )
 from .short_answer import write_short_blocks
 from .statements import summarise_statements, tabulate_statements
@@ -98,13 +98,13 @@ def describe_main(tables: Tables) -> Blocks:
         "decisions": "\n".join(
             f"- {sentence}" for sentence in describe_decisions(tables["correlation"], study)
         ),
-        "costs": "\n\n".join(describe_costs(tables["ledger"], tables["equal_compute"], study)),
+        "costs": "\n\n".join(describe_costs(tables["ledger"], tables["comparisons"], study)),
     }
 
 
 def describe_training_data(tables: Tables) -> str:
     """Return whose text is the better training data, and what both are worth."""
-    return describe_utility_gap(tables["utility_gap"], tables["headroom"], read_study(tables))
+    return describe_utility(pick_kind(tables, TRAINING_DATA), tables["headroom"], read_study(tables))
 
 
 def tabulate_competence(tables: Tables) -> str:

@@ -48,33 +48,28 @@ SECTIONS = {  # the order of the evidence: id -> title
 }
 SENTENCES: dict[str, tuple[tuple[str, ...], Callable]] = {  # section -> the tables it reads, the function
     "utility": (("headroom",), utility.describe_random_words),
-    "cost": (("ledger", "equal_compute"), sentences.describe_costs),
+    "cost": (("ledger", "comparisons"), sentences.describe_costs),
     "correlation": (("correlation",), sentences.describe_decisions),
 }
-FIGURES: dict[
-    str, tuple[str, tuple[str, ...], Callable]
-] = {  # section ("": a file for docs, not on the page), tables, function
+FIGURES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
     "learning": ("curve", ("learning",), curve.draw_learning),
-    "curve": ("", ("curve",), curve.draw_curve),
     "quality_by_ratio": ("quality", ("scores",), quality.draw_quality_by_ratio),
-    "gap": ("", ("gap",), differences.draw_gap),
     "cost": ("cost", ("scores", "ledger"), cost.draw_cost_against_quality),
-    "correlation": ("", ("correlation",), correlation.draw_coefficients),
     "utility": ("correlation", ("scores", "downstream"), utility.draw_quality_against_utility),
 }
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tables it reads, the function
-    "curve": ("curve", ("curve",), curve.curve_table),
+    "curve": ("curve", ("comparisons",), curve.curve_table),
     "quality": ("quality", ("scores",), quality.quality_tables),
-    "gap": ("quality", ("gap",), differences.gap_table),
-    "runs": ("quality", ("runs",), differences.run_table),
+    "text": ("quality", ("comparisons",), differences.difference_tables),
+    "seed": ("quality", ("comparisons",), differences.seed_table),
     "proxies": ("quality", ("scores",), quality.proxy_tables),
     "sanity": ("quality", ("sanity",), quality.sanity_table),
-    "utility_gap": ("utility", ("utility_gap",), differences.utility_gap_table),
+    "training data": ("utility", ("comparisons",), differences.utility_difference_table),
     "references": ("utility", ("downstream",), utility.reference_table),
     "headroom": ("utility", ("headroom",), utility.headroom_tables),
     "downstream": ("utility", ("downstream",), utility.downstream_tables),
     "cost": ("cost", ("ledger",), cost.cost_table),
-    "equal_compute": ("cost", ("equal_compute",), differences.equal_table),
+    "compute": ("cost", ("comparisons",), differences.compute_table),
     "writers": ("correlation", ("writers",), usefulness.writer_tables),
     "correlation": ("correlation", ("correlation",), correlation.correlation_tables),
     "training": ("training", ("training",), training.training_table),
@@ -98,10 +93,6 @@ def make_page(folder: Path) -> None:
     answer = headline.answer_question(rows)
     rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
-    if not specs:
-        for name, (section, *_) in FIGURES.items():
-            if not section:
-                draw(name, rows, folder / "figures")
     figure_sections = [
         make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()
     ]
@@ -129,7 +120,7 @@ def make_page(folder: Path) -> None:
             *figure_sections,
         ],
         data_cards=frames.cards,
-        signatures=page.list_signatures(rows["scores"]),
+        signatures=page.list_signatures(rows["signatures"]),
         about=about | describe_project(),
         is_smoke=str(about["scale"]).startswith("smoke"),
     )

@@ -1,4 +1,4 @@
-"""Does better text make better training data? The tables and figures of correlation.csv."""
+"""Does better text make better training data? The tables of correlation.csv."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import pandas as pd
 
 from ..evidence.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
 from . import style
-from .drawing import Drawing, add_legend, panels
-from .intervals import draw_intervals
 from .style import Study, ordered
 from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
 
@@ -32,7 +30,6 @@ RULE = (
     "a strong one; an interval that spans it decides nothing."
 )
 PARTIAL = "partial (masked share held fixed)"
-SERIES = style.series_looks(["Spearman", PARTIAL])
 
 
 class CorrelationLookup:
@@ -219,56 +216,3 @@ def describe_left_out(left_out: dict, decision: str) -> str:
     decisions = {name: decision_of(row) for name, row in left_out.items()}
     changed = [f"without {name}: {without}" for name, without in decisions.items() if without != decision]
     return "; ".join(changed) or ("no corpus left out changes it" if left_out else "")
-
-
-def draw_coefficients(correlation: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: every deciding rank correlation with its interval, the bound shaded; a panel per quality score."""
-    lookup = CorrelationLookup(correlation)
-    if not lookup.qualities:
-        return []
-    lines = list_lines(lookup)
-    height = 0.42 * len(lines) + 1.2
-    figure, axes = panels(1, len(lookup.qualities), sharex=True, sharey=True, height=height)
-    for i, (axis, quality) in enumerate(zip(axes[0], lookup.qualities, strict=True)):
-        pairs = [rows[i] for rows in lines.values()]
-        for bound in {row.bound for pair in pairs for row in pair if row is not None and pd.notna(row.bound)}:
-            axis.axvspan(-bound, bound, color="#000000", alpha=0.07, linewidth=0, zorder=0)
-        series = [
-            (look, list(side)) for look, side in zip(SERIES.values(), zip(*pairs, strict=True), strict=True)
-        ]
-        draw_intervals(axis, list(lines), series)
-        axis.set_xlim(-1.02, 1.02)
-        axis.set_title(style.name_measure(*quality))
-        axis.set_xlabel("Spearman with utility")
-    add_legend(figure, SERIES)
-    clauses = [
-        f"{name}, {style.name_measure(*quality)} {row.value:.2f}, {decision_of(row)}"
-        for name, rows in lines.items()
-        for quality, (row, _) in zip(lookup.qualities, rows, strict=True)
-        if row is not None and pd.notna(row.value)
-    ]
-    return [
-        Drawing(
-            name="correlation_intervals",
-            title="Rank correlation of quality and utility, and the bound",
-            caption=(
-                "Filled markers: decided; white ones: not. An interval wholly inside the shaded bound: no strong correlation; wholly outside it: a strong one; "
-                "one that crosses its edge decides nothing. The last rows leave one corpus out of all together."
-            ),
-            alt=f"Interval plots. {'; '.join(clauses)}.",
-            figure=figure,
-        )
-    ]
-
-
-def list_lines(lookup: CorrelationLookup) -> dict[str, list[list]]:
-    """Return the lines of the figure from above: a name, and for every quality score the two rows of its line."""
-    lines = {
-        corpus: [lookup.main(corpus, quality) for quality in lookup.qualities] for corpus in lookup.corpora
-    }
-    if lookup.has_overall:
-        lines["all together"] = [lookup.main(OVERALL, quality) for quality in lookup.qualities]
-    left_out = [lookup.left_out(quality) for quality in lookup.qualities]
-    for name in sorted({name for rows in left_out for name in rows}):
-        lines[f"without {name}"] = [[rows.get(name), None] for rows in left_out]
-    return lines

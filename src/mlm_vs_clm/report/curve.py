@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..evidence.curve import MATCHINGS
-from ..evidence.tables import over_seeds
+from ..evidence.tables import CURVE, over_seeds
 from . import style
-from .differences import describe_difference, label
+from .differences import CAPTIONS, TITLES, label
 from .drawing import (
     FAINT,
-    PALE,
     Drawing,
     describe_values,
     draw_alone,
@@ -37,61 +35,45 @@ THOUSAND = 1e3
 PLACE = ["corpus", "scope", "metric", "budget"]
 
 
-@dataclass(frozen=True)
-class Heading:
-    """The words of a figure: the name of its file, its title and caption, and the form of its value axis, which has {}."""
-
-    name: str
-    title: str
-    caption: str
-    axis: str
-
-
 def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     pale = learning["excluded_because"].fillna("")
     rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
-    return _draw(
-        rows.assign(told=[_describe_score(row) for row in rows.itertuples(index=False)]),
-        "arm",
-        style.looks(ordered(learning["arm"], style.ARMS)),
-        Heading(
+    rows = number_marks(rows[rows["value"].notna()].sort_values("budget", kind="stable"))
+    if rows.empty:
+        return []
+    corpora, looks = ordered(rows["corpus"]), style.looks(ordered(learning["arm"], style.ARMS))
+    measures = [pair for pair in SHOWN if pair in set(zip(rows["scope"], rows["metric"], strict=True))]
+    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
+
+    def draw(panel: Axes, measure: tuple[str, str], corpus: str) -> None:
+        scope, metric = measure
+        in_panel = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
+        _draw_lines(panel, in_panel, looks)
+        panel.set_title(f"{corpus}, {style.name_scope(scope)}")
+        panel.set_ylabel(style.label_axis(metric))
+        panel.set_xlabel("training tokens (thousands, log scale)")
+
+    for panel, measure, corpus in each_panel(axes, measures, corpora):
+        draw(panel, measure, corpus)
+        panel.label_outer()
+    figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
+    marks = [(row.arm, _describe_score(row)) for row in rows.itertuples(index=False)]
+    return [
+        Drawing(
             name="learning",
             title="Scores against training tokens",
             caption=(
                 f"{study.describe_main()}. Each point is an arm with the model that its training kept at that many tokens (of all "
                 f"corpora), its bar a 95 % interval; how often it had read the corpus is in the table. Pale: the arm is not competent there."
             ),
-            axis="{}",
-        ),
-    )
-
-
-def draw_curve(curve: pd.DataFrame, study: Study) -> list[Drawing]:
-    """Return one figure: each difference between arms against the training tokens, measures down, corpora across."""
-    rows = label(curve[curve["matching"] == MATCHINGS[0]])
-    names = rows.drop_duplicates("comparison").set_index("comparison")["difference"]
-    return _draw(
-        rows.assign(
-            told=[f"{_describe_place(row)}: {describe_difference(row)}" for _, row in rows.iterrows()]
-        ),
-        "difference",
-        style.series_looks(names[ordered(names.index, style.COMPARISONS)]),
-        Heading(
-            name="curve",
-            title="Differences between arms against training tokens",
-            caption=(
-                f"{study.describe_main()}. Each point is a comparison between the models that one training kept at that many tokens; "
-                "their conditions are in the table below. Above 0 the first arm is better. Bars are 95 % "
-                f"intervals. {PALE}"
-            ),
-            axis="difference in {}",
-        ),
-    )
-
-
-def _describe_place(row: Any) -> str:
-    return f"{row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}"
+            alt=f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', 'arm', 'budget'])}.",
+            figure=figure,
+            panels=draw_alone(draw, measures[:1], corpora),
+            looks=looks,
+            marks=marks,
+        )
+    ]
 
 
 def _describe_score(row: Any) -> str:
@@ -99,45 +81,18 @@ def _describe_score(row: Any) -> str:
     value = enter(row, style.decimals_of(row.metric)).text
     return "; ".join(
         [
-            f"{row.arm} on {_describe_place(row)}: {value}, n {row.n:.0f}",
+            f"{row.arm} on {row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}: {value}, n {row.n:.0f}",
             *(["decides nothing: misses its floor"] if row.pale else []),
         ]
     )
 
 
-def _draw(rows: pd.DataFrame, series: str, looks: dict, heading: Heading) -> list[Drawing]:
-    rows = number_marks(rows[rows["value"].notna()].sort_values("budget", kind="stable"))
-    if rows.empty:
-        return []
-    corpora = ordered(rows["corpus"])
-    measures = [pair for pair in SHOWN if pair in set(zip(rows["scope"], rows["metric"], strict=True))]
-    figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
-
-    def draw(panel: Axes, measure: tuple[str, str], corpus: str) -> None:
-        scope, metric = measure
-        in_panel = rows[(rows["scope"] == scope) & (rows["metric"] == metric) & (rows["corpus"] == corpus)]
-        _draw_lines(panel, in_panel, series, looks)
-        panel.set_title(f"{corpus}, {style.name_scope(scope)}")
-        panel.set_ylabel(heading.axis.format(style.label_axis(metric)))
-        panel.set_xlabel("training tokens (thousands, log scale)")
-
-    for panel, measure, corpus in each_panel(axes, measures, corpora):
-        draw(panel, measure, corpus)
-        panel.label_outer()
-    figure.set_figwidth(figure.get_figwidth() + 0.9 * len(corpora))
-    alt = f"Lines over training tokens. {describe_values(rows, ['corpus', 'metric', series, 'budget'])}."
-    alone, marks = draw_alone(draw, measures[:1], corpora), list(zip(rows[series], rows["told"], strict=True))
-    return [Drawing(heading.name, heading.title, heading.caption, alt, figure, alone, looks, marks)]
-
-
-def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> None:
+def _draw_lines(panel: Axes, rows: pd.DataFrame, looks: dict) -> None:
     panel.set_xscale("log")
     mark_decades(panel.xaxis, THOUSAND)
-    if rows["value"].min() < 0 < rows["value"].max():
-        panel.axhline(0, color="#555555", linewidth=0.9)
     ends = []
     for name, look in looks.items():
-        line = rows[rows[series] == name]
+        line = rows[rows["arm"] == name]
         for cell in line.itertuples(index=False):
             faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
             point, interval = name_marks(cell)
@@ -152,32 +107,26 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, series: str, looks: dict) -> No
     label_lines(panel, ends)
 
 
-def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
+def curve_table(comparisons: pd.DataFrame, study: Study) -> list[Table]:
     """Return one table: comparisons down, one row per corpus, measure and matching, the budgets across."""
-    if curve.empty:
+    rows = label(comparisons, CURVE).rename(columns={"at": "matching"})
+    if rows.empty:
         return []
-    rows = label(curve)
     keys = ["corpus", "comparison", "difference", "measure", "matching"]
     budgets = sorted(rows["budget"].unique())
     differences = {(*(row[key] for key in keys), row["budget"]): row for _, row in rows.iterrows()}
+    metrics = dict(zip(rows["measure"], rows["metric"], strict=True))
     return [
         Table(
             name="curve",
-            title="Differences between arms along the training curve",
-            caption=(
-                f"{study.describe_main()}. First minus second arm, each filling with the model that its training kept. Columns: "
-                "training tokens of the first arm; the second saw equally many tokens, or predicted about equally many. "
-                "In brackets the 95 % interval."
-            ),
+            title=TITLES[CURVE],
+            caption=f"{study.describe_main()}. {CAPTIONS[CURVE]}",
             header=[*keys, *(f"{budget:,.0f} tokens" for budget in budgets)],
             rows=[
                 (
                     *map(enter_key, keys, line),
                     *(
-                        enter(
-                            differences.get((*line, budget)),
-                            style.decimals_of(found_metric(differences, line)),
-                        )
+                        enter(differences.get((*line, budget)), style.decimals_of(metrics[line[3]]))
                         for budget in budgets
                     ),
                 )
@@ -186,8 +135,3 @@ def curve_table(curve: pd.DataFrame, study: Study) -> list[Table]:
             command=command_for_report(study.scale),
         )
     ]
-
-
-def found_metric(differences: dict, line: tuple) -> str:
-    """Return the metric of a line of the table."""
-    return next(row["metric"] for key, row in differences.items() if key[:-1] == line)

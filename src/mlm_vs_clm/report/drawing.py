@@ -47,7 +47,6 @@ STYLE: dict[Any, Any] = {
 FAINT = 0.3  # how opaque what decides nothing is drawn
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
 PALE = "Pale: an arm is not competent, so that the difference decides nothing."
-FILLED = "Filled markers: a direction is shown; white ones: none is."
 
 
 @dataclass(frozen=True)

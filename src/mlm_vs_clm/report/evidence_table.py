@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.claims import EDITION
+from ..evidence.tables import TEXT, pick_kind
 from ..files import write_csv
 from .ladder import LIKELIHOOD, LIKELIHOODS, compare_likelihoods
 from .overview import count_tokens, find_start
@@ -19,7 +20,8 @@ COLUMNS = (
     "status direction size margin excluded_because"
 ).split()
 ORDER = "study claim condition corpus strategy ratio scope metric first second".split()
-C1 = "C1"  # whose pairs of arms `comparisons` has at every masking
+C1 = "C1"  # whose pairs of arms are compared at every masking
+PAIR = "condition corpus strategy ratio scope metric".split()
 
 
 def write_evidence(studies: Mapping[str, Tables], results: Path) -> None:
@@ -30,8 +32,7 @@ def write_evidence(studies: Mapping[str, Tables], results: Path) -> None:
 def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """Return one row per study, condition, corpus, masking and measure: the comparisons that were made.
 
-    A study that compares its arms at every masking has those rows; of an older one there are the answers to the claims.
-    `edition` is that of the rules that judged the study, `trainings` counts the trainings that a row rests on; `p` is
+    Of a study before the third edition texts are compared at the main cell alone. `edition` is that of the rules that judged the study, `trainings` counts the trainings that a row rests on; `p` is
     corrected over the family of the row.
     """
     frames = [
@@ -54,8 +55,8 @@ def find_edition(tables: Tables) -> int:
 
 
 def list_rows(tables: Tables) -> pd.DataFrame:
-    """Return the comparisons of one study: `comparisons`, and the answers that are not among them."""
-    compared = tables["comparisons"].rename(
+    """Return the comparisons of one study: those of its texts, and the answers that are not among them."""
+    compared = pick_kind(tables, TEXT).rename(
         columns={"comparison": "condition", "value": "difference", "runs": "trainings"}
     )
     compared = (
@@ -63,14 +64,16 @@ def list_rows(tables: Tables) -> pd.DataFrame:
         .drop(columns="p")
         .rename(columns={"p_holm": "p"})
         .assign(claim=C1)
+        .drop(columns="kind")
     )
     answers = tables["answers"]
     answers = answers[answers["effect"].notna()].rename(
         columns={"effect": "difference", "runs": "trainings", "first_arm": "first", "second_arm": "second"}
     )
     answers = answers.assign(strategy=answers["first_strategy"], ratio=answers["first_ratio"])
-    if len(compared):
-        answers = answers[answers["claim"] != C1]
+    pairs = compared[PAIR].apply(tuple, axis=1) if len(compared) else []
+    is_listed = (answers["claim"] == C1) & answers[PAIR].apply(tuple, axis=1).isin(pairs)
+    answers = answers[~is_listed]
     frames = [compared, answers, list_unjudged(tables, pd.concat([compared, answers]))]
     return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
 

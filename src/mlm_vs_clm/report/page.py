@@ -87,7 +87,6 @@ def list_rows(grid: Mapping) -> list[str]:
     return list(dict.fromkeys(name for inner in grid.values() for name in inner))
 
 
-def list_signatures(scores: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return every (metric, signature) behind the scores, once."""
-    signed = scores.dropna(subset="signature")
-    return sorted(set(zip(signed["metric"].map(style.name_metric), signed["signature"], strict=True)))
+def list_signatures(signatures: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the name and the signature of every metric behind the scores."""
+    return sorted(zip(signatures["metric"].map(style.name_metric), signatures["signature"], strict=True))

@@ -11,7 +11,7 @@ from .tables import enter
 from .wording import UNSURE
 
 Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
-SIGNED = ("gap", "curve")  # tables whose values are differences
+SIGNED = "comparisons"  # the table whose values are differences
 SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
 LOWER = (
@@ -54,12 +54,12 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
     if cells["metric"].nunique() > 1:
         return SCORE
     metric = style.name_metric(cells["metric"].iloc[0])
-    return f"difference in {metric}" if spec["table"] in SIGNED else metric
+    return f"difference in {metric}" if spec["table"] == SIGNED else metric
 
 
 def is_signed(spec: Spec) -> bool:
     """Return whether the values of a panel are differences."""
-    return spec["table"] in SIGNED
+    return spec["table"] == SIGNED
 
 
 def name_sides(cells: pd.DataFrame) -> tuple[str, str]:

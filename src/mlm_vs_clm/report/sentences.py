@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.equal_compute import BASES
-from ..evidence.tables import OVERALL
+from ..evidence.tables import COMPUTE, OVERALL
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
@@ -24,9 +24,9 @@ def format_difference(row: Any, digits: int) -> str:
     return f"{row.value:+.{digits}f} [{row.low:+.{digits}f}, {row.high:+.{digits}f}]"
 
 
-def describe_utility_gap(utility_gap: pd.DataFrame, headroom: pd.DataFrame, study: Study) -> str:
+def describe_utility(differences: pd.DataFrame, headroom: pd.DataFrame, study: Study) -> str:
     """Return whose text is the better training data at the same lengths, task by task, and what both are worth."""
-    rows = list(utility_gap[utility_gap["comparison"] == SAME_LENGTHS].itertuples(index=False))
+    rows = list(differences[differences["comparison"] == SAME_LENGTHS].itertuples(index=False))
     if not rows:
         return ""
     clauses = "; ".join(
@@ -96,15 +96,16 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
     return f"{corpus}: {raw}. With the masked share held fixed: {'the same' if raw == partial else partial}."
 
 
-def describe_costs(ledger: pd.DataFrame, equal: pd.DataFrame, study: Study) -> tuple[str, ...]:
+def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return the cost of masked relative to causal generation, and which is better at equal compute."""
+    equal = comparisons[comparisons["kind"] == COMPUTE]
     sentences = describe_ratios(study.at_main(ledger), equal), describe_equal_compute(equal)
     return tuple(filter(None, sentences))
 
 
 def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
     """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass."""
-    whole = equal[(equal["basis"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
+    whole = equal[(equal["at"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
     whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
     clauses = []
     for comparison in ordered(whole["comparison"], style.COMPARISONS):
@@ -137,14 +138,14 @@ def format_range(values: Sequence[float] | pd.Series) -> str:
 
 def describe_equal_compute(equal: pd.DataFrame) -> str:
     """Return the differences in exact match at equal compute, where they are known."""
-    rows = equal[(equal["metric"] == "exact_match") & (equal["basis"] != BASES[0]) & equal["value"].notna()]
+    rows = equal[(equal["metric"] == "exact_match") & (equal["at"] != BASES[0]) & equal["value"].notna()]
     if rows.empty:
         return "Quality at equal compute is not known: no arm was run at costs on both sides of the other's."
     clauses = []
     for comparison in ordered(rows["comparison"], style.COMPARISONS):
         for basis, whose in zip(BASES[1:], ("second", "first"), strict=True):
             measured = list(
-                rows[(rows["comparison"] == comparison) & (rows["basis"] == basis)].itertuples(index=False)
+                rows[(rows["comparison"] == comparison) & (rows["at"] == basis)].itertuples(index=False)
             )
             values = "; ".join(f"{row.corpus} {enter(row, 3).text}" for row in measured)
             if measured:

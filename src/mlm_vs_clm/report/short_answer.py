@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.competence import COMPETENT
+from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, SECOND
 from . import style
 from .ladder import (
@@ -208,7 +209,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
     """
     if not studies:
         return "", False
-    rows = pd.concat([tables["utility_gap"] for tables in studies.values()])
+    rows = pd.concat([pick_kind(tables, TRAINING_DATA) for tables in studies.values()])
     rows = rows[(rows["comparison"] == BEFORE[1]) & (rows["status"] == MADE)]
     if rows.empty:
         return "", False

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..evidence.competence import COMPETENT
-from ..evidence.tables import over_seeds
+from ..evidence.tables import TEXT, at_main_cell, main_cell, over_seeds, pick_kind
 from ..evidence.variants import read_numbers
 from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
@@ -129,9 +129,9 @@ def answer_repetition_claim(tables: Tables) -> str:
 
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
-    """Return the rows of `gap` between variants of two arms by a metric that have a value, with a column per setting."""
-    gap = tables["gap"]
-    rows = gap[(gap["metric"] == metric) & gap["value"].notna()]
+    """Return the differences at the main cell between variants of two arms by a metric that have a value, with a column per setting."""
+    rows = at_main_cell(pick_kind(tables, TEXT), main_cell(tables))
+    rows = rows[(rows["metric"] == metric) & rows["value"].notna()]
     sides = [rows[side].str.partition(" ")[0] for side in ("first", "second")]
     rows = rows[(sides[0] == first) & (sides[1] == second)]
     levels = tables["variants"].drop_duplicates(["arm", "setting"])

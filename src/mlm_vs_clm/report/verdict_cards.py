@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..evidence.claims import index_conditions, list_asked, list_tracks
 from ..evidence.equal_compute import BASES
+from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
@@ -45,8 +46,8 @@ def list_verdicts(tables: Tables, claims: Sequence[Claim], study: Study) -> list
 
 def judge_cost(tables: Tables) -> list[VerdictCard]:
     """Return the card of the cost of filling, masked relative to causal, at the main cell; none where it was not run."""
-    equal = tables["equal_compute"]
-    rows = equal[(equal["basis"] == BASES[0]) & (equal["comparison"] == SAME_LENGTHS)]
+    equal = pick_kind(tables, COMPUTE)
+    rows = equal[(equal["at"] == BASES[0]) & (equal["comparison"] == SAME_LENGTHS)]
     rows = rows[(rows["flops_first"] > 0) & (rows["flops_second"] > 0)]
     if rows.empty:
         return []
@@ -61,8 +62,8 @@ def judge_cost(tables: Tables) -> list[VerdictCard]:
 
 def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     """Return the card of the text as training data, masked against causal, at the main cell; none where it was not run."""
-    gap = tables["utility_gap"]
-    rows = gap[(gap["comparison"] == SAME_LENGTHS) & gap["value"].notna()]
+    rows = pick_kind(tables, TRAINING_DATA)
+    rows = rows[(rows["comparison"] == SAME_LENGTHS) & rows["value"].notna()]
     if rows.empty:
         return []
     first, second = rows.iloc[0][["first", "second"]]

@@ -44,15 +44,16 @@ def read_scores(study: Path) -> pd.DataFrame:
     Raises StudyError where the folder holds no study.
     """
     try:
-        texts, tasks = (
+        texts, tasks, signatures = (
             pd.read_csv(study / f"{name}.csv", keep_default_na=False, na_values=[""])
-            for name in ("scores", "downstream")
+            for name in ("scores", "downstream", "signatures")
         )
     except (OSError, ValueError) as error:
         raise StudyError(
             f"{study} holds no scores ({type(error).__name__}): give a folder of results"
         ) from None
     tasks = tasks.rename(columns={"trained_on": "arm", "task": "scope"}).assign(signature="")
+    texts = texts.assign(signature=texts["metric"].map(dict(signatures.to_numpy())).fillna(""))
     rows = pd.concat([texts, tasks], ignore_index=True).dropna(subset=["value"])
     return rows[rows["metric"].isin(DIRECTIONS)]
 

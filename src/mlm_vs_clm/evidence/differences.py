@@ -1,0 +1,223 @@
+"""Paired differences between arms at the main cell, as training data and seed by seed: each removes one advantage of the masked arm.
+
+Units are documents or test units (authors where one has several). Runs are trainings; the interval of several is
+Student's over them, so that training noise is in it. Seeds of one training are other blanks (see `paired`).
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from blankfill.draws import keyed_rng
+
+from ..stats import PairedDifference, average_runs
+from ..tasks import TASKS
+from ..tasks.outcome import Measure, draw_cluster_weights
+from .cells import Comparison, ScoredCell, TrainedCell, group_by
+from .paired import by_seed, compare_cells
+from .tables import COLUMNS, SEED, TRAINING_DATA
+from .verdicts import UTILITY
+
+MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
+BY_CLASS = tuple(("fills", f"exact_match_{name}") for name in ("content", "stopword", "punctuation"))
+C = TypeVar("C", ScoredCell, TrainedCell)
+UNIT_NAMES = ("task_seed", "id", "cluster")
+
+
+def compare_text(
+    cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
+) -> pd.DataFrame:
+    """Return one row per corpus, comparison and measure that both arms have; p is two-sided and not corrected.
+
+    Of several runs the value is the mean, and the interval is over runs and documents. A comparison that cannot be
+    measured is a row with value None and the reason.
+    """
+    rows = []
+    for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items():
+        arms = {
+            arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
+        }
+        rows += [
+            {"corpus": corpus, "scope": measure[0], "metric": measure[1]}
+            | name_comparison(comparison)
+            | to_values(compare_cells(*sides, measure, resamples, comparison.arms))
+            for comparison in keep_run(comparisons, arms)
+            for measure in (*MEASURES, *BY_CLASS)
+            for sides in [[arms[arm] for arm in comparison.arms]]
+            if all(any(measure in scored.statistics for scored in side.values()) for side in sides)
+        ]
+    return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
+
+
+def compare_utility(
+    cells: Iterable[TrainedCell], comparisons: Sequence[Comparison], resamples: int
+) -> pd.DataFrame:
+    """Return the differences as training data, one row per corpus and comparison; p is two-sided and not corrected.
+
+    Runs are the seeds of the texts, task seeds averaged; with one such seed they are the task seeds.
+    A comparison that cannot be measured, for want of any model, is missing with its reason.
+    """
+    rows = []
+    for (corpus, task), models in group_by(cells, lambda model: (model.cell.corpus, model.task)).items():
+        arms = {
+            arm: {model.cell.seed: model for model in of_arm}
+            for arm, of_arm in group_by(models, lambda model: model.cell.arm).items()
+        }
+        rows += [
+            {"kind": TRAINING_DATA, "corpus": corpus, "scope": UTILITY, "metric": TASKS[task].main_metric}
+            | name_comparison(comparison)
+            | to_values(compare_trained(*(arms[arm] for arm in comparison.arms), resamples, comparison.arms))
+            for comparison in keep_run(comparisons, arms)
+        ]
+    return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
+
+
+def keep_run(comparisons: Iterable[Comparison], arms: Iterable[str]) -> list[Comparison]:
+    """Return the comparisons of which both arms are there; what was not run, `answers` says."""
+    return [comparison for comparison in comparisons if {*comparison.arms} <= {*arms}]
+
+
+def compare_by_seed(
+    scored: Iterable[ScoredCell],
+    trained: Iterable[TrainedCell],
+    comparisons: Sequence[Comparison],
+    resamples: int,
+) -> pd.DataFrame:
+    """Return one row per corpus, comparison, measure and seed; none for what was trained once.
+
+    Scope `utility` is the difference as training data. Intervals are over documents or test units and, as training
+    data, over task seeds.
+    """
+    tables = [
+        compare_text(cells, comparisons, resamples).assign(at=str(seed))
+        for seed, cells in _by_seed(_keep_retrained(scored))
+    ]
+    tables += [
+        compare_utility(cells, comparisons, resamples).assign(at=str(seed))
+        for seed, cells in _by_seed(trained)
+    ]
+    rows = pd.concat(tables or [pd.DataFrame(columns=COLUMNS["comparisons"])])
+    repeated = rows.duplicated(["corpus", "comparison", "scope", "metric"], keep=False)
+    return rows[repeated].assign(kind=SEED, p=math.nan)  # judged by its interval alone
+
+
+def _keep_retrained(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
+    """Return the cells of the corpora of which some arm was trained more than once."""
+    by_corpus = group_by(cells, lambda scored: scored.cell.corpus).values()
+    trained = [
+        {(scored.cell.arm, scored.training) for scored in of_corpus if scored.training}
+        for of_corpus in by_corpus
+    ]
+    return [
+        scored
+        for of_corpus, pairs in zip(by_corpus, trained, strict=True)
+        if len(pairs) > len({arm for arm, _ in pairs})
+        for scored in of_corpus
+    ]
+
+
+def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
+    for of_corpus in group_by(cells, lambda scored: scored.cell.corpus).values():
+        by_seed = group_by(of_corpus, lambda scored: scored.cell.seed)
+        if len(by_seed) > 1:
+            yield from sorted(by_seed.items())
+
+
+def name_comparison(comparison: Comparison) -> dict:
+    """Return the columns that name a comparison."""
+    return {"comparison": comparison.name, "first": comparison.first, "second": comparison.second}
+
+
+def compare_trained(
+    first: Mapping[int, TrainedCell],
+    second: Mapping[int, TrainedCell],
+    resamples: int,
+    names: tuple[str, str],
+) -> PairedDifference:
+    """Return first minus second of task models by the seeds of their texts; `reason` says why there is no difference.
+
+    A control, which is in no masking, meets every seed of the other, and the only task seed of one all of the other's.
+    """
+    if absent := [name for name, side in zip(names, (first, second), strict=True) if not side]:
+        return PairedDifference(reason=f"not run: {' and '.join(absent)}")
+    pairs = _pair_texts(first, second)
+    if not pairs:
+        return PairedDifference(reason="the two arms share no seed")
+    if reasons := sorted(
+        {f"{model.cell.arm}: {model.reason}" for pair in pairs for model in pair if model.reason}
+    ):
+        return PairedDifference(reason="; ".join(reasons))
+    by_model, n = score_answers([model for pair in pairs for model in pair], resamples)
+    scores = list(zip(by_model[::2], by_model[1::2], strict=True))
+    widths = {
+        len(side)
+        for pair, sides in zip(pairs, scores, strict=True)
+        for model, side in zip(pair, sides, strict=True)
+        if len(side) > 1 or model.cell.strategy
+    }
+    if len(widths) > 1:
+        return PairedDifference(reason="not trained with as many task seeds")
+    differences = [a - b for a, b in scores]  # by text: (task seeds, 1 + draws)
+    runs = (
+        np.array([difference.mean(axis=0) for difference in differences])
+        if len(pairs) > 1
+        else differences[0]
+    )
+    return replace(average_runs(runs, n), runs=len(pairs))
+
+
+def _pair_texts(
+    first: Mapping[int, TrainedCell], second: Mapping[int, TrainedCell]
+) -> list[tuple[TrainedCell, TrainedCell]]:
+    controls = [next(iter(side.values())) if is_control(side) else None for side in (first, second)]
+    seeds = sorted(
+        first.keys() if controls[1] else second.keys() if controls[0] else first.keys() & second.keys()
+    )
+    return [(controls[0] or first[seed], controls[1] or second[seed]) for seed in seeds]
+
+
+def is_control(side: Mapping[int, TrainedCell]) -> bool:
+    """Return whether cells are of a control, which has no masking."""
+    strategy = next(iter(side.values())).cell.strategy
+    return not (isinstance(strategy, str) and strategy)
+
+
+def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np.ndarray], int]:
+    """Return the main score (task seeds, 1 + resamples) of each cell of a task, on the same draws, and the units drawn.
+
+    The first draw is the test set as it is.
+    """
+    task = TASKS[cells[0].task]
+    clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
+    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
+    weights = np.vstack([np.ones(len(clusters)), weights])
+    scores = [np.array(_score(model.units, task.measures[task.main_metric], weights)) for model in cells]
+    return scores, len(set(clusters))
+
+
+def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:
+    """Return the scores (n draws,) of each task seed."""
+    columns = [column for column in units[0] if column not in UNIT_NAMES]
+    by_seed = group_by(units, lambda unit: unit["task_seed"]).values()
+    return [
+        measure(np.array([[unit[column] for column in columns] for unit in rows], dtype=float), weights)
+        for rows in by_seed
+    ]
+
+
+def to_values(estimate: PairedDifference) -> dict:
+    """Return a difference as columns of a row; of one that could not be measured nothing but the reason and the units."""
+    if estimate.reason:
+        absent = dict.fromkeys(("value", "low", "high", "p", "runs"))
+        return absent | {"n": estimate.n or None, "reason": estimate.reason}
+    numbers = {"value": estimate.difference, "low": estimate.low, "high": estimate.high, "p": estimate.p}
+    return numbers | {"n": estimate.n, "runs": estimate.runs, "reason": ""}
+
+
+def summarise_seeds(values: pd.Series) -> tuple[float, float]:
+    """Return the mean and the standard deviation (n - 1) over seeds, NaN where the value of a seed is missing."""
+    return float(values.mean(skipna=False)), float(values.std(ddof=1, skipna=False))
