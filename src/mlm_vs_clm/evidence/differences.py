@@ -18,7 +18,7 @@ from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
-from .paired import by_seed, compare_cells
+from .paired import by_seed, compare_cells, with_measure
 from .tables import COLUMNS, SEED, TRAINING_DATA
 from .verdicts import UTILITY
 
@@ -44,11 +44,11 @@ def compare_text(
         rows += [
             {"corpus": corpus, "scope": measure[0], "metric": measure[1]}
             | name_comparison(comparison)
-            | to_values(compare_cells(*sides, measure, resamples, comparison.arms))
+            | to_values(compare_cells(first, second, measure, resamples, comparison.arms))
             for comparison in keep_run(comparisons, arms)
             for measure in (*MEASURES, *BY_CLASS)
-            for sides in [[arms[arm] for arm in comparison.arms]]
-            if all(any(measure in scored.statistics for scored in side.values()) for side in sides)
+            for first, second in [[with_measure(arms[arm], measure) for arm in comparison.arms]]
+            if first and second
         ]
     return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
 
@@ -70,7 +70,9 @@ def compare_utility(
         rows += [
             {"kind": TRAINING_DATA, "corpus": corpus, "scope": UTILITY, "metric": TASKS[task].main_metric}
             | name_comparison(comparison)
-            | to_values(compare_trained(*(arms[arm] for arm in comparison.arms), resamples, comparison.arms))
+            | to_values(
+                compare_trained(arms[comparison.first], arms[comparison.second], resamples, comparison.arms)
+            )
             for comparison in keep_run(comparisons, arms)
         ]
     return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
