@@ -156,7 +156,9 @@ def test_a_table_sorts_both_ways_downloads_and_one_box_filters_all_tables(seen):
         assert 0 < len(one["filtered"]) < one["rows"] and all("mlm" in row for row in one["filtered"])
 
 
-@pytest.mark.parametrize("scheme", mark_slow(SCHEMES, "light"))
 @pytest.mark.parametrize("study", mark_slow(STUDIES, "laptop-prefix"))
-def test_a_committed_page_can_be_used(study, scheme, tmp_path):
+def test_a_committed_page_can_be_used(study, tmp_path):
+    scheme = [*SCHEMES][
+        sorted(STUDIES).index(study) % len(SCHEMES)
+    ]  # one template: every other page in the dark
     check(visit(STUDIES[study] / "report.html", tmp_path, scheme), scheme)

@@ -91,6 +91,8 @@ class TrainedCell:
     units: Sequence[dict] = ()
     reason: str = ""
     examples: int | None = None
+    # By resamples: the main score of each task seed (see `score_answers`), as a cell is compared with many others.
+    scores: dict[int, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def is_network(self) -> bool:

@@ -195,10 +195,13 @@ def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np
     """
     task = TASKS[cells[0].task]
     clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
-    weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
-    weights = np.vstack([np.ones(len(clusters)), weights])
-    scores = [np.array(_score(model.units, task.measures[task.main_metric], weights)) for model in cells]
-    return scores, len(set(clusters))
+    if unscored := [model for model in cells if resamples not in model.scores]:
+        weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
+        weights = np.vstack([np.ones(len(clusters)), weights])
+        for model in unscored:
+            scores = _score(model.units, task.measures[task.main_metric], weights)
+            model.scores[resamples] = np.array(scores)
+    return [model.scores[resamples] for model in cells], len(set(clusters))
 
 
 def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:

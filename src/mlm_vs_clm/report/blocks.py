@@ -6,7 +6,7 @@ from typing import Any
 
 from ..corpora.card import card_markdown
 from ..evidence.claims import read_rules
-from ..evidence.tables import TRAINING_DATA, pick_kind, read_tables
+from ..evidence.tables import TRAINING_DATA, pick_kind, read_table, read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies
 from . import style
@@ -42,10 +42,9 @@ def name_results(scale: str, track: str) -> str:
 
 def make_blocks(results: Path) -> Blocks:
     """Return the blocks on one study, from its folder of results, by marker."""
-    tables = read_tables(results)
-    blocks = describe_panels(tables)
+    blocks = describe_panels({name: read_table(name, results) for name in ("study", "findings")})
     if results.name == MAIN:
-        blocks |= describe_main(tables)
+        blocks |= describe_main(read_tables(results))
         blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
     return blocks
 
