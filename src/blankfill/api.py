@@ -36,7 +36,7 @@ def fill(
 ) -> Filled:
     """Fill the blanks of texts; the class of the model decides how.
 
-    >>> filled = fill(["Take ___ tablets a ___."], "___", "google-bert/bert-base-uncased", order="confidence")
+    >>> filled = fill(["Take ___ tablets a ___."], "___", "google-bert/bert-base-uncased")
     >>> filled.texts, filled.fills
 
     The arguments are those of `Filler` and of a call to it; `Filler` keeps the model for the next call. A model that is

@@ -45,7 +45,7 @@ CHARACTERS = 128  # of the texts that are held at a time, per token of a batch
 class Filler:
     """Fills the blanks of texts with one model, which is loaded once.
 
-    >>> filler = Filler("google-bert/bert-base-uncased", order="confidence")
+    >>> filler = Filler("google-bert/bert-base-uncased")
     >>> filler("Take ___ tablets a ___.").text
 
     model: an object of transformers (masked, causal or encoder-decoder), a hub id, or a folder with safetensors.

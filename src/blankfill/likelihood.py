@@ -44,7 +44,7 @@ class Likelihood:
 
     @property
     def nats_per_character(self) -> float:
-        """Return the nats over the characters, which models of different tokenizers share; not-a-number where there are none."""
+        """Return the nats over the characters, which models of one case share whatever their tokenizer; not-a-number where there are none."""
         return self.nats / self.characters if self.characters else math.nan
 
 

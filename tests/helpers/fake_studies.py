@@ -75,7 +75,9 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         "study": pd.DataFrame([study | {"starts_from": STARTS[name], "rules": "0"}]),
         "answers": pd.DataFrame(answers),
         "scores": pd.DataFrame(scores),
-        "training": pd.DataFrame({"objective": ["mlm", "clm"], "tokens_seen": [tokens + 51, tokens]}),
+        "training": pd.DataFrame(
+            {"objective": ["mlm", "clm"], "tokens_seen": [tokens + 51, tokens], "model": "minilm"}
+        ),
         "comparisons": pd.DataFrame(gaps),
         "headroom": pd.DataFrame(room),
         "competence": pd.DataFrame(competence),

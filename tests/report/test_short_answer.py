@@ -44,16 +44,16 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = write_short_blocks(studies, RULES, tmp_path)["short-answer"].splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- In one training: **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (11.0 to 12.0 without "
-        "the leak). That causal model is not told where the gaps are.",
+        "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training of 3.07 million tokens; "
+        "11.0 to 12.0 without the leak). That causal model is not told where the gaps are.",
         "- **Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by 5.0 to 6.0 "
-        "(95 % intervals: 4.5 to 6.5).",
-        "- **One that reads both sides does as well**: 0.1 points apart (+0.2 in one longer training).",
+        "[4.5, 6.5] (five trainings of 3.07 million tokens). After fewer it is 2.0 to 3.0.",
+        "- **One that reads both sides does as well**: 0.1 points apart (five trainings of 768,000 tokens; +0.2 in one of 3.07 million).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **Content words need longer training.** After 768,000 tokens models beat their word table on them in 2 of 6 cases, after "
+        "- **Content words need longer training.** After 768,000 tokens the same networks beat their word table on them in 2 of 6 cases, after "
         "3.07 million in 6 of 6.",
-        "- **As training data, neither text is shown to be better.** Of six comparisons with the model that reads "
-        "before the gap six are inconclusive, none favours masked and none causal text. On abstracts, one constant word everywhere did better.",
+        "- **As training data, neither text is shown to be better.** Of six comparisons with the left-reading "
+        "model six are inconclusive, none favours masked and none causal text. On abstracts, one constant word in every gap did better than both.",
     ]
 
 
@@ -190,7 +190,7 @@ def test_the_speed_is_that_of_the_benchmark(tmp_path):
     row = {"device": "cpu (X)", "threads": 2, "name": "fill_fp32", "ratio": 5.24}
     file.write_text("\n".join(json.dumps(row | change) for change in ({"name": "train_fp32"}, {})))
     assert describe_speed(file).startswith(
-        "`fill` is 5.2 times as fast"
+        "Filling is 5.2 times as fast"
     ) and "two CPU threads" in describe_speed(file)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..filled import Infill
 
 EXAMPLE = """example:
-  echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased --order confidence
+  echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased
 
 A JSON line {"id": ..., "text": ...} may give its blanks as [[start, end], ...]; else each --marker in the text is one.
 Its result has the new text, and `fills` and `spans` for the blanks; its other fields stay as they are.

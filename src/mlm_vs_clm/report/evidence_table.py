@@ -56,16 +56,9 @@ def find_edition(tables: Tables) -> int:
 
 def list_rows(tables: Tables) -> pd.DataFrame:
     """Return the comparisons of one study: those of its texts, and the answers that are not among them."""
-    compared = pick_kind(tables, TEXT).rename(
-        columns={"comparison": "condition", "value": "difference", "runs": "trainings"}
-    )
-    compared = (
-        compared[compared["difference"].notna()]
-        .drop(columns="p")
-        .rename(columns={"p_holm": "p"})
-        .assign(claim=C1)
-        .drop(columns="kind")
-    )
+    names = {"comparison": "condition", "value": "difference", "runs": "trainings", "p_holm": "p"}
+    compared = pick_kind(tables, TEXT).drop(columns=["kind", "p"]).rename(columns=names).assign(claim=C1)
+    compared = compared[compared["difference"].notna()]
     answers = tables["answers"]
     answers = answers[answers["effect"].notna()].rename(
         columns={"effect": "difference", "runs": "trainings", "first_arm": "first", "second_arm": "second"}

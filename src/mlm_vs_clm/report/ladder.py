@@ -99,7 +99,7 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
 
     One row per study, condition of LIKELIHOODS and corpus: the mean over the trainings that both arms have, the lowest
     and the highest of them in `lowest` and `highest` (of a study that was asked for it the interval), how many there are in `runs`,
-    and in `status` whether both arms may speak.
+    in `status` whether both arms may speak, and in `is_asked` whether the rules of the study ask for it.
     """
     rows = [
         row | {"study": name, "start": start, "tokens": count_tokens(tables), "condition": condition}
@@ -109,7 +109,7 @@ def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
         for row in compare_likelihoods(tables, condition)
     ]
     columns = ["study", "start", "tokens", "condition", "corpus", "effect", "lowest", "highest", "runs"]
-    columns.append("status")
+    columns += ["status", "is_asked"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -131,7 +131,7 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
     judged = rows[(rows["metric"] == LIKELIHOOD) & rows["effect"].notna()]
     if len(judged):  # the masked model's lead; of nats more are worse
         ends = {"effect": -judged["effect"], "lowest": -judged["high"], "highest": -judged["low"]}
-        return judged[["corpus", "runs", "status"]].assign(**ends).to_dict("records")
+        return judged[["corpus", "runs", "status"]].assign(**ends, is_asked=True).to_dict("records")
     first, second = rows.iloc[0][["first_arm", "second_arm"]]
     scores = read_study(tables).at_main(tables["scores"])
     scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
@@ -147,6 +147,7 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
             "highest": of_corpus.max(),
             "runs": len(of_corpus),
             "status": MADE,
+            "is_asked": False,
         }
         for corpus, of_corpus in differences
     ]

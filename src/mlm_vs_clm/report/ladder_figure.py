@@ -34,8 +34,12 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
     ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
     leads = likelihoods.assign(**ends)  # of nats fewer are better
-    below = [(words, leads[leads["condition"] == name]) for name, words in LIKELIHOODS.items()]
-    below = [(words, rows) for words, rows in below if len(rows)]
+    below = [
+        (name_likelihood(words, is_asked, leads), rows)
+        for name, words in LIKELIHOODS.items()
+        for is_asked in (True, False)
+        if len(rows := leads[(leads["condition"] == name) & (leads["is_asked"] == is_asked)])
+    ]
     corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
     colours = colour_lengths([*steps["tokens"], *likelihoods["tokens"]])
     heights = [len(step_rows) + 0.3, *([len(below) + 0.3] if below else [])]
@@ -51,12 +55,28 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         name="answer",
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
-            "Bars: 95 % intervals; in nats per character, of earlier studies, the lowest and the highest of the trainings. Grey: a model "
+            f"Bars: 95 % intervals{describe_ranges(likelihoods)}. Grey: a model "
             "restores no more words than a table of neighbouring words, or writes no better text than none, so it decides nothing."
         ),
         alt=describe_ladder(steps),
         figure=figure,
     )
+
+
+def name_likelihood(words: str, is_asked: bool, leads: pd.DataFrame) -> str:
+    """Return the words of a row of likelihoods: with how exact they are where there are both kinds."""
+    if leads["is_asked"].nunique() < 2:
+        return words
+    return f"{words} ({'exact' if is_asked else '16 tokens at once'})"
+
+
+def describe_ranges(likelihoods: pd.DataFrame) -> str:
+    """Return which bars are no intervals: those of studies whose rules did not ask for the likelihood; "" where none is."""
+    ranges = likelihoods[~likelihoods["is_asked"].astype(bool)]
+    if ranges.empty:
+        return ""
+    earlier = ", of earlier studies," * (len(ranges) < len(likelihoods))
+    return f"; in nats per character{earlier} the lowest and the highest of the trainings"
 
 
 def keep_ends(rows: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +184,7 @@ def _add_legend(
     entries += [
         *([mark(f"filled: {number} trainings", marker="o")] if several else []),
         mark("hollow: one training", marker="o", markerfacecolor="white"),
-        mark("lead of one word table over another", marker="|"),
+        mark("lead of a table of both sides over one of the left", marker="|"),
     ]
     if (steps["status"] != MADE).any():
         entries.append(mark("grey: not above word tables, decides nothing", GREY, marker="o"))

@@ -12,7 +12,7 @@ FIRST = {  # the start of a table's name -> columns that stand before others
     "cost": ("corpus", "arm", "order", "passes", "GFLOPs", "seconds", "tokens filled", "peak memory (MB)"),
     "sanity": ("corpus", "metric", "ranks", "oracle above arms", "arm above floor", "floor above unfilled"),
     "training": ("objective", "corpus", "tokens seen", "tokens predicted", "passes", "train loss", "dev loss"),
-    "runs": ("corpus", "difference", "measure", "mean", "standard deviation"),
+    "comparisons_seed": ("corpus", "difference", "measure", "mean", "standard deviation"),
     "curve": ("corpus", "difference", "measure"),
     "downstream": ("corpus", "trained on"),
 }  # fmt: skip

@@ -1,8 +1,12 @@
 """Sentences for README on the likelihood of the hidden words."""
 
+from typing import Any
+
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
+from ..stats import FEWEST_UNITS
 from .ladder import (
     BEFORE,
     BOTH,
@@ -27,15 +31,21 @@ def describe_exact(tables: Tables) -> str:
         step = rows[rows["condition"] == condition].itertuples(index=False)
         outcomes = [
             f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
-            for word, group in group_by(step, word_short).items()
+            for word, group in group_by(step, _word_outcome).items()
         ]
         clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
     if not clauses:
         return ""
     return (
-        f"**By exact likelihood of the hidden words**, one token a pass ({word_tokens(count_tokens(tables))} tokens, "
+        f"**By exact likelihood of the hidden words** ({word_tokens(count_tokens(tables))} tokens, "
         f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(clauses)}."
     )
+
+
+def _word_outcome(row: Any) -> str:
+    """Return a verdict, or that there are too few units (authors, where they repeat) for one."""
+    is_open = row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE
+    return "too few authors to decide" if is_open and row.n < FEWEST_UNITS else word_short(row)
 
 
 def describe_likelihood(likelihoods: pd.DataFrame) -> str:

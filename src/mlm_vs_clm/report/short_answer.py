@@ -13,6 +13,7 @@ from ..evidence.competence import COMPETENT
 from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, SECOND
 from . import style
+from .evidence_table import find_edition
 from .ladder import (
     BEFORE,
     BOTH,
@@ -20,6 +21,7 @@ from .ladder import (
     ENCODER,
     LIKELIHOOD,
     STARTED,
+    Step,
     best_rows,
     list_likelihoods,
     list_steps,
@@ -30,7 +32,6 @@ from .lead_words import (
     is_ahead,
     is_small,
     list_by_corpus,
-    say_single,
     span,
     word_number,
     word_runs,
@@ -90,7 +91,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         verdicts.append("Better training data? Not shown.")
     findings = [
         describe_reported(steps),
-        describe_before(best_rows(steps, BEFORE)),
+        describe_before(steps),
         describe_both(steps),
         describe_started([best_rows(steps, step) for step in STARTED]),
         describe_content(studies),
@@ -109,18 +110,23 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"{say_single(reported)}**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({span(hidden['effect'])} without the leak). That causal model is not told where the gaps are."
+        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
+        f"({word_size(reported)}; {span(hidden['effect'])} without the leak). That causal model is not told where the gaps are."
     )
 
 
-def describe_before(rows: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads the text before the gap."""
+def describe_before(steps: pd.DataFrame) -> str:
+    """Return how the masked model compares with a causal one that reads the text before the gap, also after less training."""
+    rows = best_rows(steps, BEFORE)
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
+    shorter = pick_step(steps, BEFORE)
+    shorter = shorter[(shorter["tokens"] < rows["tokens"].max()) & (shorter["status"] == MADE)]
+    less = f" After fewer it is {span(shorter['effect'])}." if is_ahead(shorter, FIRST) else ""
+    ends = rows["low"].min(), rows["high"].max()
     return (
-        f"{say_single(rows)}**Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by "
-        f"{span(rows['effect'])} (95 % intervals: {span([*rows['low'], *rows['high']])})."
+        f"**Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by "
+        f"{span(rows['effect'])} [{ends[0]:.1f}, {ends[1]:.1f}] ({word_size(rows)}).{less}"
     )
 
 
@@ -130,15 +136,14 @@ def describe_both(steps: pd.DataFrame) -> str:
     if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"{say_single(rows)}**One that reads both sides does as well**: {span(rows['effect'].abs())} points apart"
-        f"{describe_longer(steps, rows)}.{describe_others(steps, rows)}"
+        f"**One that reads both sides does as well**: {span(rows['effect'].abs())} points apart "
+        f"({word_size(rows)}{describe_longer(steps, rows)}).{describe_others(steps, rows)}"
     )
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Return where after another training the step of `rows` is not small: which side is ahead, or that it is not settled."""
-    start, condition = BOTH
-    elsewhere = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    elsewhere = pick_step(steps, BOTH)
     elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
     elsewhere = elsewhere[elsewhere["size"] != INSIDE]
     sentences = []
@@ -157,14 +162,23 @@ def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
 
 def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Return the differences of a step, which are small, after longer training; nothing where they are not small there."""
-    start, condition = BOTH
-    longer = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    longer = pick_step(steps, BOTH)
     longer = longer[longer["tokens"] > rows["tokens"].max()]
     if not is_small(longer):
         return ""
     ends = (longer["effect"].min(), longer["effect"].max())
     size = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in ends))
-    return f" ({size} in {'one longer training' if longer['runs'].max() == 1 else 'longer trainings'})"
+    return f"; {size} in {word_runs(longer).partition(' ')[0]} of {word_tokens(longer['tokens'].max())}"
+
+
+def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
+    """Return the rows of a start and condition, of all studies."""
+    return steps[(steps["start"] == step[0]) & (steps["condition"] == step[1])]
+
+
+def word_size(rows: pd.DataFrame) -> str:
+    """Return "five trainings of 768,000 tokens"."""
+    return f"{word_runs(rows)} of {word_tokens(rows['tokens'].max())} tokens"
 
 
 def describe_started(steps: Iterable[pd.DataFrame]) -> str:
@@ -184,20 +198,26 @@ def describe_started(steps: Iterable[pd.DataFrame]) -> str:
 
 
 def describe_content(studies: Mapping[str, Tables]) -> str:
-    """Return how often models, each on each corpus, beat their word table on content words after the shortest and after the longest training."""
-    above: dict[int, list[bool]] = {}
+    """Return how often models beat their word table on content words, each on each corpus, after the shortest and the longest training.
+
+    Compared are the studies of one network and one edition of the rules, those with the longest training.
+    """
+    by_kind: dict[tuple, dict[int, list[bool]]] = {}
     for tables in keep_most_trained(studies):
         rows = read_study(tables).at_main(tables["competence"])
         rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
         if find_start(tables) == ENCODER and len(rows):
-            above.setdefault(count_tokens(tables), []).extend(rows["outcome"] == COMPETENT)
+            kind = find_edition(tables), *sorted(set(tables["training"]["model"].dropna()))
+            above = by_kind.setdefault(kind, {}).setdefault(count_tokens(tables), [])
+            above.extend(rows["outcome"] == COMPETENT)
+    above = max(by_kind.values(), key=max, default={})
     if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
         return ""
     (short, few), (long, most) = min(above.items()), max(above.items())
     if sum(few) > MANY * len(few):
         return ""
     return (
-        f"**Content words need longer training.** After {word_tokens(short)} tokens models beat their word table on them in "
+        f"**Content words need longer training.** After {word_tokens(short)} tokens the same networks beat their word table on them in "
         f"{sum(few)} of {len(few)} cases, after {word_tokens(long)} in {sum(most)} of {len(most)}."
     )
 
@@ -226,7 +246,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f" Of {word_number(len(rows))} comparisons with the model that reads before the gap {words['none']} {open_words}, "
+        f" Of {word_number(len(rows))} comparisons with the left-reading model {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
@@ -246,7 +266,7 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     )
     if not named:
         return ""
-    return f"On {' and '.join(named)}, one constant word everywhere did better."
+    return f"On {' and '.join(named)}, one constant word in every gap did better than both."
 
 
 def describe_speed(file: Path) -> str:
@@ -258,6 +278,6 @@ def describe_speed(file: Path) -> str:
     if row is None:
         return ""
     return (
-        f"`fill` is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
+        f"Filling is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
         f"{word_number(row['threads'])} CPU threads."
     )

@@ -69,8 +69,8 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
             card = cards[rule["id"]][1]
             stated = card.number.partition(" as stated")[0]
             statement = str(rule[IN_SHORT])
-            clauses.append(f"{statement[0].upper()}{statement[1:]}: {card.verdict} ({stated}).")
-    return f"**Common statements, tested in one training.** {' '.join(clauses)}" if clauses else ""
+            clauses.append(f"{statement[0].upper()}{statement[1:]}: {card.verdict} ({stated} hold).")
+    return f"**Common statements, in one training.** {' '.join(clauses)}" if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:

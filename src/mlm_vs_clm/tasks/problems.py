@@ -35,7 +35,7 @@ def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[
     """Return a same-author problem and a different-author twin for each document, and counts of what was skipped.
 
     Both share up to four known documents. The twin's unknown document is by another author with the
-    same labels (party) where there is one, drawn from the five nearest in date and length. A known document
+    same labels, where documents have any,, drawn from the five nearest in date and length. A known document
     is never cut from the same text as the unknown one, nor equal to it. Documents without words or author are skipped.
     """
     usable = [i for i, d in enumerate(documents) if d.author and split_words(d.text)]

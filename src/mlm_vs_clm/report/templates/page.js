@@ -7,7 +7,7 @@ const make = (tag, about = {}, ...children) => {
 };
 const { examples, dial } = JSON.parse(document.getElementById("data").textContent);
 
-// The state of the page stands in the address: #doc=2&first=mlm&ratio=0.5&open=table-gap.
+// The state of the page stands in the address: #doc=2&first=mlm&ratio=0.5&open=table-comparisons_text.
 const state = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 const keep = (values) => {
   for (const [name, value] of Object.entries(values)) value === "" ? state.delete(name) : state.set(name, value);
