@@ -36,13 +36,6 @@ def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):
     assert read_files(make_report(shuffled, tmp_path)) == read_files(report)
 
 
-def test_an_earlier_figure_that_is_no_longer_made_is_removed(make_report, no_figures, tmp_path):
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "old.svg").write_text("old")
-    make_report(NOTHING, tmp_path)
-    assert not (tmp_path / "figures" / "old.svg").exists()
-
-
 def test_the_page_follows_from_the_frames_alone(report, tmp_path):
     names = [*(f"{name}.csv" for name in tidy.COLUMNS if name not in DERIVED), STUDY_FILE, EXAMPLES]
     for name in names:

@@ -41,9 +41,10 @@ def test_no_id_is_given_twice_and_every_drawing_finds_its_parts(page):
     assert set(re.findall(r"url\(#([^)]*)\)", page)) <= set(ids)
 
 
-def test_every_figure_of_the_folder_is_on_the_page_with_its_content_in_words(report, page):
-    stems = [part.stem for part in report.glob("figures/*.svg")]
-    parts = {stem: page.partition(f'id="figure-{stem}"')[2] for stem in stems}
+def test_every_figure_of_the_page_has_its_content_in_words(page):
+    parts = {
+        stem: page.partition(f'id="figure-{stem}"')[2] for stem in re.findall(r'id="figure-([^"]*)"', page)
+    }
     assert {"ladder", "learning"} <= {*parts}
     for name, part in parts.items():
         assert "<svg" in part.partition("</figure>")[0], name

@@ -281,7 +281,6 @@ def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_p
         )
     ]
     assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
-    assert (tmp_path / "figures" / "lines.svg").is_file()
     assert len(tidy.read_table("variants", tmp_path)) == len(TABLES["variants"])
     assert [*tidy.read_table("findings", tmp_path)["panel"]] == ["lines", "heat", "answer"]
 

@@ -95,6 +95,10 @@ MEANINGS = {
     "times": ("", "the margin, in margins of the rules"),
     "difference": ("of the metric", "arm minus floor, paired"),
     "runs": ("count", "trainings, or task models, behind the value"),
+    "headroom.runs": (
+        "count",
+        "seeds of the texts behind the value, or task seeds where there is one such seed",
+    ),
     "outcome": ("", "what is decided: see docs/method.md"),
     "claim": ("", "id of the claim (conf/claims.yaml)"),
     "condition": ("", "the condition of the claim that the row answers"),

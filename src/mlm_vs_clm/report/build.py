@@ -1,4 +1,4 @@
-"""The tables, figures and sections of the page as data, and the folder that they are written into."""
+"""The tables, figures and sections of the page as data, and the folder that it is written into."""
 
 from __future__ import annotations
 
@@ -77,25 +77,22 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
 
 
 def build(frames: Frames, folder: Path) -> None:
-    """Write a study into `folder`: its frames and the page and figures that follow from them."""
+    """Write a study into `folder`: its frames and the page that follows from them."""
     save_frames(frames, folder)
     make_page(folder)
 
 
 def make_page(folder: Path) -> None:
-    """Make `report.html`, `figures/` and `findings.csv` of a folder from its frames alone; same frames, same bytes."""
+    """Make `report.html` and `findings.csv` of a folder from its frames alone; same frames, same bytes."""
     frames = load_frames(folder)
     rows, about = frames.tables, frames.about
     study = read_study(rows)
-    prepare_figures(folder / "figures")
     specs = about.get("panels") or []
-    panels_shown = panel_section(specs, rows, study, folder / "figures")
+    panels_shown = panel_section(specs, rows, study)
     answer = headline.answer_question(rows)
     rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
-    figure_sections = [
-        make_section(rows, study, id, title, folder, not specs) for id, title in SECTIONS.items()
-    ]
+    figure_sections = [make_section(rows, study, id, title, not specs) for id, title in SECTIONS.items()]
     sentences_asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
     claims = outcomes.list_claims(sentences_asked, rows["answers"])
     page.write_page(
@@ -105,7 +102,7 @@ def make_page(folder: Path) -> None:
         answer=answer,
         next=headline.name_next(about, rows),
         steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
-        lead=panels_shown[0].drawings[0] if specs else draw_lead(rows, folder / "figures"),
+        lead=panels_shown[0].drawings[0] if specs else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),
         examples=story.list_examples(frames.examples),
@@ -126,22 +123,13 @@ def make_page(folder: Path) -> None:
     )
 
 
-def draw_lead(rows: Rows, folder: Path) -> drawing.Drawing | None:
-    """Return the figure that opens the page of a study of claim C1, its own ladder, saved; None for another study."""
+def draw_lead(rows: Rows) -> drawing.Drawing | None:
+    """Return the figure that opens the page of a study of claim C1, its own ladder; None for another study."""
     steps = ladder.list_own_steps(rows)
     if steps.empty:
         return None
     with drawing.style_context():
-        figure = replace(ladder_figure.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
-        drawing.save(figure, folder)
-    return figure
-
-
-def prepare_figures(folder: Path) -> None:
-    """Make the folder of figures, without those of an earlier page, which may have had more."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.svg"):
-        path.unlink()
+        return replace(ladder_figure.draw_ladder(steps, ladder.list_own_likelihoods(rows)), name="ladder")
 
 
 def describe_project() -> dict:
@@ -167,14 +155,12 @@ def describe_citation() -> list[str]:
     return cited
 
 
-def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study, folder: Path) -> list[page.Section]:
-    """Return the section that opens the page of a study with panels, its figures saved; none for one without."""
+def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study) -> list[page.Section]:
+    """Return the section that opens the page of a study with panels; none for one without."""
     if not specs:
         return []
     with drawing.style_context():
         drawings, built = panels.show_panels(specs, rows, study)
-        for figure in drawings:
-            drawing.save(figure, folder)
     return [page.Section("panels", "Findings", drawings, built)]
 
 
@@ -190,15 +176,13 @@ def list_findings(sections: Sequence[page.Section], question: str, answer: str) 
     )
 
 
-def make_section(
-    rows: Rows, study: Study, id: str, title: str, folder: Path, is_drawn: bool = True
-) -> page.Section:
-    """Draw and save the figures of one section unless it has tables alone, build these and its sentences."""
+def make_section(rows: Rows, study: Study, id: str, title: str, is_drawn: bool = True) -> page.Section:
+    """Draw the figures of one section unless it has tables alone, build these and its sentences."""
     drawings = [
         figure
         for name, (section, *_) in FIGURES.items()
         if section == id and is_drawn
-        for figure in draw(name, rows, folder / "figures")
+        for figure in draw(name, rows)
     ]
     built = [
         table for name, (section, *_) in TABLES.items() if section == id for table in make_tables(name, rows)
@@ -208,15 +192,11 @@ def make_section(
     return page.Section(id, title, drawings, built, words)
 
 
-def draw(name: str, rows: Rows, folder: Path | None = None) -> list[drawing.Drawing]:
-    """Return the figures of one entry of FIGURES, saved in `folder` where one is given."""
+def draw(name: str, rows: Rows) -> list[drawing.Drawing]:
+    """Return the figures of one entry of FIGURES."""
     _, sources, make = FIGURES[name]
     with drawing.style_context():
-        drawings = make(*(rows[source] for source in sources), read_study(rows))
-        for figure in drawings:
-            if folder:
-                drawing.save(figure, folder)
-    return drawings
+        return make(*(rows[source] for source in sources), read_study(rows))
 
 
 def make_tables(name: str, rows: Rows) -> list[Table]:

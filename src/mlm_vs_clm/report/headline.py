@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
-from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .lead_words import span, word_number, word_runs
@@ -40,8 +40,9 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
     LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
 }
-UNDECIDED = "undecided ({points}, but a model misses its floor)"  # told last
-NOT_SETTLED = "no difference shown (masked {points} BLEU)"
+SIZE_OPEN = " (by how much is not settled)"  # behind AHEAD
+NONE = "no difference shown (masked {points} BLEU)"
+UNDECIDED = "there a model is no better than a word table, or than leaving the gaps out"
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,20 @@ def describe_steps(steps: pd.DataFrame) -> str:
     rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
     if not rows_of:
         return ""
-    clauses = [_describe_step(words, rows) for words, rows in rows_of.items()]
+    decided = {
+        words: of_step for words, rows in rows_of.items() if len(of_step := rows[rows["status"] == MADE])
+    }
     runs = list(dict.fromkeys(word_runs(rows) for rows in rows_of.values()))
-    if len(runs) == 1:
-        return f"{' '.join(f'{clause}.' for clause in clauses)} ({runs[0].capitalize()} of each model.)"
-    return " ".join(
-        f"{clause} ({word_runs(rows)})." for clause, rows in zip(clauses, rows_of.values(), strict=True)
-    )
+    sentences = [
+        f"{_describe_step(words, rows, rows_of[words])}{f' ({word_runs(rows)})' * (len(runs) > 1)}."
+        for words, rows in decided.items()
+    ]
+    total, made = (sum(map(len, steps_of.values())) for steps_of in (rows_of, decided))
+    if total > made:
+        which = f"{word_number(total - made).capitalize()} of {word_number(total)}" if made else "All"
+        sentences.append(f"{which} comparisons are undecided: {UNDECIDED}.")
+    sentences += [f"({runs[0].capitalize()} of each model.)"] if len(runs) == 1 else []
+    return " ".join(sentences)
 
 
 def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
@@ -146,13 +154,18 @@ def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
     )
 
 
-def _describe_step(words: str, rows: pd.DataFrame) -> str:
-    """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ."""
-    decided_first = rows.sort_values("status", key=lambda statuses: statuses != MADE, kind="stable")
-    by_outcome = group_by(decided_first.itertuples(index=False), judge)
+def _describe_step(words: str, rows: pd.DataFrame, of_step: pd.DataFrame) -> str:
+    """Return "The masked model is 6.0 to 7.5 BLEU points ahead of a causal model that reads both sides"; by corpus where these differ.
+
+    `rows` are those of `of_step` in which both models may speak.
+    """
+    by_outcome = group_by(rows.itertuples(index=False), judge)
     points = {outcome: _write_points(outcome, group) for outcome, group in by_outcome.items()}
-    if len(by_outcome) == 1 and (outcome := next(iter(by_outcome))) in WHOLE:
-        return WHOLE[outcome].format(points=points[outcome], other=words)
+    outcome = next(iter(by_outcome))
+    whole = WHOLE.get(outcome.removesuffix(SIZE_OPEN))
+    if len(by_outcome) == 1 and whole and len(rows) == len(of_step):
+        end = SIZE_OPEN if outcome.endswith(SIZE_OPEN) else ""
+        return whole.format(points=points[outcome], other=words) + end
     clauses = [
         f"{outcome.format(points=points[outcome])} on {join_names(style.ordered(row.corpus for row in group))}"
         for outcome, group in by_outcome.items()
@@ -162,16 +175,16 @@ def _describe_step(words: str, rows: pd.DataFrame) -> str:
 
 def judge(row: Any) -> str:
     """Return what a difference of claim C1 says in words, with a place for its points."""
-    if row.status != MADE:
-        return UNDECIDED
     if row.size == INSIDE:
         return LEVEL
-    return AHEAD.get(row.direction, NOT_SETTLED)
+    if row.direction not in AHEAD:
+        return NONE
+    return AHEAD[row.direction] + SIZE_OPEN * (row.size == NOT_SETTLED)
 
 
 def _write_points(outcome: str, rows: list[Any]) -> str:
     effects = [row.effect for row in rows]
-    if outcome in AHEAD.values():
+    if outcome.removesuffix(SIZE_OPEN) in AHEAD.values():
         return span([abs(effect) for effect in effects])
     return " to ".join(
         dict.fromkeys(f"{effect:+.1f}".replace("-0.0", "0.0") for effect in (min(effects), max(effects)))

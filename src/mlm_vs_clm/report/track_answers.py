@@ -1,6 +1,6 @@
 """One sentence per track that answers its own question, from its tables; "" where these do not hold what it needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from .usefulness import answer_usefulness
 from .wording import join_names
 
 OWN_ARMS = ("mlm_general", "clm_general")  # checkpoints as they come
-EXACT, BLEU = ("fills", "exact_match"), ("document", "bleu")
+EXACT, BLEU, REPEATED = ("fills", "exact_match"), ("document", "bleu"), ("fills", "repetition")
 
 
 def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
@@ -72,9 +72,10 @@ def answer_orders(tables: Tables) -> str:
     exact, bleu = (at_ratio(read_cells(tables, measure), ratio) for measure in (EXACT, BLEU))
     if "mlm" not in {*exact["arm"]} & {*bleu["arm"]}:
         return ""
-    best = []
+    best, named = [], []
     for name, cells, digits in (("exact match", exact, 3), ("BLEU", bleu, 1)):
         values = cells[cells["base"] == "mlm"].set_index("arm")["value"]
+        named.append(values.idxmax())
         settings = values.idxmax().partition(" ")[2].replace("order=", "").replace("=", " ") or "the default"
         best.append(f"{name} {values.max():.{digits}f} ({settings}; default {values['mlm']:.{digits}f})")
     values = exact.set_index("arm")["value"]
@@ -89,6 +90,19 @@ def answer_orders(tables: Tables) -> str:
     )
     return (
         f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{sentence}"
+        f"{describe_repeats(read_cells(tables, REPEATED), named)}"
+    )
+
+
+def describe_repeats(cells: pd.DataFrame, arms: Sequence[str]) -> str:
+    """Return how much of what arms write repeats itself where most is hidden, beside the default; "" where it was not run."""
+    ratio = cells["ratio"].max()
+    values = at_ratio(cells, ratio).set_index("arm")["value"]
+    if not {*arms, "mlm"} <= {*values.index}:
+        return ""
+    return (
+        f" With {ratio:.0%} hidden, {span(values[[*arms]], 2)} of the 4-grams that these write stand there before "
+        f"(default {values['mlm']:.2f})."
     )
 
 
