@@ -208,9 +208,9 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
         if find_start(tables) == ENCODER and len(rows):
             kind = find_edition(tables), *sorted(set(tables["training"]["model"].dropna()))
-            above = by_kind.setdefault(kind, {}).setdefault(count_tokens(tables), [])
-            above.extend(rows["outcome"] == COMPETENT)
-    above = max(by_kind.values(), key=max, default={})
+            cases = by_kind.setdefault(kind, {}).setdefault(count_tokens(tables), [])
+            cases.extend(rows["outcome"] == COMPETENT)
+    above = max(by_kind.values(), key=lambda by_tokens: max(by_tokens), default={})
     if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
         return ""
     (short, few), (long, most) = min(above.items()), max(above.items())
