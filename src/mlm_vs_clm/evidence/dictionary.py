@@ -24,7 +24,7 @@ TABLES = {
     "findings": "one sentence per panel of a study with a question of its own",
     "sanity": "whether a metric ranks original, competent arms, floors and unfilled text as it should",
     "headroom": "utility as a share of the way from unfilled to real text",
-    "comparisons": "paired differences between arms, of five kinds",
+    "comparisons": "paired differences between arms: of texts, as training data, by seed, along the training curve, at equal compute",
     "learning": "scores of an arm at every token budget at which its training kept a model",
     "ledger": "what generation cost, per cell",
     "correlation": "quality against utility over cells",
@@ -42,7 +42,7 @@ MEANINGS = {
     "main_strategy": ("", "strategy of the main cell, at which arms are compared"),
     "starts_from": (
         "",
-        "what the models start from, in words; empty where the study answers only its own question",
+        "what the models start from, in words; empty where a study has a question of its own",
     ),
     "main_ratio": ("share", "ratio of the main cell"),
     "rules": ("", "hash of the rules that decide the claims"),
@@ -95,10 +95,7 @@ MEANINGS = {
     "times": ("", "the margin, in margins of the rules"),
     "difference": ("of the metric", "arm minus floor, paired"),
     "runs": ("count", "trainings, or task models, behind the value"),
-    "headroom.runs": (
-        "count",
-        "seeds of the texts behind the value, or task seeds where there is one such seed",
-    ),
+    "headroom.runs": ("count", "seeds of the texts, or task seeds where the texts have one seed"),
     "outcome": ("", "what is decided: see docs/method.md"),
     "claim": ("", "id of the claim (conf/claims.yaml)"),
     "condition": ("", "the condition of the claim that the row answers"),
@@ -144,14 +141,10 @@ MEANINGS = {
     "tokens_predicted": ("tokens", "tokens that the loss was taken over up to here"),
     "passes": ("count", "times that training had read the corpus"),
     "ledger.passes": ("count", "forward passes of the network"),
-    "comparisons.kind": (
-        "",
-        "text: the texts, at every masking; and at the main cell training data: as training data, seed: both seed by seed, curve: along "
-        "the training, compute: at equal documents and at equal FLOPs",
-    ),
+    "comparisons.kind": ("", "`text` at every masking; at the main cell the others"),
     "at": (
         "",
-        "of seed: which; of curve: equal tokens seen, or equal tokens predicted; of compute: what is equal, documents or the compute of one arm",
+        "of seed: which; of curve: which tokens are equal; of compute: equal documents, or whose compute",
     ),
     "method": ("", "shared by arms that differ in order and pace alone"),
     "documents": ("count", "documents filled"),
