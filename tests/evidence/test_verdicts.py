@@ -162,6 +162,12 @@ def test_what_was_not_measured_has_no_words():
     assert (row["status"], row["direction"], row["size"]) == ("not run", "", "")
 
 
+def test_a_kind_that_was_measured_nowhere_has_no_words_either():
+    nothing = dict.fromkeys(("value", "low", "high", "p", "n"))
+    (row,) = judge_rows(nothing).to_dict("records")
+    assert (row["status"], row["direction"], row["size"]) == ("not run", "", "")
+
+
 def test_margins_are_in_the_unit_of_the_metric_and_as_training_data_shares_of_what_can_be_won():
     place = {"corpus": "plots", "strategy": "random", "ratio": 0.5}
     scores = [

@@ -118,6 +118,8 @@ def judge_table(
     family, and with it the verdict, of `answers`; the others are one family per kind and measure (and what is matched or
     equal). `margins`: by corpus, scope and metric.
     """
+    numbers = ["value", "low", "high", "p", "n"]  # None where a kind was measured nowhere
+    rows = rows.assign(**{name: pd.to_numeric(rows[name]) for name in numbers})
     by_name = _index(answers)
     answered = [by_name.get(_name(row)) for row in rows.to_dict("records")]
     read = pd.Series(
