@@ -44,7 +44,7 @@ def test_the_page_computes_every_committed_score_again(study):
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study):
-    rows, tables = pd.read_parquet(study / FILE), {"comparisons": read_table("comparisons", study)}
+    rows, comparisons = pd.read_parquet(study / FILE), read_table("comparisons", study)
     learning = pd.read_csv(study / "learning.csv")
     main = yaml.safe_load((study / "study.yaml").read_text())["study"]
     at_main = (
@@ -53,8 +53,8 @@ def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study
         & (rows["ratio"] == main["main_ratio"])
     )
     sums = rows[at_main].groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
-    was_retrained = len(pick_kind(tables, SEED)) > 0  # else seeds are other blanks for one training
-    texts = at_main_cell(pick_kind(tables, TEXT), (main["main_strategy"], main["main_ratio"]))
+    was_retrained = len(pick_kind(comparisons, SEED)) > 0  # else seeds are other blanks for one training
+    texts = at_main_cell(pick_kind(comparisons, TEXT), (main["main_strategy"], main["main_ratio"]))
     shown = texts[(texts["metric"] == "exact_match") & texts["value"].notna()]
     assert len(shown) or texts.empty  # a study of variants of one arm compares no two
     for row in shown.itertuples():

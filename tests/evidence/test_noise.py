@@ -35,7 +35,7 @@ def test_several_trainings_and_absent_differences_stay_as_they_are():
 
 
 def test_the_noise_of_the_rules_is_what_five_trainings_showed():
-    runs = pick_kind({"comparisons": read_table("comparisons", RUNS)}, SEED)
+    runs = pick_kind(read_table("comparisons", RUNS), SEED)
     noise = find_noise(load_rules(ROOT / "conf/claims.yaml", ("random", 0.5)))
     deviations = runs.groupby(["metric", "comparison", "corpus"])["value"].std()
     largest = np.sqrt((deviations**2).groupby(["metric", "comparison"]).mean()).groupby("metric").max()

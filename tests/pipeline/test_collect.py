@@ -95,7 +95,7 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
         keys = ["corpus", "first", "second", "metric"]
         words = ["status", "direction", "size"]
         for kind in ("text", "training data"):
-            both = at_main_cell(pick_kind(tables, kind), main_cell(tables)).merge(
+            both = at_main_cell(pick_kind(tables["comparisons"], kind), main_cell(tables)).merge(
                 answers, on=keys, suffixes=("", "_answer")
             )
             assert len(both)
@@ -152,7 +152,7 @@ def test_a_study_of_variants_compares_them_at_equal_settings(tmp_path, monkeypat
     store = ForgedStore(tmp_path, [("random", 0.5)])
     varied = [{"arm": arm, "base": arm.split()[0], "setting": "arm.hot", "level": 1} for arm in skill]
     tables = gather(store, variants=varied)
-    rows = pick_kind(tables, "text")
+    rows = pick_kind(tables["comparisons"], "text")
     assert set(rows["comparison"]) == {"known length, hot=1"}
     assert rows[rows["metric"].isin(of_all_words())]["value"].notna().all()
     assert len(tables["variants"]) == len(skill)

@@ -276,10 +276,9 @@ def main_cell(tables: Mapping[str, pd.DataFrame]) -> tuple[str, float]:
     return str(row["main_strategy"]), float(row["main_ratio"])
 
 
-def pick_kind(tables: Mapping[str, pd.DataFrame], kind: str) -> pd.DataFrame:
+def pick_kind(comparisons: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the comparisons of a kind."""
-    rows = tables["comparisons"]
-    return rows[rows["kind"] == kind]
+    return comparisons[comparisons["kind"] == kind]
 
 
 def at_main_cell(table: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:

@@ -103,7 +103,9 @@ def describe_main(tables: Tables) -> Blocks:
 
 def describe_training_data(tables: Tables) -> str:
     """Return whose text is the better training data, and what both are worth."""
-    return describe_utility(pick_kind(tables, TRAINING_DATA), tables["headroom"], read_study(tables))
+    return describe_utility(
+        pick_kind(tables["comparisons"], TRAINING_DATA), tables["headroom"], read_study(tables)
+    )
 
 
 def tabulate_competence(tables: Tables) -> str:

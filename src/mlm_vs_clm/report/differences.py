@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..evidence.differences import BY_CLASS, MEASURES, summarise_seeds
 from ..evidence.equal_compute import BASES
-from ..evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA, explain_missing
+from ..evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA, explain_missing, pick_kind
 from ..evidence.verdicts import FIRST, SECOND
 from . import style
 from .style import Study, ordered
@@ -99,7 +99,7 @@ def compute_table(comparisons: pd.DataFrame, study: Study) -> list[Table]:
 
 def label(comparisons: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the comparisons of a kind with the words that tables show, and why a value is missing."""
-    rows = comparisons[comparisons["kind"] == kind]
+    rows = pick_kind(comparisons, kind)
     return rows.assign(
         difference=list_words("{} - {}", rows["first"], rows["second"]),
         measure=list_words(

@@ -83,19 +83,14 @@ def save(drawing: Drawing, folder: Path) -> None:
 
 
 def draw_alone(
-    draw: Callable[[Axes, Any, str], None],
-    measures: Sequence,
-    corpora: Sequence[str],
-    width: float = 0,
-    height: float = 1.7,
+    draw: Callable[[Axes, Any, str], None], measures: Sequence[tuple[str, str]], corpora: Sequence[str]
 ) -> list[Panel]:
     """Return every panel of a figure as a figure of its own, corpora in turn; `draw` is given axes, measure, corpus."""
     alone = []
     for measure, corpus in product(measures, corpora):
-        figure, axes = panels(1, 1, height, width)
+        figure, axes = panels(1, 1, height=1.7, width=0)
         draw(axes[0, 0], measure, corpus)
-        name = style.name_measure(*measure) if isinstance(measure, tuple) else measure
-        alone.append(Panel(corpus, name, figure))
+        alone.append(Panel(corpus, style.name_measure(*measure), figure))
     return alone
 
 

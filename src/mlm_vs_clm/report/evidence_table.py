@@ -57,7 +57,12 @@ def find_edition(tables: Tables) -> int:
 def list_rows(tables: Tables) -> pd.DataFrame:
     """Return the comparisons of one study: those of its texts, and the answers that are not among them."""
     names = {"comparison": "condition", "value": "difference", "runs": "trainings", "p_holm": "p"}
-    compared = pick_kind(tables, TEXT).drop(columns=["kind", "p"]).rename(columns=names).assign(claim=C1)
+    compared = (
+        pick_kind(tables["comparisons"], TEXT)
+        .drop(columns=["kind", "p"])
+        .rename(columns=names)
+        .assign(claim=C1)
+    )
     compared = compared[compared["difference"].notna()]
     answers = tables["answers"]
     answers = answers[answers["effect"].notna()].rename(

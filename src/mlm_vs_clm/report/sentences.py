@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.equal_compute import BASES
-from ..evidence.tables import COMPUTE, OVERALL
+from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
@@ -98,7 +98,7 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
 
 def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return the cost of masked relative to causal generation, and which is better at equal compute."""
-    equal = comparisons[comparisons["kind"] == COMPUTE]
+    equal = pick_kind(comparisons, COMPUTE)
     sentences = describe_ratios(study.at_main(ledger), equal), describe_equal_compute(equal)
     return tuple(filter(None, sentences))
 

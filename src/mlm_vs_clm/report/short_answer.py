@@ -229,7 +229,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
     """
     if not studies:
         return "", False
-    rows = pd.concat([pick_kind(tables, TRAINING_DATA) for tables in studies.values()])
+    rows = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
     rows = rows[(rows["comparison"] == BEFORE[1]) & (rows["status"] == MADE)]
     if rows.empty:
         return "", False

@@ -144,7 +144,7 @@ def answer_repetition_claim(tables: Tables) -> str:
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
     """Return the differences at the main cell between variants of two arms by a metric that have a value, with a column per setting."""
-    rows = at_main_cell(pick_kind(tables, TEXT), main_cell(tables))
+    rows = at_main_cell(pick_kind(tables["comparisons"], TEXT), main_cell(tables))
     rows = rows[(rows["metric"] == metric) & rows["value"].notna()]
     sides = [rows[side].str.partition(" ")[0] for side in ("first", "second")]
     rows = rows[(sides[0] == first) & (sides[1] == second)]

@@ -46,7 +46,7 @@ def list_verdicts(tables: Tables, claims: Sequence[Claim], study: Study) -> list
 
 def judge_cost(tables: Tables) -> list[VerdictCard]:
     """Return the card of the cost of filling, masked relative to causal, at the main cell; none where it was not run."""
-    equal = pick_kind(tables, COMPUTE)
+    equal = pick_kind(tables["comparisons"], COMPUTE)
     rows = equal[(equal["at"] == BASES[0]) & (equal["comparison"] == SAME_LENGTHS)]
     rows = rows[(rows["flops_first"] > 0) & (rows["flops_second"] > 0)]
     if rows.empty:
@@ -62,7 +62,7 @@ def judge_cost(tables: Tables) -> list[VerdictCard]:
 
 def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     """Return the card of the text as training data, masked against causal, at the main cell; none where it was not run."""
-    rows = pick_kind(tables, TRAINING_DATA)
+    rows = pick_kind(tables["comparisons"], TRAINING_DATA)
     rows = rows[(rows["comparison"] == SAME_LENGTHS) & rows["value"].notna()]
     if rows.empty:
         return []
