@@ -65,7 +65,19 @@ def write_parquet(table: "pd.DataFrame", path: Path) -> None:
 
     columns = {name: table[name] for name in table}
     arrays = [pa.array(list(c)) if c.dtype.kind not in "iufb" else _narrow(c) for c in columns.values()]
-    parquet.write_table(pa.Table.from_arrays(arrays, list(columns)), path, compression="zstd")
+    table_of_arrays = pa.Table.from_arrays(arrays, list(columns))
+    apart = [name for name, array in zip(columns, arrays, strict=True) if _is_scattered(array)]
+    others = [name for name in columns if name not in apart]
+    encodings = dict.fromkeys(apart, "BYTE_STREAM_SPLIT")  # a sixth smaller, where a dictionary saves nothing
+    parquet.write_table(
+        table_of_arrays, path, compression="zstd", use_dictionary=others, column_encoding=encodings or None
+    )
+
+
+def _is_scattered(array: Any) -> bool:
+    """Return whether an Arrow array has float64 numbers that mostly differ from one another."""
+    values = array.drop_null()
+    return str(array.type) == "double" and len(values.unique()) > len(values) / 2
 
 
 def _narrow(column: "pd.Series") -> Any:

@@ -1,25 +1,33 @@
 """Of single trainings a difference has the noise between trainings in its interval, and that noise is what was measured."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
-from mlm_vs_clm.evidence.claims import find_noise, load_rules
+from mlm_vs_clm.evidence import training_questions
+from mlm_vs_clm.evidence.claims import find_noise, list_comparisons, load_rules
 from mlm_vs_clm.evidence.paired import widen
 from mlm_vs_clm.evidence.tables import SEED, pick_kind, read_table
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.stats import PairedDifference
 
-RUNS = ROOT / "results" / "records" / "evening-runs"
+RUNS = ROOT / "results" / "laptop-runs"
 ONE = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 100, runs=1)
 
 
 def test_of_one_training_each_the_interval_has_both_errors():
     wide = widen(ONE, 0.4)
-    assert wide.standard_error == pytest.approx(0.5)
-    assert wide.high - 1 == pytest.approx(math.hypot(0.6, 1.959964 * 0.4))
-    assert wide.p == pytest.approx(math.erfc(2 / math.sqrt(2)))
+    degrees = (
+        12 * (0.5 / 0.4) ** 4
+    )  # Satterthwaite's: the noise has 12, that of the documents is taken as known
+    assert wide.standard_error == pytest.approx(0.5) and wide.degrees == pytest.approx(degrees)
+    of_normal = stats.t.ppf(0.975, degrees) / 1.959964
+    assert wide.high - 1 == pytest.approx(of_normal * math.hypot(0.6, 1.959964 * 0.4))
+    assert wide.p == pytest.approx(2 * stats.t.sf(2, degrees))
     assert (wide.low < ONE.low, wide.p > ONE.p, wide.difference) == (True, True, 1.0)
 
 
@@ -35,13 +43,49 @@ def test_several_trainings_and_absent_differences_stay_as_they_are():
 
 
 def test_the_noise_of_the_rules_is_what_five_trainings_showed():
-    runs = pick_kind(read_table("comparisons", RUNS), SEED)
-    noise = find_noise(load_rules(ROOT / "conf/claims.yaml", ("random", 0.5)))
+    rules = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
+    noise, runs = find_noise(rules), pick_kind(read_table("comparisons", RUNS), SEED)
+    runs = pd.concat([runs[["metric", "comparison", "corpus", "value"]], compare_likelihoods(rules)])
+    runs = runs[runs["comparison"].isin(["known length", "both contexts"])]
     deviations = runs.groupby(["metric", "comparison", "corpus"])["value"].std()
     largest = np.sqrt((deviations**2).groupby(["metric", "comparison"]).mean()).groupby("metric").max()
-    assert set(noise) == {
-        "bertscore",
-        *(name for name in largest.index if name.startswith(("bleu", "exact"))),
-    }
+    assert set(noise) == set(largest.index)
     for metric, value in noise.items():
         assert value == pytest.approx(largest[metric], rel=0.02), metric
+
+
+def compare_likelihoods(rules):
+    """Return the differences in nats per character of every comparison of claim C1, training by training."""
+    scores = read_table("scores", RUNS)
+    scores = scores[(scores["metric"] == "nats_per_character") & (scores["n"] > 0)]
+    values = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
+    pairs = [pair for pair in list_comparisons(rules) if {*pair.arms} <= set(values)]
+    rows = [(values[pair.first] - values[pair.second]).rename("value").reset_index() for pair in pairs]
+    return pd.concat(
+        [
+            row.assign(metric="nats_per_character", comparison=pair.name)
+            for row, pair in zip(rows, pairs, strict=True)
+        ]
+    ).drop(columns="seed")
+
+
+def test_a_comparison_as_training_data_is_widened_by_the_sides_that_were_trained(monkeypatch):
+    """A word table has no noise of its own; of one trained side there is half of the variance."""
+    monkeypatch.setattr(training_questions, "compare_trained", lambda *_: ONE)
+    claim = {
+        "noise": {"f1": 0.4},
+        "margin": 0.1,
+        "main": {"strategy": "random", "ratio": 0.5},
+        "gate": "none",
+    }
+    for trained, noise in (([1, 1], 0.4), ([1, 0], 0.4 / math.sqrt(2)), ([0, 0], 0.0)):
+        study = SimpleNamespace(
+            tasks={"abstracts": "ner"},
+            trained={},
+            resamples=10,
+            find_worth=lambda _: 1.0,
+            count_trainings=lambda _, counts=[*trained]: counts.pop(),
+        )
+        condition = {"name": "known length", "first": {"arm": "mlm"}, "second": {"arm": "clm"}}
+        (question,) = training_questions.ask_utility(claim, condition, "abstracts", study)
+        assert question.estimate.standard_error == pytest.approx(widen(ONE, noise).standard_error)

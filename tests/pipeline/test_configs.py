@@ -86,7 +86,7 @@ OWN_CLAIMS = [
 @pytest.mark.parametrize(("id", "track"), OWN_CLAIMS)
 def test_the_arms_that_a_claim_names_are_in_the_study_that_is_asked_it(choose, id, track):
     """A condition whose arms another study has, or nobody, says so with `absent`; networks are named by their objective."""
-    config = choose("scale=laptop", f"track={track}")
+    config = choose(f"track={track}")
     main = config.scale.main.strategy, config.scale.main.ratio
     rules = load_rules(ROOT / "conf/claims.yaml", main, track)
     rule = next(rule for rule in list_asked(rules) if rule["id"] == id)
@@ -104,12 +104,11 @@ ONE_CELL = ["scale.grid.seeds=[0]", "scale.grid.maskings=[{strategy: random, rat
 
 
 @pytest.mark.parametrize("track", TRACKS)
-@pytest.mark.parametrize("scale", ["smoke", "paper"])
-def test_every_track_composes_at_the_smallest_and_the_largest_scale(choose, scale, track):
-    config = choose(f"scale={scale}", f"track={track}")
-    assert (
-        config.scale.grid.arms or config.scale.grid.also
-    ) and config.model.name == config.track.models.get("mlm", config.model.name)
+def test_every_track_composes_at_the_default_and_the_largest_scale(choose, track):
+    for asked in ([], ["scale=paper"]):
+        config = choose(f"track={track}", *asked)
+        assert config.scale.grid.arms or config.scale.grid.also
+        assert config.model.name == config.track.models.get("mlm", config.model.name)
 
 
 @pytest.mark.slow

@@ -31,7 +31,10 @@ def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
     rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
     tables = blocks.read_studies(results)
     told = blocks.make_shared_blocks(results, tables, rules)
-    assert "| a state-space model |" in told["evidence"] and "| an encoder |" in told["evidence"]
+    assert (
+        "| a state-space model (minilm) |" in told["evidence"]
+        and "| an encoder (minilm) |" in told["evidence"]
+    )
     assert "|  | mine |" in told["overview"]
     blocks.write_overviews(results, tables, rules)
     evidence = pd.read_csv(results / "evidence.csv")

@@ -36,7 +36,9 @@ def make_study(*changes, tokens=480_000, start="an encoder"):
     return {
         "study": pd.DataFrame([{"starts_from": start}]),
         "answers": pd.DataFrame([ROW | one for one in changes]),
-        "training": pd.DataFrame({"objective": ["masked", "causal"], "tokens_seen": [tokens, 480_000]}),
+        "training": pd.DataFrame(
+            {"objective": ["mlm", "clm"], "model": "minilm", "tokens_seen": [tokens, 480_000]}
+        ),
         "sentences": pd.DataFrame(
             [("C1", "Masked is better."), ("C7", "Readers prefer it.")], columns=["claim", "statement"]
         ),
@@ -55,9 +57,9 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
     assert tabulate_evidence(studies, RULES).splitlines() == [
         "| condition | first - second | starts from | tokens per arm | trainings | abstracts | plots |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        "| no leak | mlm - seq2seq_kept | an encoder | 480k | 1 | – | mlm +2.0 [+1.0, +3.0] |",
-        "| known length | mlm - clm | an encoder | 480k | 5 | – | mlm +2.5 [+1.0, +3.0] |",
-        "| known length | mlm - clm | an encoder | 96k to 480k | 1 | undecided +2.0 [+1.0, +3.0] | – |",
+        "| no leak | mlm - seq2seq_kept | an encoder (minilm) | 480k | 1 | – | mlm +2.0 [+1.0, +3.0] |",
+        "| known length | mlm - clm | an encoder (minilm) | 480k | 5 | – | mlm +2.5 [+1.0, +3.0] |",
+        "| known length | mlm - clm | an encoder (minilm) | 96k to 480k | 1 | undecided +2.0 [+1.0, +3.0] | – |",
     ]
 
 

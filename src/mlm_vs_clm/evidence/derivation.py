@@ -90,14 +90,15 @@ def compare_arms(
     pairs, resamples = pair_variants(list_comparisons(list(rules)), arms), design.resamples
     learning, curve = list_learning(along, resamples), compare_along(along, pairs, resamples)
     learning, curve = exclude_along(learning, curve, along, scored, resamples)
-    utility = compare_utility(learned, pairs, resamples)
+    noise = find_noise(rules)
+    utility = compare_utility(learned, pairs, resamples, noise)
     seeds = compare_by_seed(scored, learned, pairs, resamples)
     compute = compare_at_equal_compute(scored, pairs, resamples)
     at_main = [exclude(rows, study.competence, design.main) for rows in (utility, seeds, compute)]
     at_main[0] = exclude_no_room(at_main[0], study.tables["headroom"], design.main)
     strategy, ratio = design.main
     at_main = [rows.assign(strategy=strategy, ratio=ratio) for rows in (*at_main, curve)]
-    kinds = [compare_maskings(pairs, study, find_noise(rules)), *at_main]
+    kinds = [compare_maskings(pairs, study, noise), *at_main]
     rows = pd.concat([rows for rows in kinds if len(rows)] or kinds[:1], ignore_index=True)
     return {"comparisons": rows.assign(at=rows["at"].fillna("")), "learning": learning}
 

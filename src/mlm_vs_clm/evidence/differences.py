@@ -18,7 +18,7 @@ from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
-from .paired import by_seed, compare_cells, with_measure
+from .paired import by_seed, compare_cells, widen, with_measure
 from .tables import COLUMNS, SEED, TRAINING_DATA
 from .verdicts import UTILITY
 
@@ -54,11 +54,15 @@ def compare_text(
 
 
 def compare_utility(
-    cells: Iterable[TrainedCell], comparisons: Sequence[Comparison], resamples: int
+    cells: Iterable[TrainedCell],
+    comparisons: Sequence[Comparison],
+    resamples: int,
+    noise: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Return the differences as training data, one row per corpus and comparison; p is two-sided and not corrected.
 
-    Runs are the seeds of the texts, task seeds averaged; with one such seed they are the task seeds.
+    Runs are the seeds of the texts, task seeds averaged; with one such seed they are the task seeds, and the interval has the
+    `noise` between trainings, by metric.
     A comparison that cannot be measured, for want of any model, is missing with its reason.
     """
     rows = []
@@ -71,7 +75,12 @@ def compare_utility(
             {"kind": TRAINING_DATA, "corpus": corpus, "scope": UTILITY, "metric": TASKS[task].main_metric}
             | name_comparison(comparison)
             | to_values(
-                compare_trained(arms[comparison.first], arms[comparison.second], resamples, comparison.arms)
+                widen(
+                    compare_trained(
+                        arms[comparison.first], arms[comparison.second], resamples, comparison.arms
+                    ),
+                    (noise or {}).get(TASKS[task].main_metric, 0.0),
+                )
             )
             for comparison in keep_run(comparisons, arms)
         ]

@@ -1,6 +1,6 @@
 """The blocks between markers in README and docs, from the tables of committed studies: nobody types a number there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,12 @@ from .outcomes import keep_trained
 from .overview import count_claims, count_tokens, find_start, tabulate_evidence
 from .sentences import (
     Tables,
-    describe_costs,
     describe_decisions,
     describe_main_cell,
     describe_utility,
+    tabulate_costs,
 )
-from .short_answer import write_short_blocks
+from .short_answer import keep_most_trained, write_short_blocks
 from .statements import summarise_statements, tabulate_statements
 from .style import read_study
 from .tables import markdown_row
@@ -60,9 +60,21 @@ def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Seque
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
     evidence["statements"] = tabulate_statements(tables, stated, "../results")
     blocks = evidence | write_short_blocks(studies, rules, results)
+    if repeated := find_repeated(studies):
+        blocks["utility"] = describe_training_data(repeated)
     if summary := summarise_statements(tables, stated):
-        blocks["short-answer"] = f"{blocks['short-answer']}\n- {summary}"
+        told = filter(None, (blocks.get("exact-likelihood"), summary))
+        blocks["exact-likelihood"] = "\n\n".join(told)
     return blocks
+
+
+def find_repeated(studies: Mapping[str, Tables]) -> Tables | None:
+    """Return the tables of the default study, or of one of its start and length that has more trainings; none where it was not run."""
+    if MAIN not in studies:
+        return None
+    size = find_start(studies[MAIN]), count_tokens(studies[MAIN])
+    most = keep_most_trained(studies)
+    return next(tables for tables in most if (find_start(tables), count_tokens(tables)) == size)
 
 
 def write_overviews(results: Path, tables: Mapping[str, Tables], rules: Sequence[dict]) -> None:
@@ -93,19 +105,23 @@ def describe_main(tables: Tables) -> Blocks:
         "default": answer_question(tables),
         "setting": describe_setting(tables),
         "competent": tabulate_competence(tables),
-        "utility": describe_training_data(tables),
-        "decisions": "\n".join(
-            f"- {sentence}" for sentence in describe_decisions(tables["correlation"], study)
-        ),
-        "costs": "\n\n".join(describe_costs(tables["ledger"], tables["comparisons"], study)),
+        "decisions": tabulate_decisions(describe_decisions(tables["correlation"], study)),
+        "costs": tabulate_costs(tables["ledger"], tables["comparisons"], study),
     }
 
 
+def tabulate_decisions(sentences: Iterable[str]) -> str:
+    """Return sentences that begin with a corpus and a colon as a table in Markdown: a row per corpus."""
+    header = ("corpus", "do quality and usefulness correlate strongly?")
+    rows = [header, ("---", "---"), *(sentence.split(": ", 1) for sentence in sentences)]
+    return "\n".join(map(markdown_row, rows))
+
+
 def describe_training_data(tables: Tables) -> str:
-    """Return whose text is the better training data, and what both are worth."""
-    return describe_utility(
-        pick_kind(tables["comparisons"], TRAINING_DATA), tables["headroom"], read_study(tables)
-    )
+    """Return whose text is the better training data, what both are worth, and over how many trainings."""
+    rows = pick_kind(tables["comparisons"], TRAINING_DATA)
+    told = describe_utility(rows, tables["headroom"], read_study(tables))
+    return f"{told} (Trainings of each model: {rows['runs'].max():.0f}.)" if told else ""
 
 
 def tabulate_competence(tables: Tables) -> str:
@@ -137,7 +153,9 @@ def describe_setting(tables: Tables) -> str:
     training = tables["training"]
     seen = training.groupby("objective")["tokens_seen"].max()
     passes = training.groupby(["artifact", "corpus"])["passes"].max()
-    tokens = ", ".join(f"{objective} {n:,.0f}" for objective, n in seen.items())
+    equal = f"{seen.max():,.0f} by each of {', '.join(seen.index)}"
+    by_objective = ", ".join(f"{objective} {n:,.0f}" for objective, n in seen.items())
+    tokens = equal if seen.nunique() == 1 else by_objective
     return (
         f"{describe_main_cell(tables, read_study(tables))} Tokens seen in training: {tokens}; "
         f"{passes.min():.2g} to {passes.max():.2g} passes over a corpus."

@@ -14,7 +14,7 @@ SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at 
     "both": [("The captain", ""), ("___", "hole"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
     "left": [("The captain", ""), ("sees", "own"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
     "true left": [("The captain", ""), ("saw", "original"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
-    "leaky": [("The captain", ""), ("saw", "original"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
+    "leaky": [("The captain", ""), ("___", "now"), ("the harbour at", ""), ("dawn", "original"), ("and wept", "")],
     "kept": [("The captain the harbour at and wept", "")],
     "nothing": [("The captain", "off"), ("___", "now"), ("the harbour at", "off"), ("___", "now"), ("and wept", "off")],
 }  # fmt: skip

@@ -42,7 +42,7 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
 }
 SIZE_OPEN = " (by how much is not settled)"  # behind AHEAD
 NONE = "no difference shown (masked {points} BLEU)"
-UNDECIDED = "there a model is no better than a word table, or than leaving the gaps out"
+UNDECIDED = "there a model is not clearly better than a word table, or than leaving the gaps out"
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.claims import index_conditions
-from ..evidence.verdicts import MADE
+from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
+from ..stats import FEWEST_UNITS
 from .frames import find_rules
-from .overview import count_tokens, find_start, list_comparisons
+from .overview import count_tokens, find_start, list_comparisons, name_network
 from .sentences import Tables
 from .style import read_study
 
@@ -22,6 +23,7 @@ STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
 LIKELIHOOD = "nats_per_character"
+TOO_FEW = "too few units"  # in place of a status
 LIKELIHOODS = {  # condition -> what the causal model reads
     "known length": "causal model reads the text before the gap",
     "both contexts": "causal model reads both sides",
@@ -29,7 +31,7 @@ LIKELIHOODS = {  # condition -> what the causal model reads
 
 
 def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
-    """Return one row per step, study and corpus that was run: the answer, with `start`, `tokens`, `words` and `tables`.
+    """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `tokens`, `words` and `tables`.
 
     A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
     read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
@@ -38,7 +40,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     with_start = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
     if not with_start:
         return pd.DataFrame(
-            columns="condition corpus study start words tokens tables effect runs status direction size".split()
+            columns="condition corpus study start network words tokens tables effect runs status direction size".split()
         )
     words = {
         (start, name): f"{condition['words']}{end}"
@@ -55,6 +57,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     steps = list(zip(rows["start"], rows["condition"], strict=True))
     gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
     rows = rows.assign(
+        network=rows["study"].map({name: name_network(tables) for name, tables in with_start.items()}),
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
@@ -131,7 +134,8 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
     judged = rows[(rows["metric"] == LIKELIHOOD) & rows["effect"].notna()]
     if len(judged):  # the masked model's lead; of nats more are worse
         ends = {"effect": -judged["effect"], "lowest": -judged["high"], "highest": -judged["low"]}
-        return judged[["corpus", "runs", "status"]].assign(**ends, is_asked=True).to_dict("records")
+        status = [TOO_FEW if has_too_few(row) else row.status for row in judged.itertuples(index=False)]
+        return judged[["corpus", "runs"]].assign(**ends, status=status, is_asked=True).to_dict("records")
     first, second = rows.iloc[0][["first_arm", "second_arm"]]
     scores = read_study(tables).at_main(tables["scores"])
     scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
@@ -151,6 +155,11 @@ def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
         }
         for corpus, of_corpus in differences
     ]
+
+
+def has_too_few(row: Any) -> bool:
+    """Return whether an answer is not settled, and has too few units (authors, where they repeat) for an interval to rely on."""
+    return row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE and row.n < FEWEST_UNITS
 
 
 def word_tokens(tokens: float) -> str:

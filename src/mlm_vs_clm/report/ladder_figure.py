@@ -56,7 +56,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
             f"Bars: 95 % intervals{describe_ranges(likelihoods)}. Grey: a model "
-            "restores no more words than a table of neighbouring words, or writes no better text than none, so it decides nothing."
+            "is not clearly better than a table of neighbouring words, or than none, or units are too few: it decides nothing."
         ),
         alt=describe_ladder(steps),
         figure=figure,
@@ -187,5 +187,5 @@ def _add_legend(
         mark("lead of a table of both sides over one of the left", marker="|"),
     ]
     if (steps["status"] != MADE).any():
-        entries.append(mark("grey: not above word tables, decides nothing", GREY, marker="o"))
+        entries.append(mark("grey: decides nothing", GREY, marker="o"))
     figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize=8.5, handlelength=1)

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
-from ..stats import FEWEST_UNITS
+from . import style
 from .ladder import (
     BEFORE,
     BOTH,
@@ -15,6 +14,7 @@ from .ladder import (
     LIKELIHOOD,
     LIKELIHOODS,
     STARTED,
+    has_too_few,
     word_tokens,
 )
 from .lead_words import span, word_corpora, word_runs, word_short
@@ -44,8 +44,7 @@ def describe_exact(tables: Tables) -> str:
 
 def _word_outcome(row: Any) -> str:
     """Return a verdict, or that there are too few units (authors, where they repeat) for one."""
-    is_open = row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE
-    return "too few authors to decide" if is_open and row.n < FEWEST_UNITS else word_short(row)
+    return "too few authors to decide" if has_too_few(row) else word_short(row)
 
 
 def describe_likelihood(likelihoods: pd.DataFrame) -> str:
@@ -85,8 +84,21 @@ def describe_lengths(rows: pd.DataFrame) -> str:
     if not late or (early and max(early) > min(late)):
         return ""
     lead = -rows.loc[rows["tokens"].isin(late), "effect"]
-    after = f", and not {word_corpora(rows)} after {' or '.join(map(word_tokens, early))}" if early else ""
     return (
         f"Against one that reads only the text before the gap, the masked model is ahead after "
-        f"{' and '.join(map(word_tokens, late))} tokens, by {span(lead, 2)}{after}."
+        f"{' and '.join(map(word_tokens, late))} tokens, by {span(lead, 2)}."
+        f"{describe_early(rows[rows['tokens'].isin(early)])}"
     )
+
+
+def describe_early(rows: pd.DataFrame) -> str:
+    """Return where after shorter trainings the causal model is ahead in each of them, by how much; "" without any."""
+    if rows.empty:
+        return ""
+    after = " or ".join(map(word_tokens, sorted({*rows["tokens"]})))
+    behind = rows.groupby("corpus")["lowest"].min() > 0
+    corpora = style.ordered(behind.index[behind])
+    if not corpora:
+        return f" After {after} neither is."
+    lead = span(rows.loc[rows["corpus"].isin(corpora), "effect"], 2)
+    return f" After {after} the causal one is, on {' and '.join(corpora)}, by {lead}."

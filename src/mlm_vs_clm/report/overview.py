@@ -14,6 +14,7 @@ from .tables import DASH, markdown_row
 from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
+OBJECTIVES = ("mlm", "clm", "infill")  # whose start is told
 STATED, OTHERWISE, OPEN = "as stated", "otherwise", "undecided"
 
 
@@ -27,6 +28,12 @@ def count_tokens(tables: Tables) -> int:
     """Return how many tokens an arm of a study saw in training at most, in full thousands; 0 where nothing was trained."""
     seen = tables["training"]["tokens_seen"]
     return int(round(seen.max(), -3)) if len(seen) else 0
+
+
+def name_network(tables: Tables) -> str:
+    """Return the networks that the models of claim C1 start from, as conf/model names them."""
+    training = tables["training"]
+    return ", ".join(sorted(set(training.loc[training["objective"].isin(OBJECTIVES), "model"].dropna())))
 
 
 def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
@@ -45,7 +52,7 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
             about = [
                 condition,
                 sides,
-                find_start(studies[str(name)]),
+                f"{find_start(studies[str(name)])} ({name_network(studies[str(name)])})",
                 tokens,
                 f"{of_study['runs'].max():.0f}",
             ]

@@ -11,11 +11,12 @@ from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
 from .correlation import CorrelationLookup, decision_of
 from .style import Study, ordered
-from .tables import enter
+from .tables import enter, markdown_row
 from .wording import join_names, word_verdict
 
 Tables = dict[str, pd.DataFrame]
 SAME_LENGTHS = "known length"
+RATIOS = "FLOPs per document, masked relative to causal, over the corpora"
 PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 
 
@@ -99,35 +100,39 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
 def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return the cost of masked relative to causal generation, and which is better at equal compute."""
     equal = pick_kind(comparisons, COMPUTE)
-    sentences = describe_ratios(study.at_main(ledger), equal), describe_equal_compute(equal)
-    return tuple(filter(None, sentences))
+    clauses = [f"{name} ({arms}) {times}" for name, arms, times in list_ratios(study.at_main(ledger), equal)]
+    ratios = f"{RATIOS}: {'; '.join(clauses)}." if clauses else ""
+    return tuple(filter(None, (ratios, describe_equal_compute(equal))))
 
 
-def describe_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> str:
-    """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass."""
+def tabulate_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> str:
+    """Return what `describe_costs` does, the ratios as a table in Markdown."""
+    equal = pick_kind(comparisons, COMPUTE)
+    rows = [("comparison", "arms", "FLOPs"), ("---",) * 3, *list_ratios(study.at_main(ledger), equal)]
+    return "\n".join([f"{RATIOS}:", "", *map(markdown_row, rows), "", describe_equal_compute(equal)])
+
+
+def list_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass: name, arms, times."""
     whole = equal[(equal["at"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
     whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
-    clauses = []
+    ratios = []
     for comparison in ordered(whole["comparison"], style.COMPARISONS):
         rows = whole[whole["comparison"] == comparison]
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
-        clauses.append(f"{comparison} ({arms}) {format_range(rows['times'])}")
-    clauses += describe_one_pass(ledger) if clauses else []
-    return (
-        f"FLOPs per document, masked relative to causal, over the corpora: {'; '.join(clauses)}."
-        if clauses
-        else ""
-    )
+        ratios.append((comparison, arms, format_range(rows["times"])))
+    return ratios + (list_one_pass(ledger) if ratios else [])
 
 
-def describe_one_pass(ledger: pd.DataFrame) -> list[str]:
+def list_one_pass(ledger: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return the FLOPs of filling all blanks in one pass over those of the causal arm."""
     spent = ledger[ledger["flops"] > 0].assign(cost=ledger["flops"] / ledger["documents"])
     causal = spent[spent["arm"] == PAIR[1]].groupby("corpus")["cost"].mean()
     at_once = spent[spent["order"] == "parallel"]
     times = (at_once.groupby("corpus")["cost"].min() / causal).dropna()
     names = ", ".join(sorted(set(at_once["arm"])))
-    return [f"all blanks in one pass ({names} against {PAIR[1]}) {format_range(times)}"] if len(times) else []
+    arms = f"{names} against {PAIR[1]}"
+    return [("all blanks in one pass", arms, format_range(times))] if len(times) else []
 
 
 def format_range(values: Sequence[float] | pd.Series) -> str:

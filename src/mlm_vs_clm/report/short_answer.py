@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.competence import COMPETENT
-from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, SECOND
 from . import style
 from .evidence_table import find_edition
@@ -41,6 +40,7 @@ from .overview import count_tokens, find_start
 from .sentences import Tables
 from .short_table import tabulate_short
 from .style import read_study
+from .training_answer import describe_training
 
 TOLD = ("mlm", "clm", "infill")  # whose content words are told
 MANY = 1 / 3  # at most this share of models is few, at least twice it is most
@@ -83,16 +83,17 @@ def count_trainings(tables: Tables) -> float:
 
 def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
-    training, is_neutral = describe_training(studies)
+    training, answer = describe_training(studies)
     verdicts = []
     if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
         verdicts.append("Better text? It depends on what the causal model sees and on the start.")
-    if is_neutral:
-        verdicts.append("Better training data? Not shown.")
+    if answer:
+        verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
         describe_before(steps),
-        describe_both(steps),
+        describe_both(steps, studies),
+        describe_left(steps),
         describe_started([best_rows(steps, step) for step in STARTED]),
         describe_content(studies),
         training,
@@ -111,7 +112,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({word_size(reported)}; {span(hidden['effect'])} without the leak). That causal model is not told where the gaps are."
+        f"({word_size(reported)}; {span(hidden['effect'])} with the originals hidden)."
     )
 
 
@@ -122,23 +123,35 @@ def describe_before(steps: pd.DataFrame) -> str:
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     shorter = pick_step(steps, BEFORE)
     shorter = shorter[(shorter["tokens"] < rows["tokens"].max()) & (shorter["status"] == MADE)]
-    less = f" After fewer it is {span(shorter['effect'])}." if is_ahead(shorter, FIRST) else ""
+    less = (
+        f" Shorter trainings, where decided: {span(shorter['effect'])}." if is_ahead(shorter, FIRST) else ""
+    )
     ends = rows["low"].min(), rows["high"].max()
     return (
-        f"**Told places and lengths, a causal model that reads before the gaps is behind** if both start from an encoder, by "
-        f"{span(rows['effect'])} [{ends[0]:.1f}, {ends[1]:.1f}] ({word_size(rows)}).{less}"
+        f"**Told places and lengths, a causal model that reads before the gaps is behind** by {span(rows['effect'])} (intervals within "
+        f"{ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder.{less}"
     )
 
 
-def describe_both(steps: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads both sides, also after longer training."""
+def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+    """Return how the masked model compares with a causal one that reads both sides, also after another training."""
     rows = best_rows(steps, BOTH)
     if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"**One that reads both sides does as well**: {span(rows['effect'].abs())} points apart "
-        f"({word_size(rows)}{describe_longer(steps, rows)}).{describe_others(steps, rows)}"
+        f"**One that reads both sides does as well in BLEU**: {span(rows['effect'].abs())} points apart "
+        f"({word_size(rows)}).{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
     )
+
+
+def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+    """Return how many fewer of the words the causal model of a step restores; nothing where it does not on every corpus."""
+    answers = studies[rows.iloc[0]["study"]]["answers"]
+    answers = answers[(answers["claim"] == "C1") & (answers["condition"] == BOTH[1])]
+    effects = answers.loc[(answers["metric"] == "exact_match") & (answers["status"] == MADE), "effect"]
+    if effects.empty or not (effects > 0).all():
+        return ""
+    return f" It restores {span(effects * 100)} % fewer of the words."
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -147,28 +160,35 @@ def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
     elsewhere = elsewhere[elsewhere["size"] != INSIDE]
     sentences = []
-    for (tokens, side), group in elsewhere.groupby(["tokens", "direction"]):
-        after = f" After {word_tokens(tokens)} tokens ({word_runs(group)})"
-        corpora, effects = " and ".join(style.ordered(group["corpus"])), group["effect"]
-        if side == NONE_SHOWN:
-            ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (effects.min(), effects.max())))
-            sentences.append(f"{after} it is not settled on {corpora} ({ends}).")
-        else:
-            sentences.append(
-                f"{after} the {SIDES[str(side)]} model leads by {span(effects.abs())} on {corpora}."
-            )
+    for tokens, of_tokens in elsewhere.groupby("tokens"):
+        other = " from another encoder" * (set(of_tokens["network"]) != set(rows["network"]))
+        clauses = [describe_side(str(side), group) for side, group in of_tokens.groupby("direction")]
+        sentences.append(
+            f" After {word_tokens(tokens)} tokens{other} ({word_runs(of_tokens)}) {', and '.join(clauses)}."
+        )
     return "".join(sentences)
 
 
-def describe_longer(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return the differences of a step, which are small, after longer training; nothing where they are not small there."""
-    longer = pick_step(steps, BOTH)
-    longer = longer[longer["tokens"] > rows["tokens"].max()]
-    if not is_small(longer):
+def describe_side(side: str, rows: pd.DataFrame) -> str:
+    """Return which side leads by how much on the corpora of some rows, or that it is not settled."""
+    corpora, effects = " and ".join(style.ordered(rows["corpus"])), rows["effect"]
+    if side != NONE_SHOWN:
+        return f"the {SIDES[side]} model leads by {span(effects.abs())} on {corpora}"
+    ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (effects.min(), effects.max())))
+    return f"it is not settled on {corpora} ({ends})"
+
+
+def describe_left(steps: pd.DataFrame) -> str:
+    """Return that both objectives are equal with the left side alone, where every comparison that decides anything says so."""
+    rows = best_rows(steps, (ENCODER, "left context"))
+    rows = rows[rows["status"] == MADE]
+    if not is_small(rows):
         return ""
-    ends = (longer["effect"].min(), longer["effect"].max())
-    size = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in ends))
-    return f"; {size} in {word_runs(longer).partition(' ')[0]} of {word_tokens(longer['tokens'].max())}"
+    ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (rows["effect"].min(), rows["effect"].max())))
+    corpora = " and ".join(style.ordered(rows["corpus"]))
+    return (
+        f"**Where both read the left side alone, they are equal** ({ends} on {corpora}; {word_size(rows)})."
+    )
 
 
 def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
@@ -217,56 +237,9 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
     if sum(few) > MANY * len(few):
         return ""
     return (
-        f"**Content words need longer training.** After {word_tokens(short)} tokens the same networks beat their word table on them in "
+        f"**Content words need longer training.** After {word_tokens(short)} tokens networks beat their word table on them in "
         f"{sum(few)} of {len(few)} cases, after {word_tokens(long)} in {sum(most)} of {len(most)}."
     )
-
-
-def describe_training(studies: Mapping[str, Tables]) -> tuple[str, bool]:
-    """Return what the texts of `mlm` and `clm` are worth as training data, and whether neither is reliably better.
-
-    Counted are the comparisons in which real text trains a better model than text without its hidden words.
-    """
-    if not studies:
-        return "", False
-    rows = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
-    rows = rows[(rows["comparison"] == BEFORE[1]) & (rows["status"] == MADE)]
-    if rows.empty:
-        return "", False
-    masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
-    none = len(rows) - masked - causal
-    small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
-    is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
-    head = (
-        "**As training data, neither text is shown to be better.**" if is_neutral else "**As training data:**"
-    )
-    open_words = "show no difference" if small else "are inconclusive"
-    words = {
-        name: word_number(count) if count else "none"
-        for name, count in {"none": none, "masked": masked, "causal": causal}.items()
-    }
-    counts = (
-        f" Of {word_number(len(rows))} comparisons with the left-reading model {words['none']} {open_words}, "
-        f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
-    )
-    return " ".join(filter(None, [head + counts, describe_constant(studies)])), is_neutral
-
-
-def describe_constant(studies: Mapping[str, Tables]) -> str:
-    """Return the corpora on which one constant word is better training data than both texts, in every study with room."""
-    better: dict[str, list[bool]] = {}
-    for tables in studies.values():
-        rows = read_study(tables).at_main(tables["headroom"])
-        for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
-            utility = of_corpus.set_index("trained_on")["utility"]
-            if {"constant", "mlm", "clm"} <= set(utility.index):
-                better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
-    named = style.ordered(
-        corpus for corpus, outcomes in better.items() if len(outcomes) > 1 and all(outcomes)
-    )
-    if not named:
-        return ""
-    return f"On {' and '.join(named)}, one constant word in every gap did better than both."
 
 
 def describe_speed(file: Path) -> str:

@@ -48,9 +48,9 @@ def describe_words(rows: pd.DataFrame) -> str:
     small = rows[rows["size"] == INSIDE]
     sentences = ["Who is ahead, by how many BLEU points."]
     if len(small):
-        sentences.append(f"*Equal*: the whole 95 % interval lies within {small['margin'].max():.2f} points.")
+        sentences.append(f"*Equal*: the 95 % interval lies within {small['margin'].max():.2f} points.")
     if (rows["status"] == NOT_COMPETENT).any():
-        sentences.append("*Undecided*: a model restores no more words than a table of neighbouring words.")
+        sentences.append("*Undecided*: a model is not clearly better than a table of neighbouring words.")
     return " ".join(sentences)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import IN_SHORT, list_tracks
+from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
 from ..evidence.verdicts import COST, FIRST, MADE, SECOND
 from . import style
+from .overview import OTHERWISE, judge_side
 from .sentences import Tables
 from .tables import markdown_row
 from .verdict_cards import VerdictCard, list_own_verdicts
@@ -67,19 +68,25 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
     for rule in rules:
         if IN_SHORT in rule and rule["id"] in cards:
             card = cards[rule["id"]][1]
-            stated = card.number.partition(" as stated")[0]
+            stated, _, others = card.number.partition(" as stated")
             statement = str(rule[IN_SHORT])
-            clauses.append(f"{statement[0].upper()}{statement[1:]}: {card.verdict} ({stated} hold).")
-    return f"**Common statements, in one training.** {' '.join(clauses)}" if clauses else ""
+            clauses.append(f"{statement[0].upper()}{statement[1:]}: {stated}{others}.")
+    return f"**How often common statements hold** (one training). {' '.join(clauses)}" if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
     """Return who is ahead by how much, condition by condition, by the first measure of each."""
     rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
     first = at_first_measure(rows)
+    conditions = index_conditions([rule])
+    against = {
+        row.condition for row in first.itertuples(index=False) if judge_side(row, conditions) == OTHERWISE
+    }
     names = [
         condition["name"] for condition in rule["conditions"] if condition["name"] in {*first["condition"]}
     ]
+    if len(names) > MOST_CONDITIONS:
+        names.sort(key=lambda name: name not in against)  # what speaks against a claim is not cut
     clauses = [
         f"{name}: {_describe_condition(first[first['condition'] == name], UNITS.get(rule['kind'], ''))}"
         f"{_describe_disagreement(first[first['condition'] == name], rows[rows['condition'] == name])}"

@@ -92,9 +92,9 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     else:
         word = "equal" if all(row.size == INSIDE for row in decided) else "no difference shown"
         why = f"Text of {first} against text of {second}, on the same test units."
-    values = [row.value for row in decided] or list(rows["value"])
-    number = " to ".join(
-        dict.fromkeys(f"{end:+.3f}".replace("-0.000", "0.000") for end in (min(values), max(values)))
+    number = ", ".join(
+        f"{style.name_metric(row.metric)} {row.value:+.3f}".replace("-0.000", "0.000")
+        for row in decided or rows.itertuples(index=False)
     )
     return [VerdictCard("Training data", word, number, why, lines, "utility")]
 

@@ -1,0 +1,74 @@
+"""Sentences for README on what the written texts are worth as training data."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from ..evidence.tables import TRAINING_DATA, pick_kind
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
+from . import style
+from .ladder import BEFORE
+from .lead_words import span, word_number
+from .sentences import Tables
+from .style import read_study
+
+
+def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
+    """Return what the texts of `mlm` and `clm` are worth as training data, and that in few words where neither is reliably better.
+
+    Counted are the comparisons in which real text trains a better model than text without its hidden words.
+    """
+    if not studies:
+        return "", ""
+    made = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
+    made = made[made["status"] == MADE]
+    rows = made[made["comparison"] == BEFORE[1]]
+    if rows.empty:
+        return "", ""
+    reported = describe_reported_training(made)
+    masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
+    none = len(rows) - masked - causal
+    small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
+    is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
+    head = "**Told places and lengths, neither text is shown to be better training data**"
+    head = head if is_neutral else "**As training data**"
+    open_words = "show no difference" if small else "are inconclusive"
+    words = {
+        name: word_number(count) if count else "none"
+        for name, count in {"none": none, "masked": masked, "causal": causal}.items()
+    }
+    counts = (
+        f": of {word_number(len(rows))} comparisons {words['none']} {open_words}, "
+        f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
+    )
+    answer = "Only as the paper compares them." if reported else "Not shown."
+    sentences = " ".join(filter(None, [head + counts, reported, describe_constant(studies)]))
+    return sentences, answer if is_neutral else ""
+
+
+def describe_reported_training(made: pd.DataFrame) -> str:
+    """Return on which corpora masked text is the better training data as the paper compares the two; "" where it is on none."""
+    rows = made[made["comparison"].isin(["as reported", "no leak"])]
+    ahead = rows[rows["direction"] == FIRST]
+    if ahead.empty or (rows["direction"] == SECOND).any():
+        return ""
+    corpora = " and ".join(style.ordered(ahead["corpus"]))
+    metrics = " and ".join(dict.fromkeys(map(style.name_metric, ahead["metric"])))
+    return f"As the paper compares them, masked text is better on {corpora} ({span(ahead['value'], 2)} {metrics})."
+
+
+def describe_constant(studies: Mapping[str, Tables]) -> str:
+    """Return the corpora on which one constant word is better training data than both texts, in every study with room."""
+    better: dict[str, list[bool]] = {}
+    for tables in studies.values():
+        rows = read_study(tables).at_main(tables["headroom"])
+        for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
+            utility = of_corpus.set_index("trained_on")["utility"]
+            if {"constant", "mlm", "clm"} <= set(utility.index):
+                better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
+    named = style.ordered(
+        corpus for corpus, outcomes in better.items() if len(outcomes) > 1 and all(outcomes)
+    )
+    if not named:
+        return ""
+    return f"One constant word in every gap did better on {' and '.join(named)}."
