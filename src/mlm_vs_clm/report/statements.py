@@ -74,7 +74,7 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
     return f"**How often common statements hold** (one training). {' '.join(clauses)}" if clauses else ""
 
 
-def describe_differences(answers: pd.DataFrame, rule: Mapping) -> str:
+def describe_differences(answers: pd.DataFrame, rule: dict) -> str:
     """Return who is ahead by how much, condition by condition, by the first measure of each."""
     rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
     first = at_first_measure(rows)
