@@ -151,7 +151,7 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
     effects = answers.loc[(answers["metric"] == "exact_match") & (answers["status"] == MADE), "effect"]
     if effects.empty or not (effects > 0).all():
         return ""
-    return f" It restores {span(effects * 100)} % fewer of the words."
+    return f" Of 100 words it restores {span(effects * 100)} fewer."
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -187,7 +187,7 @@ def describe_left(steps: pd.DataFrame) -> str:
     ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (rows["effect"].min(), rows["effect"].max())))
     corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
-        f"**Where both read the left side alone, they are equal** ({ends} on {corpora}; {word_size(rows)})."
+        f"**Where both read the left side alone, they are equal on {corpora}** ({ends}; {word_size(rows)})."
     )
 
 

@@ -8,13 +8,13 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
-from ..evidence.verdicts import COST, FIRST, MADE, SECOND
+from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, SECOND
 from . import style
 from .overview import OTHERWISE, judge_side
 from .sentences import Tables
 from .tables import markdown_row
 from .verdict_cards import VerdictCard, list_own_verdicts
-from .wording import at_first_measure, join_names, word_lead
+from .wording import NO_DIFFERENCE, at_first_measure, join_names, word_lead
 
 HEADER = ("", "statement", "outcome", "what was measured", "study")
 NOT_TESTED = "not tested"
@@ -133,4 +133,5 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 
 def _name_ahead(row: Any) -> str:
-    return word_lead(row)[0] if row.status == MADE else "undecided"
+    words = word_lead(row)[0] if row.status == MADE else "undecided"
+    return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else "open"

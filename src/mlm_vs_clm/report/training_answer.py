@@ -8,7 +8,7 @@ from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
 from . import style
 from .ladder import BEFORE
-from .lead_words import span, word_number
+from .lead_words import span, word_number, word_runs
 from .sentences import Tables
 from .style import read_study
 
@@ -25,12 +25,12 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     rows = made[made["comparison"] == BEFORE[1]]
     if rows.empty:
         return "", ""
-    reported = describe_reported_training(made)
+    reported = list_reported(made)
     masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
     none = len(rows) - masked - causal
     small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
-    head = "**Told places and lengths, neither text is shown to be better training data**"
+    head = "**Against the left-reading model, neither text is shown to be better training data**"
     head = head if is_neutral else "**As training data**"
     open_words = "show no difference" if small else "are inconclusive"
     words = {
@@ -41,20 +41,28 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         f": of {word_number(len(rows))} comparisons {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
-    answer = "Only as the paper compares them." if reported else "Not shown."
-    sentences = " ".join(filter(None, [head + counts, reported, describe_constant(studies)]))
+    corpora = " and ".join(style.ordered(reported["corpus"]))
+    answer = f"Only on {corpora}, as the paper compares them." if len(reported) else "Not shown."
+    told = [head + counts, describe_reported(reported), describe_constant(studies)]
+    sentences = " ".join(filter(None, told))
     return sentences, answer if is_neutral else ""
 
 
-def describe_reported_training(made: pd.DataFrame) -> str:
-    """Return on which corpora masked text is the better training data as the paper compares the two; "" where it is on none."""
-    rows = made[made["comparison"].isin(["as reported", "no leak"])]
-    ahead = rows[rows["direction"] == FIRST]
-    if ahead.empty or (rows["direction"] == SECOND).any():
+def list_reported(made: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons as the paper makes them in which masked text is the better training data; none where one says otherwise."""
+    rows = made[made["comparison"] == "as reported"]
+    return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
+
+
+def describe_reported(rows: pd.DataFrame) -> str:
+    """Return on which corpora masked text is the better training data as the paper compares the two; "" without any."""
+    if rows.empty:
         return ""
-    corpora = " and ".join(style.ordered(ahead["corpus"]))
-    metrics = " and ".join(dict.fromkeys(map(style.name_metric, ahead["metric"])))
-    return f"As the paper compares them, masked text is better on {corpora} ({span(ahead['value'], 2)} {metrics})."
+    corpora = " and ".join(style.ordered(rows["corpus"]))
+    metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
+    trainings = f", {word_runs(rows)}" if rows["runs"].notna().all() else ""
+    sizes = f"{span(rows['value'], 2)} {metrics}{trainings}"
+    return f"As the paper compares them, masked text is better on {corpora} ({sizes})."
 
 
 def describe_constant(studies: Mapping[str, Tables]) -> str:
