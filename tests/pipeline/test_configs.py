@@ -16,7 +16,7 @@ from mlm_vs_clm.arms.baselines import BASELINES
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.claims import list_asked, list_tracks, load_rules
 from mlm_vs_clm.masking import STRATEGIES
-from mlm_vs_clm.pipeline import recipes, stages, study
+from mlm_vs_clm.pipeline import command, recipes, stages, study
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.variants import list_arms, list_maskings
 from mlm_vs_clm.tasks import TASKS
@@ -53,9 +53,8 @@ def licensed(tmp_path_factory):
 
 
 def cells_of(choose, *asked):
-    return study.cells(
-        choose(*asked), lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items()))
-    )
+    job = command.Job(choose(*asked), [*asked])
+    return study.cells(job.config, job.choose)
 
 
 @pytest.mark.parametrize("scale", mark_slow(("smoke", "laptop", "desk", "gpu", "paper"), "smoke"))
