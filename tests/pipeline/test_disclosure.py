@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from committed import mark_slow
 from over_training import train
 from refusals import assert_refused
 
@@ -43,7 +44,7 @@ def test_both_sides_have_about_as_many_words():
     assert len(first) == 33 and len(second) == 20
 
 
-@pytest.mark.parametrize("kind", ["masked", "causal"])
+@pytest.mark.parametrize("kind", mark_slow(("masked", "causal"), "causal"))
 def test_an_over_trained_model_is_caught_by_texts_and_canaries_and_an_honest_one_is_not(
     monkeypatch, start, tokenizer, kind
 ):

@@ -125,7 +125,7 @@ def check(seen, scheme, axe=True):
         assert arm in one["cards"] and told.startswith(f"{arm} (") and len(told) > 40
 
 
-@pytest.fixture(scope="module", params=SCHEMES)
+@pytest.fixture(scope="module", params=mark_slow(SCHEMES, "light"))
 def seen(report, tmp_path_factory, request):
     return request.param, visit(report / "report.html", tmp_path_factory.mktemp("browser"), request.param)
 
