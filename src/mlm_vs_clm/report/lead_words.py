@@ -45,10 +45,10 @@ def say_single(rows: pd.DataFrame) -> str:
     return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
 
 
-def span(values: Iterable[float], digits: int = 1) -> str:
-    """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike."""
+def span(values: Iterable[float], digits: int = 1, sign: str = "") -> str:
+    """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike; `sign="+"` signs both."""
     values = list(values)
-    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    low, high = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 

@@ -174,8 +174,7 @@ def describe_side(side: str, rows: pd.DataFrame) -> str:
     corpora, effects = " and ".join(style.ordered(rows["corpus"])), rows["effect"]
     if side != NONE_SHOWN:
         return f"the {SIDES[side]} model leads by {span(effects.abs())} on {corpora}"
-    ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (effects.min(), effects.max())))
-    return f"it is not settled on {corpora} ({ends})"
+    return f"it is not settled on {corpora} ({span(effects, sign='+')})"
 
 
 def describe_left(steps: pd.DataFrame) -> str:
@@ -184,7 +183,7 @@ def describe_left(steps: pd.DataFrame) -> str:
     rows = rows[rows["status"] == MADE]
     if not is_small(rows):
         return ""
-    ends = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in (rows["effect"].min(), rows["effect"].max())))
+    ends = span(rows["effect"], sign="+")
     corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
         f"**Where both read the left side alone, they are equal on {corpora}** ({ends}; {word_size(rows)})."
