@@ -15,7 +15,7 @@ MALLOC = {
     "M_MMAP_MAX": (-4, 0),
     "M_ARENA_MAX": (-8, 1),
 }
-SLACK_MB = 150  # by which a process may grow before it returns freed pages
+SLACK_MB = 600  # by which a process may grow before it returns freed pages
 
 
 def reuse_freed_memory() -> None:

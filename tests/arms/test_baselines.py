@@ -7,7 +7,7 @@ from blankfill import Sampling
 from blankfill.text import BlankedText, find_words
 from mlm_vs_clm.arms.baselines import BASELINES, EDGE, FLOORS, NEUTRAL, SAMPLED_FLOORS, WordCounts
 from mlm_vs_clm.arms.mentions import gather_mentions, replace_mentions
-from mlm_vs_clm.arms.ngrams import NGrams
+from mlm_vs_clm.arms.ngrams import UNSEEN, NGrams
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import ROOT
@@ -94,17 +94,19 @@ def test_probabilities_of_neighbours_sum_to_one_and_agree_with_each_other(counts
     after = np.array([ngrams.after([number]) for number in numbers])
     np.testing.assert_allclose(after.sum(1), 1)
     np.testing.assert_allclose(after.T, [ngrams.before(number) for number in numbers])
-    np.testing.assert_allclose(ngrams.after([None]).sum(), 1)
+    np.testing.assert_allclose(ngrams.after([UNSEEN]).sum(), 1)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_probabilities_after_a_history_sum_to_one_and_are_those_of_single_words(counts, order):
     for words in (["take", "one"], ["", "take", "two"], ["unseen", "take"], ["pills", "pills"]):
-        history = [counts.number.get(word) for word in words]
+        history = [counts.number.get(word, UNSEEN) for word in words]
         after = counts.ngrams.after(history, order)
         assert after.sum() == pytest.approx(1)
-        singles = [counts.ngrams.probability(history, word, order) for word in range(len(counts.words))]
-        np.testing.assert_allclose(after, singles)
+        histories = np.array([history, [UNSEEN] * len(history)])
+        singles = [counts.ngrams.probability(histories, word, order) for word in range(len(counts.words))]
+        np.testing.assert_allclose(after, np.array(singles)[:, 0])
+        np.testing.assert_allclose(counts.ngrams.frequency, np.array(singles)[:, 1])
 
 
 def test_rows_of_three_words_by_hand():
@@ -112,10 +114,11 @@ def test_rows_of_three_words_by_hand():
     ngrams = NGrams(np.array([0, 1, 2, 3, 1, 2, 3, 1, 2, 4]), 5)
     level = ngrams.level(3)
     seen = {(1, 2, 3): 2, (0, 1, 2): 1, (2, 3, 1): 2, (3, 1, 2): 2, (1, 2, 4): 1}
-    assert len(level.keys) == len(seen)
+    assert len(level.last) == len(seen)
     discount = 2 / (2 + 2 * 3)
-    pair = ngrams.probability([2], 3, 2)
-    assert ngrams.probability([1, 2], 3, 3) == pytest.approx((2 - discount) / 3 + discount * 2 / 3 * pair)
+    (pair,) = ngrams.probability(np.array([[2]]), 3, 2)
+    (triple,) = ngrams.probability(np.array([[1, 2]]), 3, 3)
+    assert triple == pytest.approx((2 - discount) / 3 + discount * 2 / 3 * pair)
 
 
 @pytest.mark.parametrize("context", ["left", "both"])

@@ -5,6 +5,7 @@ import torch
 from tiny_models import neox
 
 from blankfill.networks.sizes import hidden_states, output_layer, split_output_layer
+from mlm_vs_clm.training import loss, vocabulary_arrays
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.noise import IGNORE
 
@@ -46,3 +47,33 @@ def test_a_network_that_nobody_listed_learns_through_autograd():
     assert hidden_states(model, {"input_ids": batch["input_ids"]}).shape[-1] == 50
     learner = PredictedLoss(model)
     assert learner.learn(share=1.0, **batch) == pytest.approx(learner(**batch).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", ["bert", "t5", "bart"])
+def test_arrays_kept_from_step_to_step_hold_nothing_of_the_step_before(name, dtype, networks, monkeypatch):
+    """Two micro-batches with padding, whose rows do not fit at once, three steps long."""
+    monkeypatch.setattr(vocabulary_arrays, "SLOPES_MB", 0)
+    monkeypatch.setattr(vocabulary_arrays, "HEAD_ROWS", 3)
+    monkeypatch.setattr(loss, "HEAD_ROWS", 2)
+    model, tokenizer = networks[name]
+    first, second = make_batch(name, tokenizer), make_batch(name, tokenizer)
+    second["input_ids"] = second["input_ids"].flip(0).clone()
+    second["input_ids"][:, -2:] = model.get_input_embeddings().padding_idx or 0
+    learner = PredictedLoss(model)
+
+    def step(learn):
+        model.zero_grad()
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+            learn()
+        return {key: p.grad.clone() for key, p in model.named_parameters() if p.grad is not None}
+
+    wanted = step(lambda: (learner(**first) / 3 + learner(**second) * 2 / 3).backward())
+    for _ in range(3):
+        learned = step(lambda: [learner.learn(share=1 / 3, **first), learner.learn(share=2 / 3, **second)])
+        assert learned.keys() == wanted.keys()
+        for key, slope in wanted.items():
+            assert torch.allclose(learned[key], slope, atol=1e-6 if dtype == torch.float32 else 2e-2), key
+    assert model.get_input_embeddings().weight.grad is learner.kept.gradient(
+        model.get_input_embeddings().weight
+    )

@@ -11,7 +11,7 @@ from blankfill.slots.sampling import Sampling
 from blankfill.text import BlankedText, FilledText, assemble_text, leave_unfilled, split_words
 
 from .mentions import Mentions, replace_mentions
-from .ngrams import SHORTLIST, NGrams
+from .ngrams import SHORTLIST, UNSEEN, NGrams
 
 EDGE = ""  # the neighbour of a text's first and last word
 NEUTRAL = "blorvin"  # a made-up word, so that no test text has it
@@ -76,9 +76,9 @@ def bigram(
     hidden = {*text.blanks} if context in ("left", "both") else set()
     fills: dict[int, str] = {}
 
-    def number(at: int) -> int | None:
+    def number(at: int) -> int:
         inside = 0 <= at < len(words)
-        return None if at in hidden else counts.number.get(words[at] if inside else EDGE)
+        return UNSEEN if at in hidden else counts.number.get(words[at] if inside else EDGE, UNSEEN)
 
     for blanks in plan:
         hidden |= {text.blanks[blank] for blank in blanks}
@@ -104,7 +104,7 @@ def ngram(text: BlankedText, counts: WordCounts, sampling: Sampling, context: st
     are looked up for the SHORTLIST words that are likeliest by the left side and the next word alone.
     """
     ngrams, words = counts.ngrams, [text.text[slice(*span)].lower() for span in text.words]
-    numbers: list[int | None] = [counts.number.get(word) for word in words]
+    numbers = [counts.number.get(word, UNSEEN) for word in words]
     hidden = {*text.blanks}
     for at in text.blanks:
         left = [0, *numbers[:at]][-(order - 1) :] if order > 1 else []
@@ -115,13 +115,11 @@ def ngram(text: BlankedText, counts: WordCounts, sampling: Sampling, context: st
         weights[0] = 0
         numbers[at] = int(weights.argmax())
         hidden.discard(at)
-    return assemble_text(
-        text, [counts.words[number] for at in text.blanks if (number := numbers[at]) is not None]
-    )
+    return assemble_text(text, [counts.words[numbers[at]] for at in text.blanks])
 
 
-def _kept_after(at: int, numbers: list[int | None], hidden: set[int], n_words: int) -> list[int | None]:
-    """Return the words after a place (numbers, None: unknown) up to the next blank, the edge of the text among them."""
+def _kept_after(at: int, numbers: list[int], hidden: set[int], n_words: int) -> list[int]:
+    """Return the words after a place (numbers, or UNSEEN) up to the next blank, the edge of the text among them."""
     following = [*numbers, 0]
     context = []
     for place in range(at + 1, min(at + 1 + n_words, len(following))):
@@ -132,7 +130,7 @@ def _kept_after(at: int, numbers: list[int | None], hidden: set[int], n_words: i
 
 
 def _weigh_right(
-    ngrams: NGrams, weights: np.ndarray, left: list[int | None], right: list[int | None], order: int
+    ngrams: NGrams, weights: np.ndarray, left: list[int], right: list[int], order: int
 ) -> np.ndarray:
     """Return weights (V,) times the probability of the words on the right, given each word and those before it."""
     if not right:
@@ -144,14 +142,13 @@ def _weigh_right(
         np.argpartition(pairs, -SHORTLIST)[-SHORTLIST:] if len(pairs) > SHORTLIST else np.arange(len(pairs))
     )
     weighed = np.zeros_like(weights)
-    for word in best.tolist():
-        weighed[word] = weights[word]
-        history = [*left, word]
-        for following in right:
-            if following is None:
-                break
-            weighed[word] *= ngrams.probability(history[-(order - 1) :], following, order)
-            history.append(following)
+    weighed[best] = weights[best]
+    histories = np.column_stack([np.tile(np.array(left, dtype=int), (len(best), 1)), best])
+    for word in right:
+        if word == UNSEEN:
+            break
+        weighed[best] *= ngrams.probability(histories, word, order)
+        histories = np.column_stack([histories, np.full(len(best), word)])
     return weighed
 
 

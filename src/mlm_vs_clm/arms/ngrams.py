@@ -1,18 +1,19 @@
 """Tables of words in a row: how often each follows the words before it, smoothed by those of fewer words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 ORDERS = (1, 2, 3, 4)  # words in a row, the word that is predicted among them
 SHORTLIST = 50  # words whose right-hand context is looked up in tables of more than two words
+UNSEEN = -1  # the number of a word or row that the tables do not have
 
 
 class Level:
     """The distinct rows of `order` words in a text, and what is left of each count after discounting.
 
     A row is numbered, and named by the number of its first words (`before`) and its last word (`last`). `discount` is
-    n1 / (n1 + 2 n2) of the rows seen once and twice (Ney, Essen and Kneser 1994). `kept` (rows,) is (count - discount) /
+    n1 / (n1 + 2 n2) of the rows seen once and twice (Ney, Essen and Kneser 1994). `kept` (rows + 1,) is (count - discount) /
     count of what stands before, `backoff` (rows before,) the probability that is given to tables of fewer words.
     """
 
@@ -20,20 +21,20 @@ class Level:
         keys, self.number, counts = np.unique(
             before * n_words + last, return_inverse=True, return_counts=True
         )
-        self.keys, self.n_words = keys, n_words
+        self.keys, self.n_words = np.append(keys, np.iinfo(keys.dtype).max), n_words
         self.before, self.last = np.divmod(keys, n_words)
         once, twice = (counts == 1).sum(), (counts == 2).sum()
         discount = once / max(once + 2 * twice, 1)
         seen = np.maximum(np.bincount(before, minlength=n_before), 1)
-        self.kept = (counts - discount) / seen[self.before]
+        self.kept = np.append((counts - discount) / seen[self.before], 0.0)  # UNSEEN is the last
         self.backoff = discount * np.bincount(self.before, minlength=n_before) / seen
         self.starts = np.searchsorted(self.before, np.arange(n_before + 1))
 
-    def find(self, before: int, last: int) -> int | None:
-        """Return the number of a row; None for one that was not seen."""
-        key = before * self.n_words + last
-        place = int(np.searchsorted(self.keys, key))
-        return place if place < len(self.keys) and self.keys[place] == key else None
+    def find(self, before: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Return the numbers of rows (k,), UNSEEN for those that are not in the text."""
+        keys = before * self.n_words + last
+        places = np.searchsorted(self.keys, keys)
+        return np.where((before >= 0) & (last >= 0) & (self.keys[places] == keys), places, UNSEEN)
 
     def rows_after(self, before: int) -> slice:
         """Return the rows that begin with the row of this number."""
@@ -59,31 +60,31 @@ class NGrams:
         while len(self._levels) < order - 1:
             shorter, n = self._levels[-1], len(self._levels) + 2
             self._levels.append(
-                Level(shorter.number[:-1], self._sequence[n - 1 :], len(shorter.keys), shorter.n_words)
+                Level(shorter.number[:-1], self._sequence[n - 1 :], len(shorter.last), shorter.n_words)
             )
         return self._levels[order - 2]
 
-    def after(self, history: Sequence[int | None], order: int = 2) -> np.ndarray:
-        """Return P(w | history) of every w (V,), by tables of at most `order` words; an unknown word (None) ends a history."""
+    def after(self, history: Sequence[int], order: int = 2) -> np.ndarray:
+        """Return P(w | history) of every w (V,), by tables of at most `order` words; an UNSEEN word ends a history."""
         probabilities = self.frequency.copy()
-        for level, before in self._list_histories(history, order):
+        for level, (before,) in self._list_histories(np.array([history], dtype=int), order):
             probabilities *= level.backoff[before]
             rows = level.rows_after(before)
             probabilities[level.last[rows]] += level.kept[rows]
         return probabilities
 
-    def probability(self, history: Sequence[int | None], word: int, order: int) -> float:
-        """Return P(word | history), as `after` does of every word."""
-        value = float(self.frequency[word])
-        for level, before in self._list_histories(history, order):
-            row = level.find(before, word)
-            value = value * level.backoff[before] + (0.0 if row is None else level.kept[row])
-        return value
+    def probability(self, histories: np.ndarray, word: int, order: int) -> np.ndarray:
+        """Return P(word | history) of histories (k, n) as (k,), as `after` does of every word."""
+        values = np.full(len(histories), self.frequency[word])
+        for level, before in self._list_histories(histories, order):
+            smoothed = values * level.backoff[before] + level.kept[level.find(before, np.array(word))]
+            values = np.where(before == UNSEEN, values, smoothed)
+        return values
 
-    def before(self, word: int | None) -> np.ndarray:
-        """Return P(word | w) given every w (V,); of an unknown word (None), a multiple of it."""
+    def before(self, word: int) -> np.ndarray:
+        """Return P(word | w) given every w (V,); of an UNSEEN word, a multiple of it."""
         pairs = self._levels[0]
-        if word is None:
+        if word == UNSEEN:
             return pairs.backoff
         smooth = pairs.backoff * self.frequency[word]
         by_right, starts = self._by_right
@@ -91,20 +92,12 @@ class NGrams:
         smooth[pairs.before[rows]] += pairs.kept[rows]
         return smooth
 
-    def _list_histories(self, history: Sequence[int | None], order: int) -> list[tuple[Level, int]]:
-        """Return the last words of a history as numbered rows, the shortest first, up to one that was not seen."""
-        histories: list[tuple[Level, int]] = []
-        for n_words in range(1, order):
-            row = self._number(history[-n_words:]) if len(history) >= n_words else None
-            if row is None:
+    def _list_histories(self, histories: np.ndarray, order: int) -> Iterator[tuple[Level, np.ndarray]]:
+        """Yield the last words of each history as numbered rows (k,), the shortest first, while one of them was seen."""
+        for n_words in range(1, min(order, histories.shape[1] + 1)):
+            rows = histories[:, -n_words]
+            for place in range(n_words - 1, 0, -1):
+                rows = self.level(n_words - place + 1).find(rows, histories[:, -place])
+            if (rows == UNSEEN).all():
                 break
-            histories.append((self.level(n_words + 1), row))
-        return histories
-
-    def _number(self, words: Sequence[int | None]) -> int | None:
-        row = words[0]
-        for order, word in enumerate(words[1:], 2):
-            if row is None or word is None:
-                return None
-            row = self.level(order).find(row, word)
-        return row
+            yield self.level(n_words + 1), rows

@@ -10,18 +10,19 @@ import numpy as np
 from .outcome import divide
 
 NO_ANSWER = 0.5
-BLOCK = 1024  # same-author problems that are compared with all others at once
 
 
 def compute_auc(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
-    same, other = np.flatnonzero(labels == 1), labels == 0
-    drawn = weights[:, other]
-    above = np.zeros_like(drawn)
-    for block in np.array_split(same, 1 + len(same) // BLOCK):
-        wins = (np.sign(scores[block, np.newaxis] - scores[other]) + 1) / 2
-        above += weights[:, block] @ wins
-    return divide((above * drawn).sum(axis=1), weights[:, same].sum(axis=1) * drawn.sum(axis=1))
+    is_same = labels == 1
+    same, other = weights[:, is_same], weights[:, ~is_same]
+    order = np.argsort(scores[is_same])
+    below = np.cumsum(np.insert(same[:, order], 0, 0, axis=1), axis=1)
+    ends = (
+        np.searchsorted(scores[is_same][order], scores[~is_same], side=side) for side in ("left", "right")
+    )
+    above = below[:, -1:] - sum(below[:, end] for end in ends) / 2
+    return divide((above * other).sum(axis=1), below[:, -1] * other.sum(axis=1))
 
 
 def compute_c_at_1(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:

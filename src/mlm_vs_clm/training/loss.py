@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
 
 from .noise import IGNORE
-from .output_product import OutputProduct
+from .vocabulary_arrays import KeptArrays, OutputProduct, adding_in_place
 
 
 class PredictedLoss(nn.Module):
@@ -21,6 +21,7 @@ class PredictedLoss(nn.Module):
     def __init__(self, model: PreTrainedModel, judges_pairs: bool = False):
         super().__init__()
         self.model, width = model, model.config.hidden_size if judges_pairs else 0
+        self.kept = KeptArrays()
         self.judge = (
             nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if judges_pairs else None
         )
@@ -31,7 +32,8 @@ class PredictedLoss(nn.Module):
         `n_pairs` is the number of pairs in the whole batch, of which these are a part; their loss is not in what is returned.
         """
         is_next = inputs.pop("is_next", None)
-        hidden, states, targets, weights = self._select(labels, inputs)
+        with adding_in_place(self.model, self.kept):
+            hidden, states, targets, weights = self._select(labels, inputs)
         cut = states.detach().requires_grad_()
         loss = self._learn_output(cut, targets, weights * share)
         ends, gradients = [states], [cut.grad]
@@ -61,7 +63,7 @@ class PredictedLoss(nn.Module):
             return self._learn_whole_output(states, labels, weights)
         before, weight, bias = split
         rows = before(states)
-        product = OutputProduct(weight, bias, _precision(rows))
+        product = OutputProduct(weight, bias, _precision(rows), self.kept)
         gradients, loss = torch.empty_like(rows), 0.0
         blocks = (
             rows_or_labels.split(HEAD_ROWS)
