@@ -141,14 +141,22 @@ def _counts_of_read(
     return WordCounts(document.text.lower() for document in list_read(start, corpora, corpus, read))
 
 
-@lru_cache(maxsize=3)
 def list_read(
     start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
-) -> tuple[Document, ...]:
+) -> list[Document]:
     """Return those documents of a corpus that a training of this budget reads.
 
     Of a corpus that the training does not read, those of all that it reads.
     """
+    by_corpus = _list_all_read(start, corpora, read)
+    return by_corpus.get(corpus) or [document for documents in by_corpus.values() for document in documents]
+
+
+@lru_cache(maxsize=3)
+def _list_all_read(
+    start: Path, corpora: tuple[tuple[str, Path], ...], read: tuple[tuple[str, int], ...]
+) -> dict[Path, list[Document]]:
+    """Return the documents of each corpus that a training of this budget reads."""
     from blankfill.networks.checkpoints import load_tokenizer
 
     from ..training.batches import choose_unique, order_batches, tokenize
@@ -172,9 +180,10 @@ def list_read(
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
     )
-    chosen = sorted({i for batch in order for i in batch})
-    of_corpus = [documents[i] for i in chosen if dict(corpora)[f"corpus/{names[i]}"] == corpus]
-    return tuple(of_corpus or [documents[i] for i in chosen])
+    by_corpus: dict[Path, list[Document]] = {path: [] for _, path in corpora}
+    for i in sorted({i for batch in order for i in batch}):
+        by_corpus[dict(corpora)[f"corpus/{names[i]}"]].append(documents[i])
+    return by_corpus
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

@@ -77,7 +77,7 @@ class Runtime:
     line: int = 0
     rules: str = ""
     micro_batch_documents: int = 0
-    checkpoint_seconds: float = 45.0
+    checkpoint_seconds: float = 90.0
     workers: int = 1
 
 

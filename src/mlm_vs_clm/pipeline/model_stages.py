@@ -1,6 +1,7 @@
 """The stages that make models: a start, a token budget, a trained model. What a stage needs is imported when it runs."""
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from ..training.loop import Trainer
+    from ..training.noise import TokenizedDocument
 
 
 TIMED_TOKENS = 6_000  # of each training that is timed
@@ -68,7 +70,7 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
 
     from ..training.batches import choose_unique, tokenize
     from ..training.canaries import plant
-    from ..training.noise import Noise, TokenizedDocument, TrainedObjective
+    from ..training.noise import Noise, TrainedObjective
     from ..training.objectives import OBJECTIVES
     from ..training.preparation import prepare
     from ..training.settings import Training, TrainingTexts
@@ -92,10 +94,8 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     kind_read = "causal" if objective_name == "hybrid" else kind
     documents_per_corpus = training.dev_documents // len(corpora)
 
-    def read(path: Path, split: str, most: int | None = None) -> list[TokenizedDocument]:
-        texts = [document.text for document in load_split(path, split)[:most]]
-        refuse_unknown_corpus(inputs["start"], tokenizer, path, texts)
-        return tokenize(texts, tokenizer, training.max_subwords, kind_read)
+    def read(path: Path, split: str, most: int | None = None) -> "list[TokenizedDocument]":
+        return [*_tokenize_split(inputs["start"], path, split, most, training.max_subwords, kind_read)]
 
     tokenized = {name: read(path, "pretrain") for name, path in corpora.items()}
     lengths = {name: [len(document.ids) for document in documents] for name, documents in tokenized.items()}
@@ -128,6 +128,20 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     return prepare(
         model, tokenizer, texts, TrainedObjective(objective_name, Noise(**objective)), training, folder
     )
+
+
+@lru_cache(maxsize=12)
+def _tokenize_split(
+    start: Path, corpus: Path, split: str, most: int | None, max_subwords: int, kind: str
+) -> "tuple[TokenizedDocument, ...]":
+    """Return the documents of a split as a training reads them, the same for all that a process makes."""
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.batches import tokenize
+
+    tokenizer, texts = load_tokenizer(start), [document.text for document in load_split(corpus, split)[:most]]
+    refuse_unknown_corpus(start, tokenizer, corpus, texts)
+    return tuple(tokenize(texts, tokenizer, max_subwords, kind))
 
 
 def refuse_unknown_corpus(

@@ -33,7 +33,7 @@ class TrainingSettings:
     max_gradient_norm: float = number(1.0, 0, above=True)
     max_subwords: int = count(256, 8)
     dev_documents: int = count(96, 1)
-    checkpoint_seconds: float = number(45.0, 0)
+    checkpoint_seconds: float = number(90.0, 0)
     patience: int = count(0, 0)
     unique_tokens: int = count(0, 0)
     dropout: float = number(0.0, 0, 1, below=True)
