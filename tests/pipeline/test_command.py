@@ -15,7 +15,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import command, composing
 from mlm_vs_clm.pipeline.command import refuse_launcher
 from mlm_vs_clm.pipeline.config import Config, register
-from mlm_vs_clm.pipeline.overrides import explain_unknown
+from mlm_vs_clm.pipeline.overrides import allow_open, explain_unknown
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,28 @@ def test_make_own_takes_any_path(sign, tmp_path):
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        ("model.training", "give +model.training.<name>=<value>"),
-        ("model.training.patience", "+model.training.patience=<value>"),
-        ("model.shape.foo", "choose among layers, width, heads, positions"),
+        ("model.training", "give model.training.<name>=<value>"),
+        ("model.shap.width", "is no setting: did you mean"),
     ],
 )
 def test_a_setting_without_fixed_names_says_how_to_type_one(key, says):
     assert says in explain_unknown(key)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("model.training.patience=2", "++model.training.patience=2"),
+        ("+model.shape.width=8", "++model.shape.width=8"),
+        ("++model.training.patience=2", "++model.training.patience=2"),
+        ("model.training={}", "model.training={}"),
+        ("model.name=a", "model.name=a"),
+        ("~model.training.patience", "~model.training.patience"),
+        ("corpus.path=model.training.x=y", "corpus.path=model.training.x=y"),
+    ],
+)
+def test_a_setting_that_a_file_may_have_needs_no_plus(typed, read):
+    assert allow_open(typed) == read
 
 
 def list_keys(settings, prefix=""):

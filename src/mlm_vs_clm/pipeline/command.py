@@ -28,7 +28,7 @@ from .cluster import explain_cluster
 from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
-from .overrides import explain_override
+from .overrides import allow_open, explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 
@@ -132,6 +132,7 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     @functools.wraps(run)
     def main() -> None:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
+        sys.argv[1:] = map(allow_open, sys.argv[1:])
         try:
             if {"-h", "--help"} & set(sys.argv[1:]):
                 show_help(run)

@@ -18,7 +18,7 @@ Composed = dict[tuple[str, ...], DictConfig]  # what Hydra made, by overrides
 def compose(
     overrides: list[str], composed: Composed | None = None, settings: Mapping[str, Any] | None = None
 ) -> Config:
-    """Compose settings with the model that the track has for the arm or its objective; a model that is typed wins.
+    """Compose settings with the model that the track has for the objective; a model that is typed wins.
 
     `composed` keeps what Hydra makes, each once; `settings` are then set by key.
     """
@@ -26,8 +26,7 @@ def compose(
     raw = _compose(overrides, cached)
     config = to_config(raw)
     typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
-    models = config.track.models
-    model = models.get(config.arm.name, models.get(config.objective.name))
+    model = config.track.models.get(config.objective.name)
     if model is not None and "model" not in typed:
         raw = _compose([*overrides, f"model={model}"], cached)
         config = to_config(raw)

@@ -50,7 +50,7 @@ def refuse_ignored(stage: str, jobs: Iterable[Job], compose: Callable[[list[str]
         if not ignored:
             return
     for override in (ignored or {}).values():
-        raise StudyError(f"{override} {_advise(override, stage)}")
+        raise StudyError(f"{override.removeprefix('++')} {_advise(override, stage)}")
 
 
 def _advise(override: str, stage: str) -> str:
@@ -86,7 +86,7 @@ class _Reach:
             return False  # the others need it
         is_group = is_dataclass(getattr(self.job.config, key, None))
         change = _find_change(self.job.config, without)
-        if not change and not overrides[place].startswith("+"):
+        if not change and (overrides[place].startswith("++") or overrides[place][0] != "+"):
             return False
         changes = [change, *([] if is_group else _change_value(self.job.config, key))]
         if any(self._differs(alternative, key if is_group else "") for alternative in changes):
@@ -156,6 +156,8 @@ def _change_value(config: Config, key: str) -> list[Change]:
     value = _flatten(config).get(key)
     if isinstance(value, bool):
         return [{key: not value}]
+    if isinstance(value, int | float):
+        return [{key: value + 1}]
     return [{key: f"{value}?"}] if isinstance(value, str) else []
 
 

@@ -11,8 +11,17 @@ from ..files import ROOT
 from .config import CHANGED, SHAPE, Config
 
 OPEN = {"model.training": [*CHANGED], "model.shape": [*SHAPE]}  # settings whose names a file need not have
+OPEN_SETTING = re.compile(rf"\+{{0,2}}(?=(?:{'|'.join(map(re.escape, OPEN))})\.\w+=)")
 UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
+
+
+def allow_open(word: str) -> str:
+    """Return a word of the command line with two pluses before a setting that the model's file may have or not.
+
+    A study composes several models, some of whose files have it: Hydra would ask for a plus and then refuse it.
+    """
+    return OPEN_SETTING.sub("++", word, count=1) if OPEN_SETTING.match(word) else word
 
 
 def explain_override(error: BaseException) -> str:
@@ -39,12 +48,7 @@ def explain_unreadable(override: str) -> str:
 def explain_unknown(key: str) -> str:
     """Return that a key is no setting, and the setting that comes nearest."""
     if key in OPEN:
-        return f"{key} is set one value at a time: give +{key}.<name>=<value>"
-    parent, _, name = key.rpartition(".")
-    if name in OPEN.get(parent, ()):
-        return f"{key} is not set yet: write a plus before it, +{key}=<value>"
-    if parent in OPEN:
-        return f"{key} is no setting: choose among {', '.join(OPEN[parent])}"
+        return f"{key} is set one value at a time: give {key}.<name>=<value>"
     near = get_close_matches(key, [*list_keys(Config), *list_groups()], 1)
     return f"{key} is no setting: " + (f"did you mean {near[0]}?" if near else "see --help for all settings")
 
