@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.competence import COMPETENT
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, SECOND
 from . import style
 from .evidence_table import find_edition
 from .ladder import (
@@ -86,7 +86,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     training, answer = describe_training(studies)
     verdicts = []
     if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
-        verdicts.append("Better text? It depends on what the causal model sees and on the start.")
+        verdicts.append("Better text? It depends on what the causal model reads and on the start.")
     if answer:
         verdicts.append(f"Better training data? {answer}")
     findings = [
@@ -112,7 +112,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({word_size(reported)}; {span(hidden['effect'])} with the originals hidden)."
+        f"({word_runs(reported)}; {span(hidden['effect'])} with the originals hidden)."
     )
 
 
@@ -139,7 +139,7 @@ def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     if not is_small(rows):
         return list_by_corpus("Against a causal model that reads both sides", rows)
     return (
-        f"**One that reads both sides does as well in BLEU**: {span(rows['effect'].abs())} points apart "
+        f"**One that reads both sides is equal in BLEU**: {span(rows['effect'].abs())} points apart "
         f"({word_size(rows)}).{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
     )
 
@@ -151,18 +151,20 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
     effects = answers.loc[(answers["metric"] == "exact_match") & (answers["status"] == MADE), "effect"]
     if effects.empty or not (effects > 0).all():
         return ""
-    return f" Of 100 words it restores {span(effects * 100)} fewer."
+    return f" It restores {span(effects * 100)} fewer of 100 words."
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return where after another training the step of `rows` is not small: which side is ahead, or that it is not settled."""
+    """Return where after another training the step of `rows` is not small: which side is ahead, else that it is not settled."""
     elsewhere = pick_step(steps, BOTH)
     elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
     elsewhere = elsewhere[elsewhere["size"] != INSIDE]
     sentences = []
     for tokens, of_tokens in elsewhere.groupby("tokens"):
         other = " from another encoder" * (set(of_tokens["network"]) != set(rows["network"]))
-        clauses = [describe_side(str(side), group) for side, group in of_tokens.groupby("direction")]
+        decided = of_tokens[of_tokens["direction"] != NONE_SHOWN]
+        told = decided if len(decided) else of_tokens
+        clauses = [describe_side(str(side), group) for side, group in told.groupby("direction")]
         sentences.append(
             f" After {word_tokens(tokens)} tokens{other} ({word_runs(of_tokens)}) {', and '.join(clauses)}."
         )
@@ -179,14 +181,15 @@ def describe_side(side: str, rows: pd.DataFrame) -> str:
 
 def describe_left(steps: pd.DataFrame) -> str:
     """Return that both objectives are equal with the left side alone, where every comparison that decides anything says so."""
-    rows = best_rows(steps, (ENCODER, "left context"))
-    rows = rows[rows["status"] == MADE]
+    asked = best_rows(steps, (ENCODER, "left context"))
+    rows, weak = asked[asked["status"] == MADE], asked[asked["status"] == NOT_COMPETENT]
     if not is_small(rows):
         return ""
-    ends = span(rows["effect"], sign="+")
-    corpora = " and ".join(style.ordered(rows["corpus"]))
+    corpora, others = (" and ".join(style.ordered(some["corpus"])) for some in (rows, weak))
+    undecided = f" Undecided on {others}." if others else ""
     return (
-        f"**Where both read the left side alone, they are equal on {corpora}** ({ends}; {word_size(rows)})."
+        f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
+        f"({span(rows['effect'], sign='+')}; {word_size(rows)}).{undecided}"
     )
 
 
@@ -235,9 +238,10 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
     (short, few), (long, most) = min(above.items()), max(above.items())
     if sum(few) > MANY * len(few):
         return ""
+    most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**Content words need longer training.** After {word_tokens(short)} tokens networks beat their word table on them in "
-        f"{sum(few)} of {len(few)} cases, after {word_tokens(long)} in {sum(most)} of {len(most)}."
+        f"**Content words need longer training.** On them {sum(few)} of {len(few)} networks beat their word table after "
+        f"{word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 
 

@@ -30,20 +30,19 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     none = len(rows) - masked - causal
     small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
     is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
-    head = "**Against the left-reading model, neither text is shown to be better training data**"
-    head = head if is_neutral else "**As training data**"
+    head = "**Neither text is shown to be better training data**" if is_neutral else "**As training data**"
     open_words = "show no difference" if small else "are inconclusive"
     words = {
         name: word_number(count) if count else "none"
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f": of {word_number(len(rows))} comparisons {words['none']} {open_words}, "
+        f": of {word_number(len(rows))} comparisons with the model that reads before the gaps, {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     corpora = " and ".join(style.ordered(reported["corpus"]))
-    answer = f"Only on {corpora}, as the paper compares them." if len(reported) else "Not shown."
-    told = [head + counts, describe_reported(reported), describe_constant(studies)]
+    answer = f"Not shown, except on {corpora} as the paper compares them." if len(reported) else "Not shown."
+    told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     sentences = " ".join(filter(None, told))
     return sentences, answer if is_neutral else ""
 
@@ -65,8 +64,11 @@ def describe_reported(rows: pd.DataFrame) -> str:
     return f"As the paper compares them, masked text is better on {corpora} ({sizes})."
 
 
-def describe_constant(studies: Mapping[str, Tables]) -> str:
-    """Return the corpora on which one constant word is better training data than both texts, in every study with room."""
+def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
+    """Return the corpora on which one constant word is better training data than both texts, in every study with room.
+
+    `mentioned` are the corpora of the sentence before.
+    """
     better: dict[str, list[bool]] = {}
     for tables in studies.values():
         rows = read_study(tables).at_main(tables["headroom"])
@@ -79,4 +81,6 @@ def describe_constant(studies: Mapping[str, Tables]) -> str:
     )
     if not named:
         return ""
-    return f"One constant word in every gap did better on {' and '.join(named)}."
+    corpora = " and ".join(named)
+    place = "There" if corpora == mentioned else f"On {corpora}"
+    return f"{place} one constant word in every gap is better still."
