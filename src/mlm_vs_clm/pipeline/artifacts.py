@@ -147,7 +147,8 @@ class Store:
             lock_file.parent.mkdir(parents=True, exist_ok=True)
             lock = FileLock(lock_file)
             try:
-                return lock.acquire(timeout=3)
+                # Workers of one study wait for each other's start or corpus, which is no news.
+                return lock.acquire(timeout=60 if self.runtime.line else 3)
             except Timeout:
                 print(f"waiting for another process that is building {recipe.stage}/{recipe.id}", flush=True)
                 return lock.acquire()

@@ -14,9 +14,10 @@ from blankfill.networks.attention import SPECIAL
 
 
 class Recomputed(torch.autograd.Function):
-    """Scaled dot-product attention of (batch, heads, n, width) with gradients computed in float32.
+    """Scaled dot-product attention of (batch, heads, n, width); its weights are computed again, in float32, for the gradients.
 
-    `mask` (bool, broadcastable to the scores, or None) is false where attention is not allowed.
+    The other products of the gradients are in the type of the queries. `mask` (bool, broadcastable to the scores, or
+    None) is false where attention is not allowed.
     """
 
     @staticmethod
@@ -31,24 +32,25 @@ class Recomputed(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         with torch.autocast(grad_output.device.type, enabled=False):
-            return Recomputed.differentiate(ctx, grad_output.float())
+            return Recomputed.differentiate(ctx, grad_output)
 
     @staticmethod
     def differentiate(ctx, grad_output):
         query, key, value, mask, read = ctx.saved_tensors
         dtype, scaled = query.dtype, query.float() * ctx.scaling
-        key, value = key.float(), value.float()
-        weights = scaled @ key.transpose(-1, -2)
+        weights = scaled @ key.float().transpose(-1, -2)
         if ctx.is_causal:
             mask = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
         if mask is not None:
             weights.masked_fill_(~mask, torch.finfo(weights.dtype).min)
         weights = weights.softmax(-1)
-        grad_value = weights.transpose(-1, -2) @ grad_output
-        grad_scores = grad_output @ value.transpose(-1, -2)
-        grad_scores.sub_((grad_output * read.float()).sum(-1, keepdim=True)).mul_(weights)
-        grad_query, grad_key = (grad_scores @ key).mul_(ctx.scaling), grad_scores.transpose(-1, -2) @ scaled
-        return grad_query.to(dtype), grad_key.to(dtype), grad_value.to(dtype), None, None, None
+        grad_value = weights.to(dtype).transpose(-1, -2) @ grad_output
+        grad_scores = (grad_output @ value.transpose(-1, -2)).float()
+        grad_scores.sub_((grad_output.float() * read.float()).sum(-1, keepdim=True)).mul_(weights)
+        grad_scores = grad_scores.to(dtype)
+        grad_query = (grad_scores @ key).mul_(ctx.scaling)
+        grad_key = grad_scores.transpose(-1, -2) @ scaled.to(dtype)
+        return grad_query, grad_key, grad_value, None, None, None
 
 
 def attend(
