@@ -46,12 +46,12 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
-        "11.0 to 12.0 with the originals hidden).",
-        "- **Told places and lengths, a causal model that reads before the gaps is behind** by 5.0 to 6.0 (intervals within 4.5 to 6.5; "
+        "11.0 to 12.0 with hidden words out of sight).",
+        "- **Told gap places and lengths, a causal model that reads before them is behind** by 5.0 to 6.0 (intervals within 4.5 to 6.5; "
         "five trainings of 3.07 million tokens), if both start from an encoder. Shorter trainings, where decided: 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **Content words need longer training.** On them 2 of 6 networks beat their word table after 768,000 tokens, all 6 "
+        "- **Content words need longer training.** On them 2 of 6 models beat a table of neighbouring words after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: of six comparisons with the model that reads before the gaps, "
         "six are inconclusive, none favours masked and none causal text. On abstracts one constant word in every gap is better still.",
@@ -189,9 +189,9 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "| reads both sides | causal model | causal +3.0 | causal +4.0 | 1×240k |",
         "",
         "```",
-        "make reproduce SCALE=desk                        # row 1",
-        "make reproduce SCALE=desk TRACK=short_runs       # row 2",
-        "make reproduce SCALE=evening TRACK=causal_start  # rows 3 and 4",
+        "make reproduce SCALE=desk                   # row 1",
+        "make reproduce SCALE=desk TRACK=short_runs  # row 2",
+        "make reproduce TRACK=causal_start           # rows 3 and 4",
         "```",
         "",
         "Who is ahead, by how many BLEU points. *Equal*: the 95 % interval lies within 1.75 points. "

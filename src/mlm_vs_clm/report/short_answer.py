@@ -112,7 +112,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({word_runs(reported)}; {span(hidden['effect'])} with the originals hidden)."
+        f"({word_runs(reported)}; {span(hidden['effect'])} with hidden words out of sight)."
     )
 
 
@@ -128,7 +128,7 @@ def describe_before(steps: pd.DataFrame) -> str:
     )
     ends = rows["low"].min(), rows["high"].max()
     return (
-        f"**Told places and lengths, a causal model that reads before the gaps is behind** by {span(rows['effect'])} (intervals within "
+        f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])} (intervals within "
         f"{ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder.{less}"
     )
 
@@ -189,7 +189,7 @@ def describe_left(steps: pd.DataFrame) -> str:
     undecided = f" Undecided on {others}." if others else ""
     return (
         f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
-        f"({span(rows['effect'], sign='+')}; {word_size(rows)}).{undecided}"
+        f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{undecided}"
     )
 
 
@@ -240,7 +240,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         return ""
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**Content words need longer training.** On them {sum(few)} of {len(few)} networks beat their word table after "
+        f"**Content words need longer training.** On them {sum(few)} of {len(few)} models beat a table of neighbouring words after "
         f"{word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 

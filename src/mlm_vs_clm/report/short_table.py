@@ -79,4 +79,6 @@ def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
 def name_command(study: str) -> str:
     """Return the command that makes a folder of results."""
     scale, _, track = study.partition("-")
-    return f"make reproduce SCALE={scale}" + f" TRACK={track}" * bool(track)
+    is_default = scale == ("evening" if track else "laptop")  # see the Makefile
+    settings = ["" if is_default else f"SCALE={scale}", f"TRACK={track}" if track else ""]
+    return " ".join(filter(None, ["make reproduce", *settings]))
