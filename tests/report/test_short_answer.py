@@ -51,10 +51,10 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "five trainings of 3.07 million tokens), if both start from an encoder. Shorter trainings, where decided: 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **Content words need longer training.** On them 2 of 6 models beat a table of neighbouring words after 768,000 tokens, all 6 "
+        "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
-        "- **Neither text is shown to be better training data**: of six comparisons with the model that reads before the gaps, "
-        "six are inconclusive, none favours masked and none causal text. On abstracts one constant word in every gap is better still.",
+        "- **Neither text is shown to be better training data**: of six comparisons with the model that reads before gaps, "
+        "six are inconclusive, none favours masked and none causal text. On abstracts one constant word per gap is better still.",
     ]
 
 

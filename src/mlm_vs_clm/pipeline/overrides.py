@@ -8,10 +8,10 @@ from typing import Any, get_type_hints
 from hydra.errors import HydraException, OverrideParseException
 
 from ..files import ROOT
-from .config import CHANGED, SHAPE, Config
+from .config import Config
 
-OPEN = {"model.training": [*CHANGED], "model.shape": [*SHAPE]}  # settings whose names a file need not have
-OPEN_SETTING = re.compile(rf"\+{{0,2}}(?=(?:{'|'.join(map(re.escape, OPEN))})\.\w+=)")
+OPEN = ("model.training", "model.shape")  # settings whose names a file need not have
+OPEN_SETTING = re.compile(rf"^\+{{0,2}}(?=(?:{'|'.join(map(re.escape, OPEN))})\.\w+=)")
 UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
 
@@ -21,7 +21,7 @@ def allow_open(word: str) -> str:
 
     A study composes several models, some of whose files have it: Hydra would ask for a plus and then refuse it.
     """
-    return OPEN_SETTING.sub("++", word, count=1) if OPEN_SETTING.match(word) else word
+    return OPEN_SETTING.sub("++", word)
 
 
 def explain_override(error: BaseException) -> str:

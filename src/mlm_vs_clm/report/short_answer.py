@@ -240,8 +240,8 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         return ""
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**Content words need longer training.** On them {sum(few)} of {len(few)} models beat a table of neighbouring words after "
-        f"{word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
+        f"**Content words need longer training.** On them models beat a table of neighbouring words in {sum(few)} of {len(few)} cases "
+        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 
 

@@ -37,7 +37,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f": of {word_number(len(rows))} comparisons with the model that reads before the gaps, {words['none']} {open_words}, "
+        f": of {word_number(len(rows))} comparisons with the model that reads before gaps, {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     corpora = " and ".join(style.ordered(reported["corpus"]))
@@ -83,4 +83,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
         return ""
     corpora = " and ".join(named)
     place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word in every gap is better still."
+    return f"{place} one constant word per gap is better still."
