@@ -97,11 +97,14 @@ class PackedReader(Reader):
         ids, positions = ([n for stretch in stretches for n in stretch[which]] for which in (0, 1))
         at = [torch.tensor([numbers], device=self.device) for numbers in (ids, positions)]
         hidden = self.embeddings(input_ids=at[0], position_ids=at[1])[0]
+        last = n_read.cumsum(0) - 1
         for layer, buffers in zip(self.layers, self.kept, strict=True):
             read = self._attend(layer.attention.self, hidden, buffers, (rows, columns, places), seen)
+            if layer is self.layers[-1]:
+                read, hidden = read[last], hidden[last]
             hidden = finish_layer(layer, read, hidden)
         self.done[: len(stretches)] += n_read
-        return hidden[n_read.cumsum(0) - 1]
+        return hidden
 
     def _attend(self, attention, hidden, buffers, where, seen: torch.Tensor) -> torch.Tensor:
         """Return what each token (n, width) reads from its document; `where` has its row, column and place."""

@@ -1,4 +1,4 @@
-"""The last layer of a BERT-class encoder at the slots alone: the only states that filling needs.
+"""The last layer of a BERT-class network at the slots alone: the only states that filling and training need.
 
 The other positions of the last layer are only keys and values: their queries, their attention and their feed-forward
 block are left out. Where a document has few slots, keys and values are left out too: a query is moved into the space
@@ -28,6 +28,27 @@ def can_trim(model: PreTrainedModel) -> bool:
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
     return config.model_type in BERT_LIKE and not config.is_decoder and is_plain
+
+
+def states_where(model: PreTrainedModel, inputs: dict[str, Any], wanted: torch.Tensor) -> torch.Tensor:
+    """Return the last hidden states (n, width) at the places where `wanted` (batch, length) is true, also for training.
+
+    Of `hidden_states(model, inputs)`; behind its attention a last layer of BERT's parts reads no other place.
+    """
+    config = model.config
+    if config.model_type not in BERT_LIKE or config.chunk_size_feed_forward or not wanted.any():
+        return hidden_states(model, inputs)[wanted]
+    places = wanted.flatten().nonzero()[:, 0]
+
+    def select(_: torch.nn.Module, read: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        return tuple(states.flatten(0, 1).index_select(0, places)[None] for states in read)
+
+    base: Any = model.base_model
+    hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select)
+    try:
+        return hidden_states(model, inputs)[0]
+    finally:
+        hook.remove()
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..errors import StudyError
 from ..files import ROOT, list_studies
+from ..hardware import one_blas_thread
 from ..report import make_page
 from ..report.frames import refresh_tables
 from .publish import write_blocks
@@ -23,7 +24,8 @@ def run(chosen: argparse.Namespace) -> None:
     for study in studies:
         if not study.is_dir():
             raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
-        refresh_tables(study)
-        make_page(study)
+        with one_blas_thread():
+            refresh_tables(study)
+            make_page(study)
         print(study / "report.html")
     write_blocks(studies)

@@ -15,12 +15,11 @@ NO_ANSWER = 0.5
 def compute_auc(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
     is_same = labels == 1
-    same, other = weights[:, is_same], weights[:, ~is_same]
-    order = np.argsort(scores[is_same])
-    below = np.cumsum(np.insert(same[:, order], 0, 0, axis=1), axis=1)
-    ends = (
-        np.searchsorted(scores[is_same][order], scores[~is_same], side=side) for side in ("left", "right")
-    )
+    same, other = np.flatnonzero(is_same), weights[:, ~is_same]
+    same = same[np.argsort(scores[same])]
+    below = np.zeros((len(weights), len(same) + 1))
+    np.cumsum(weights[:, same], axis=1, out=below[:, 1:])
+    ends = (np.searchsorted(scores[same], scores[~is_same], side=side) for side in ("left", "right"))
     above = below[:, -1:] - sum(below[:, end] for end in ends) / 2
     return divide((above * other).sum(axis=1), below[:, -1] * other.sum(axis=1))
 

@@ -5,6 +5,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, split_output_layer
+from blankfill.networks.trimming import states_where
 
 from .noise import IGNORE
 from .vocabulary_arrays import KeptArrays, OutputProduct, adding_in_place
@@ -33,12 +34,12 @@ class PredictedLoss(nn.Module):
         """
         is_next = inputs.pop("is_next", None)
         with adding_in_place(self.model, self.kept):
-            hidden, states, targets, weights = self._select(labels, inputs)
+            first, states, targets, weights = self._select(labels, inputs)
         cut = states.detach().requires_grad_()
         loss = self._learn_output(cut, targets, weights * share)
         ends, gradients = [states], [cut.grad]
         if self.judge is not None and is_next is not None:
-            verdicts = self.judge(hidden[:, 0]).float()
+            verdicts = self.judge(first).float()
             missed = nn.functional.cross_entropy(
                 verdicts, is_next[:, 0], ignore_index=IGNORE, reduction="sum"
             )
@@ -104,12 +105,16 @@ class PredictedLoss(nn.Module):
 
     def _select(
         self, labels: torch.Tensor, inputs: dict[str, torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return all states (batch, length, width), those predicted from (n, width), labels (n,), and weights (n,) of sum 1."""
-        predicted = labels != IGNORE
+    ) -> tuple[torch.Tensor | None, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return the first states (batch, width; None without pairs), those predicted from (n, width), labels, weights of sum 1."""
+        predicted, first = labels != IGNORE, None
         weights = inputs.pop("weights", predicted)[predicted].double()
-        hidden = hidden_states(self.model, inputs)
-        return hidden, hidden[predicted], labels[predicted], weights / weights.sum()
+        if self.judge is None:
+            states = states_where(self.model, inputs, predicted)
+        else:
+            hidden = hidden_states(self.model, inputs)
+            first, states = hidden[:, 0], hidden[predicted]
+        return first, states, labels[predicted], weights / weights.sum()
 
 
 def _precision(rows: torch.Tensor) -> torch.dtype:
