@@ -11,11 +11,11 @@ SIDES = {  # condition -> first, second, effect, direction, size
 STUDIES = {  # folder of results -> tokens, trainings by condition, what the effects are multiplied by
     "desk": (3_072_000, {"as reported": 1, "no leak": 1, "known length": 5, "both contexts": 1}, 1),
     "desk-short_runs": (768_000, {"known length": 5, "both contexts": 5}, 0.5),
-    "evening-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
+    "laptop-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
 }
 NATS = {"mlm": {0: 1.30, 1: 1.32}, "clm": {0: 1.34, 1: 1.38}, "infill": {0: 1.20}}  # arm -> seed -> value
 BLEU = {"bigram_both": 28.0, "bigram_left": 24.0}
-STARTS = {"desk": "an encoder", "desk-short_runs": "an encoder", "evening-causal_start": "a causal model"}
+STARTS = {"desk": "an encoder", "desk-short_runs": "an encoder", "laptop-causal_start": "a causal model"}
 STARTED = {"mlm": {0: 1.3}, "clm": {0: 0.8}, "infill": {0: 0.7}}
 
 

@@ -15,14 +15,14 @@ ABSENT = pd.DataFrame(columns=COLUMNS["comparisons"])
 
 @pytest.fixture
 def evidence():
-    studies = make_studies(("plots",), ("desk", "evening-causal_start"))
+    studies = make_studies(("plots",), ("desk", "laptop-causal_start"))
     studies["desk"]["study"]["rules"] = next(iter(EARLIER))
     return unite({name: tables | {"comparisons": ABSENT} for name, tables in studies.items()})
 
 
 def test_a_row_has_the_edition_of_the_rules_that_judged_its_study(evidence):
     editions = evidence.groupby("study")["edition"].unique()
-    assert list(editions["desk"]) == [2] and list(editions["evening-causal_start"]) == [EDITION]
+    assert list(editions["desk"]) == [2] and list(editions["laptop-causal_start"]) == [EDITION]
 
 
 def test_likelihoods_that_no_rule_asked_for_are_rows_without_an_interval(evidence):

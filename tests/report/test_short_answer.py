@@ -1,19 +1,20 @@
 """README's first screen says what holds in the tables: a headline whose condition fails is not printed."""
 
 import json
+import subprocess
 
 import pandas as pd
 import pytest
 from fake_studies import make_studies
 
 from mlm_vs_clm.evidence.claims import load_rules
-from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.report.lead_words import span
 from mlm_vs_clm.report.short_answer import describe_speed, write_short_blocks
-from mlm_vs_clm.report.short_table import shorten_tokens
+from mlm_vs_clm.report.short_table import name_command, shorten_tokens
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
-ALL = ("desk", "desk-short_runs", "evening-causal_start")
+ALL = ("desk", "desk-short_runs", "laptop-causal_start")
 BETTER_INFORMED = "Better text? It depends on what the causal model reads and on the start."
 NO_BETTER_DATA = "Better training data? Not shown."
 
@@ -53,7 +54,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
         "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
-        "- **Neither text is shown to be better training data**: of six comparisons with the model that reads before gaps, "
+        "- **Neither text is shown to be better training data**: of six comparisons with gap places told, "
         "six are inconclusive, none favours masked and none causal text. On abstracts one constant word per gap is better still.",
     ]
 
@@ -97,10 +98,24 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
 
 
 def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(studies, tmp_path):
-    rows = studies["evening-causal_start"]["answers"]
+    rows = studies["laptop-causal_start"]["answers"]
     rows.loc[rows["corpus"] == "plots", ["direction", "effect"]] = ["first", 2.0]
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert "as good or better" not in told and "causal better on abstracts; masked better on plots" in told
+    assert (
+        "as good or better" not in told
+        and "if it reads both sides, causal +3.0 on abstracts, masked +2.0 on plots" in told
+    )
+
+
+def test_where_a_causal_start_decides_little_the_rest_is_told_as_undecided(studies, tmp_path):
+    rows = studies["laptop-causal_start"]["answers"]
+    for name, value in SILENT.items():
+        rows.loc[rows["corpus"] == "plots", name] = value
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    assert (
+        "(one training): if the causally trained one reads before the gap, causal +3.0 on abstracts" in told
+    )
+    assert "if it reads both sides, causal +3.0 on abstracts. Undecided elsewhere." in told
 
 
 def test_with_the_left_side_alone_corpora_that_are_too_weak_are_named(studies, tmp_path):
@@ -109,7 +124,7 @@ def test_with_the_left_side_alone_corpora_that_are_too_weak_are_named(studies, t
     left.loc[left["corpus"] == "abstracts", list(SILENT)] = list(SILENT.values())
     studies["desk-short_runs"]["answers"] = pd.concat([answers, left], ignore_index=True)
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert "equals a causal one on plots** (+0.1;" in told and "Undecided on abstracts." in told
+    assert "equals a causal one on plots** (+0.1;" in told and "Undecided elsewhere." in told
 
 
 def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
@@ -117,6 +132,7 @@ def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(s
     gaps.loc[0, "direction"] = "first"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA not in told and "five are inconclusive, one favours masked and none causal" in told
+    assert "Better training data? Mostly not shown." in told and "reliably better training data" in told
     studies["desk-short_runs"]["comparisons"].loc[0, "direction"] = "second"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA in told and "Neither text is shown to be better" in told
@@ -197,6 +213,21 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "Who is ahead, by how many BLEU points. *Equal*: the 95 % interval lies within 1.75 points. "
         "*Undecided*: a model is not clearly better than a table of neighbouring words.",
     ]
+
+
+@pytest.mark.parametrize("study", list_studies(ROOT / "results"))
+def test_the_command_of_a_study_writes_its_folder(study):
+    command = [*name_command(study).replace("reproduce", "folder").split(), "--eval=folder:;@echo $(RESULTS)"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip() == study
+
+
+def test_the_table_says_what_not_settled_means_where_it_stands(studies, tmp_path):
+    assert "Not settled" not in write_short_blocks(studies, RULES, tmp_path)["short-table"]
+    change(studies, "both contexts", direction="none shown", size="not settled")
+    assert (
+        "*Not settled*: the interval allows both."
+        in write_short_blocks(studies, RULES, tmp_path)["short-table"]
+    )
 
 
 def test_the_likelihood_says_as_much_as_the_trainings_agree_on(studies, tmp_path):

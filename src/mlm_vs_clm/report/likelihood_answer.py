@@ -1,10 +1,9 @@
 """Sentences for README on the likelihood of the hidden words."""
 
-from typing import Any
-
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.verdicts import MADE
 from . import style
 from .ladder import (
     BEFORE,
@@ -18,33 +17,32 @@ from .ladder import (
     word_tokens,
 )
 from .lead_words import span, word_corpora, word_runs, word_short
-from .overview import count_tokens
+from .overview import count_tokens, find_start
 from .sentences import Tables
 
 
 def describe_exact(tables: Tables) -> str:
-    """Return who gives the hidden words the higher exact likelihood, of a study that compares its arms by it; else nothing."""
+    """Return who gives the hidden words the higher exact likelihood, where a study decides that; else nothing."""
     answers = tables["answers"]
     rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
+    decided = rows[[row.status == MADE and not has_too_few(row) for row in rows.itertuples(index=False)]]
     clauses = []
     for condition, words in LIKELIHOODS.items():
-        step = rows[rows["condition"] == condition].itertuples(index=False)
+        step = decided[decided["condition"] == condition].itertuples(index=False)
         outcomes = [
             f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
-            for word, group in group_by(step, _word_outcome).items()
+            for word, group in group_by(step, word_short).items()
         ]
         clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
     if not clauses:
         return ""
+    told = f"If the {'. If the '.join(clauses)}.{' Undecided elsewhere.' * (len(decided) < len(rows))}"
+    if find_start(tables) == CAUSAL:
+        return f"**Where both start from a causal model** ({word_runs(rows)}). {told}"
     return (
         f"**By exact likelihood of the hidden words** ({word_tokens(count_tokens(tables))} tokens, "
-        f"{word_runs(rows)}; the masked model's lead in nats per character). If the {'. If the '.join(clauses)}."
+        f"{word_runs(rows)}; the masked model's lead in nats per character). {told}"
     )
-
-
-def _word_outcome(row: Any) -> str:
-    """Return a verdict, or that there are too few units (authors, where they repeat) for one."""
-    return "too few authors to decide" if has_too_few(row) else word_short(row)
 
 
 def describe_likelihood(likelihoods: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, SECOND
 from . import style
@@ -38,11 +39,12 @@ from .lead_words import (
 from .likelihood_answer import describe_exact, describe_likelihood
 from .overview import count_tokens, find_start
 from .sentences import Tables
-from .short_table import tabulate_short
+from .short_table import ROWS, enter_short, tabulate_short
 from .style import read_study
 from .training_answer import describe_training
 
 TOLD = ("mlm", "clm", "infill")  # whose content words are told
+STARTED_BY = {step[1]: step for step in STARTED}
 MANY = 1 / 3  # at most this share of models is few, at least twice it is most
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -185,8 +187,10 @@ def describe_left(steps: pd.DataFrame) -> str:
     rows, weak = asked[asked["status"] == MADE], asked[asked["status"] == NOT_COMPETENT]
     if not is_small(rows):
         return ""
-    corpora, others = (" and ".join(style.ordered(some["corpus"])) for some in (rows, weak))
-    undecided = f" Undecided on {others}." if others else ""
+    corpora, undecided = (
+        " and ".join(style.ordered(rows["corpus"])),
+        " Undecided elsewhere." * (len(weak) > 0),
+    )
     return (
         f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
         f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{undecided}"
@@ -209,13 +213,28 @@ def describe_started(steps: Iterable[pd.DataFrame]) -> str:
     name = "Where both start from a causal model"
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
-        return " ".join(
-            list_by_corpus(f"{name} ({condition})", of_condition)
-            for condition, of_condition in rows.groupby("condition", sort=False)
+        decided = rows[rows["status"] == MADE]
+        clauses = [
+            f"{ROWS[STARTED_BY[condition]][0]}, {list_entries(of_condition)}"
+            for condition, of_condition in decided.groupby("condition", sort=False)
+        ]
+        elsewhere = " Undecided elsewhere." * (len(decided) < len(rows))
+        return (
+            f"**{name}** ({word_runs(rows)}): if the causally trained one {'; if it '.join(clauses)}.{elsewhere}"
+            if clauses
+            else ""
         )
     return (
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
         f"({word_runs(rows)})."
+    )
+
+
+def list_entries(rows: pd.DataFrame) -> str:
+    """Return the outcomes of a step as in the table: "undecided on abstracts and speeches, causal +2.5 on plots"."""
+    by_entry = group_by(rows.itertuples(index=False), enter_short)
+    return ", ".join(
+        f"{entry} on {' and '.join(row.corpus for row in group)}" for entry, group in by_entry.items()
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.verdicts import INSIDE, NOT_COMPETENT
+from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT
 from . import style
 from .ladder import (
     BEFORE,
@@ -49,6 +49,8 @@ def describe_words(rows: pd.DataFrame) -> str:
     sentences = ["Who is ahead, by how many BLEU points."]
     if len(small):
         sentences.append(f"*Equal*: the 95 % interval lies within {small['margin'].max():.2f} points.")
+    if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
+        sentences.append("*Not settled*: the interval allows both.")
     if (rows["status"] == NOT_COMPETENT).any():
         sentences.append("*Undecided*: a model is not clearly better than a table of neighbouring words.")
     return " ".join(sentences)
@@ -79,6 +81,5 @@ def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
 def name_command(study: str) -> str:
     """Return the command that makes a folder of results."""
     scale, _, track = study.partition("-")
-    is_default = scale == ("evening" if track else "laptop")  # see the Makefile
-    settings = ["" if is_default else f"SCALE={scale}", f"TRACK={track}" if track else ""]
+    settings = ["" if scale == "laptop" else f"SCALE={scale}", f"TRACK={track}" if track else ""]
     return " ".join(filter(None, ["make reproduce", *settings]))

@@ -29,22 +29,24 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
     none = len(rows) - masked - causal
     small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
-    is_neutral = none > len(rows) / 2 and (masked > 0) == (causal > 0)
-    head = "**Neither text is shown to be better training data**" if is_neutral else "**As training data**"
+    is_open, is_even = none > len(rows) / 2, (masked > 0) == (causal > 0)
+    head = f"**Neither text is {'shown to be' if is_even else 'reliably'} better training data**"
+    head = head if is_open else "**As training data**"
     open_words = "show no difference" if small else "are inconclusive"
     words = {
         name: word_number(count) if count else "none"
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f": of {word_number(len(rows))} comparisons with the model that reads before gaps, {words['none']} {open_words}, "
+        f": of {word_number(len(rows))} comparisons with gap places told, {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
     )
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = f"Not shown, except on {corpora} as the paper compares them." if len(reported) else "Not shown."
+    answer = answer if is_even else "Mostly not shown."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     sentences = " ".join(filter(None, told))
-    return sentences, answer if is_neutral else ""
+    return sentences, answer if is_open else ""
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
