@@ -185,13 +185,8 @@ def contrast_runs(
     n = sums.shape[1]
     if n < 2:
         return PairedDifference(n=n, runs=len(statistics))
-    return average_runs(contrast(_weights_after_whole(n, n_resamples) @ sums), n)
-
-
-@lru_cache(maxsize=4)
-def _weights_after_whole(n_units: int, n_resamples: int) -> np.ndarray:
-    """Return the weights of the resamples behind those of the data as they are, (1 + n_resamples, n_units)."""
-    return np.vstack([np.ones((1, n_units)), draw_weights(n_units, n_resamples)])
+    weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples)])
+    return average_runs(contrast(weights @ sums), n)
 
 
 def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) -> np.ndarray:

@@ -230,7 +230,7 @@ def test_the_table_says_what_not_settled_means_where_it_stands(studies, tmp_path
     assert "Not settled" not in write_short_blocks(studies, RULES, tmp_path)["short-table"]
     change(studies, "both contexts", direction="none shown", size="not settled")
     assert (
-        "*Not settled*: the interval allows both."
+        "*Not settled*: neither lead nor equality is shown."
         in write_short_blocks(studies, RULES, tmp_path)["short-table"]
     )
 

@@ -4,7 +4,7 @@ A headline stands only where every row that it speaks of has its outcome; else t
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -44,7 +44,6 @@ from .style import read_study
 from .training_answer import describe_training
 
 TOLD = ("mlm", "clm", "infill")  # whose content words are told
-STARTED_BY = {step[1]: step for step in STARTED}
 MANY = 1 / 3  # at most this share of models is few, at least twice it is most
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -187,13 +186,10 @@ def describe_left(steps: pd.DataFrame) -> str:
     rows, weak = asked[asked["status"] == MADE], asked[asked["status"] == NOT_COMPETENT]
     if not is_small(rows):
         return ""
-    corpora, undecided = (
-        " and ".join(style.ordered(rows["corpus"])),
-        " Undecided elsewhere." * (len(weak) > 0),
-    )
+    corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
         f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
-        f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{undecided}"
+        f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{say_undecided(weak)}"
     )
 
 
@@ -207,31 +203,31 @@ def word_size(rows: pd.DataFrame) -> str:
     return f"{word_runs(rows)} of {word_tokens(rows['tokens'].max())} tokens"
 
 
-def describe_started(steps: Iterable[pd.DataFrame]) -> str:
-    """Return how the models compare where both start from a causal one."""
-    rows = pd.concat(list(steps))
+def describe_started(steps: Sequence[pd.DataFrame]) -> str:
+    """Return how the models compare where both start from a causal one; `steps` has the rows of each of STARTED."""
+    rows = pd.concat(steps)
     name = "Where both start from a causal model"
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
-        decided = rows[rows["status"] == MADE]
-        clauses = [
-            f"{ROWS[STARTED_BY[condition]][0]}, {list_entries(of_condition)}"
-            for condition, of_condition in decided.groupby("condition", sort=False)
-        ]
-        elsewhere = " Undecided elsewhere." * (len(decided) < len(rows))
-        return (
-            f"**{name}** ({word_runs(rows)}): if the causally trained one {'; if it '.join(clauses)}.{elsewhere}"
-            if clauses
-            else ""
-        )
+        entries = [list_entries(of_step[of_step["status"] == MADE]) for of_step in steps]
+        clauses = [f"{ROWS[step][0]}, {told}" for step, told in zip(STARTED, entries, strict=True) if told]
+        if not clauses:
+            return ""
+        told = f"if the causally trained one {'; if it '.join(clauses)}"
+        return f"**{name}** ({word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
     return (
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
         f"({word_runs(rows)})."
     )
 
 
+def say_undecided(rows: pd.DataFrame) -> str:
+    """Return what ends a sentence that leaves out some rows, as these decide nothing; nothing where there are none."""
+    return " Undecided elsewhere." if len(rows) else ""
+
+
 def list_entries(rows: pd.DataFrame) -> str:
-    """Return the outcomes of a step as in the table: "undecided on abstracts and speeches, causal +2.5 on plots"."""
+    """Return the outcomes of a step as in the table: "causal +2.5 on abstracts and plots, equal on speeches"."""
     by_entry = group_by(rows.itertuples(index=False), enter_short)
     return ", ".join(
         f"{entry} on {' and '.join(row.corpus for row in group)}" for entry, group in by_entry.items()

@@ -50,7 +50,7 @@ def describe_words(rows: pd.DataFrame) -> str:
     if len(small):
         sentences.append(f"*Equal*: the 95 % interval lies within {small['margin'].max():.2f} points.")
     if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
-        sentences.append("*Not settled*: the interval allows both.")
+        sentences.append("*Not settled*: neither lead nor equality is shown.")
     if (rows["status"] == NOT_COMPETENT).any():
         sentences.append("*Undecided*: a model is not clearly better than a table of neighbouring words.")
     return " ".join(sentences)
