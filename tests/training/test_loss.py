@@ -4,10 +4,12 @@ import pytest
 import torch
 from tiny_models import neox
 
+from blankfill.networks.attention import attention_of
 from blankfill.networks.sizes import hidden_states, output_layer, split_output_layer
 from mlm_vs_clm.training import loss, vocabulary_arrays
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.noise import IGNORE
+from mlm_vs_clm.training.recomputed_attention import NAME as RECOMPUTED
 
 NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "t5", "bart"]
 
@@ -39,6 +41,19 @@ def test_gradients_of_every_output_layer_are_those_of_autograd(name, networks):
     before, weight, bias = split_output_layer(model)
     logits = before(states) @ weight.T + (0 if bias is None else bias)
     assert torch.allclose(logits, output_layer(model)(states), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_network_learns_in_bf16_what_it_learns_in_float32(name, networks):
+    model, tokenizer = networks[name]
+    batch, learner, slopes = make_batch(name, tokenizer), PredictedLoss(model), {}
+    for dtype in (torch.float32, torch.bfloat16):
+        model.zero_grad()
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32), attention_of(model, RECOMPUTED):
+            learner.learn(share=1.0, **batch)
+        slopes[dtype] = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+    apart = (slopes[torch.bfloat16] - slopes[torch.float32]).norm() / slopes[torch.float32].norm()
+    assert 0 < apart < 0.05
 
 
 def test_a_network_that_nobody_listed_learns_through_autograd():

@@ -77,7 +77,7 @@ def _read_batch(
             for document, text in zip(batch, texts, strict=True)
         ]
         inputs["position_ids"] = stack(places, 0, model.device)[0]
-    states, head = hidden_states(model, inputs | {"use_cache": False}), output_layer(model)
+    states, head = hidden_states(model, inputs), output_layer(model)
     slots = [(i, slot) for i, document in enumerate(batch) for slot in range(len(document.writes))]
     for start in range(0, len(slots), HEAD_ROWS):
         chunk = slots[start : start + HEAD_ROWS]

@@ -8,6 +8,7 @@ from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, spl
 from blankfill.networks.trimming import states_where
 
 from .noise import IGNORE
+from .recomputed_attention import precision_of
 from .vocabulary_arrays import KeptArrays, OutputProduct, adding_in_place
 
 
@@ -64,7 +65,7 @@ class PredictedLoss(nn.Module):
             return self._learn_whole_output(states, labels, weights)
         before, weight, bias = split
         rows = before(states)
-        product = OutputProduct(weight, bias, _precision(rows), self.kept)
+        product = OutputProduct(weight, bias, precision_of(rows), self.kept)
         gradients, loss = torch.empty_like(rows), 0.0
         blocks = (
             rows_or_labels.split(HEAD_ROWS)
@@ -115,11 +116,6 @@ class PredictedLoss(nn.Module):
             hidden = hidden_states(self.model, inputs)
             first, states = hidden[:, 0], hidden[predicted]
         return first, states, labels[predicted], weights / weights.sum()
-
-
-def _precision(rows: torch.Tensor) -> torch.dtype:
-    kind = rows.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else rows.dtype
 
 
 def differentiate(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -16,8 +16,8 @@ from blankfill.networks.attention import SPECIAL
 class Recomputed(torch.autograd.Function):
     """Scaled dot-product attention of (batch, heads, n, width); its weights are computed again, in float32, for the gradients.
 
-    The other products of the gradients are in the type of the queries. `mask` (bool, broadcastable to the scores, or
-    None) is false where attention is not allowed.
+    The other products of the gradients are in the type of queries, keys and values, which is one. `mask` (bool,
+    broadcastable to the scores, or None) is false where attention is not allowed.
     """
 
     @staticmethod
@@ -53,6 +53,12 @@ class Recomputed(torch.autograd.Function):
         return grad_query, grad_key, grad_value, None, None, None
 
 
+def precision_of(states: torch.Tensor) -> torch.dtype:
+    """Return the type of a product with `states`: autocast's where it is on, which keeps turned queries in float32."""
+    kind = states.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
+
+
 def attend(
     module: nn.Module,
     query: torch.Tensor,
@@ -73,7 +79,8 @@ def attend(
     if is_special or not is_bool:
         settings |= {"dropout": dropout, "scaling": scaling, "is_causal": is_causal}
         return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
-    copies = query.shape[1] // key.shape[1]
+    dtype, copies = precision_of(query), query.shape[1] // key.shape[1]
+    query, key, value = (states.to(dtype) for states in (query, key, value))
     key, value = repeat_kv(key, copies), repeat_kv(value, copies)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     read = Recomputed.apply(query, key, value, attention_mask, causal, scale)
