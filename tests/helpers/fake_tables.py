@@ -258,12 +258,9 @@ def training_rows():
 
 
 def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
-    def write(*words, marks=("wrong", "right")):
-        first, second = map(list, zip(words, marks, strict=True))
-        return [["The ", ""], first, [" brown fox ", ""], second, [" & <stops>.", ""]]
-
-    arms = {"mlm": write("small", "jumps"), "clm": write("old", "Jumps"), "unfilled": write("", "")}
-    about = {"strategy": "random", "original": write("quick", "jumps", marks=["blank"] * 2), "arms": arms}
+    kept, gaps = ["The ", " brown fox ", " & <stops>."], ["quick", "jumps"]
+    arms = {"mlm": ["small", 1], "clm": ["old", ["Jumps"]], "unfilled": ["", ""]}
+    about = {"strategy": "random", "kept": kept, "gaps": gaps, "arms": arms, "texts": {}}
     cells = [(corpus, ratio) for corpus in corpora for ratio in (0.15, 0.5)]
     return [
         about | {"corpus": corpus, "ratio": ratio, "document": f"{corpus}-{i}"}

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import product
 
 import numpy as np
 
@@ -63,25 +64,26 @@ def copy_artifact(folder, version):
 
 
 class ForgedStore:
-    """Artifacts of one corpus under a folder; `inputs` names those that a report reads."""
+    """Artifacts of one corpus under a folder; `inputs` names those that a report reads. Each of `draws` has other blanks."""
 
-    def __init__(self, root, maskings, corpus_name="tiny"):
+    def __init__(self, root, maskings, corpus_name="tiny", draws=1):
         self.root, self.inputs, rng = root, {}, np.random.default_rng(0)
         corpus = self.add("corpus", corpus_name, {"name": corpus_name}, {})
         documents = [Document(f"d{i}", text) for i, text in enumerate(TEXTS)]
         save(Corpus({"generate": documents, "pretrain": [Document("p", "the cat")]}, [], {}), corpus)
-        for strategy, ratio in maskings:
-            name = f"{strategy}-{ratio}"
+        for (strategy, ratio), seed in product(maskings, range(draws)):
+            name = f"{strategy}-{ratio}" + (f"-{seed}" if seed else "")
+            blanks = [1 + seed, 3 + seed]
             corruption = self.add("corrupt", name, {}, {})
             words = [find_words(text) for text in TEXTS]
             save_corruptions(
                 corruption / "blanks.jsonl",
-                [Corruption(d.id, w, [1, 3], 9) for d, w in zip(documents, words, strict=True)],
+                [Corruption(d.id, w, blanks, 9) for d, w in zip(documents, words, strict=True)],
             )
-            summary = {"strategy": strategy, "ratio": ratio, "share": ratio, "seed": 0}
+            summary = {"strategy": strategy, "ratio": ratio, "share": ratio, "seed": seed}
             (corruption / "summary.json").write_text(json.dumps(summary))
             for arm, skill in SKILL.items():
-                self.add_arm(arm, name, skill, rng, {"corpus": corpus, "corruption": corruption})
+                self.add_arm(arm, name, skill, rng, blanks, {"corpus": corpus, "corruption": corruption})
 
     def add(self, stage, name, settings, inputs, **measured):
         """Return the folder of an artifact with its record."""
@@ -92,7 +94,7 @@ class ForgedStore:
         self.inputs[f"{stage}/{name}"] = folder
         return folder
 
-    def add_arm(self, arm, name, skill, rng, inputs):
+    def add_arm(self, arm, name, skill, rng, blanks, inputs):
         """Write what an arm filled, cost and scored, and what a tagger learned from it."""
         axes = {"name": arm, "objective": None, "length": "known", "order": "random"}
         axes["context"] = CONTEXTS.get(arm, "both")
@@ -100,7 +102,7 @@ class ForgedStore:
             "generate", f"{arm}-{name}", axes, inputs, seconds=1.0, device="cpu", peak_memory_mb=1.0
         )
         fills = [
-            assemble_text(BlankedText(f"d{i}", text, find_words(text), [1, 3]), ["x", "The"])
+            assemble_text(BlankedText(f"d{i}", text, find_words(text), blanks), ["x", "The"])
             for i, text in enumerate(TEXTS)
         ]
         save_filled(generation / "fills.jsonl", fills)

@@ -65,13 +65,19 @@ def make_network(kind, is_decoder, **settings):
     return (AutoModelForCausalLM if is_decoder else AutoModelForMaskedLM).from_config(config).eval()
 
 
+@pytest.mark.parametrize("reads", ["sdpa", "eager", "by place"])
 @pytest.mark.parametrize(("kind", "is_decoder"), [*product(BERT_LIKE, (False, True)), ("llama", True)])
-def test_states_and_gradients_where_they_are_wanted_are_those_of_the_whole_network(kind, is_decoder):
+def test_states_and_gradients_where_they_are_wanted_are_those_of_the_whole_network(kind, is_decoder, reads):
     model = make_network(kind, is_decoder)
+    model.set_attn_implementation("eager" if reads == "eager" else "sdpa")
     ids = torch.randint(5, 90, (2, 14), generator=torch.Generator().manual_seed(0))
     seen = torch.arange(14) < torch.tensor([14, 9])[:, None]
     wanted = seen & (torch.rand(2, 14, generator=torch.Generator().manual_seed(1)) < 0.4)
     inputs = {"input_ids": ids.masked_fill(~seen, 1), "attention_mask": seen.long()}
+    if reads == "by place":  # every place has texts of its own to read, as in `infill`
+        inputs["attention_mask"] = (torch.rand(2, 1, 14, 14) < 0.5) & seen[:, None, None] | torch.eye(
+            14
+        ).bool()
 
     def learn(states):
         model.zero_grad()
@@ -92,10 +98,13 @@ def test_the_last_layer_reads_no_other_place_unless_it_must():
     ids = torch.randint(5, 90, (2, 14), generator=torch.Generator().manual_seed(0))
     wanted = torch.zeros(2, 14, dtype=torch.bool)
     wanted[:, [2, 5, 6]] = True
-    for settings, n_read in (({}, 6), ({"chunk_size_feed_forward": 7}, 28)):
+    for settings, n_read in (({}, 12), ({"chunk_size_feed_forward": 7}, 56)):
         model, rows = make_network("bert", False, **settings), []
-        block = model.base_model.encoder.layer[-1].output.dense
-        block.register_forward_hook(lambda _, given, __, rows=rows: rows.append(given[0].shape[:-1].numel()))
+        last = model.base_model.encoder.layer[-1]
+        for block in (last.attention.self.query, last.output.dense):
+            block.register_forward_hook(
+                lambda _, given, __, rows=rows: rows.append(given[0].shape[:-1].numel())
+            )
         states_where(model, {"input_ids": ids}, wanted)
         assert sum(rows) == n_read
     assert states_where(make_network("bert", False), {"input_ids": ids}, wanted & False).shape == (0, 16)

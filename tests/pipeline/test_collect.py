@@ -1,5 +1,6 @@
 """Tables of a study, gathered from stored cells: the main cell is a setting, and whatever it is the tables are whole."""
 
+import json
 from types import SimpleNamespace
 
 import pandas as pd
@@ -12,6 +13,7 @@ from mlm_vs_clm.evidence.claims import hash_rules, load_rules
 from mlm_vs_clm.evidence.derivation import derive_tables
 from mlm_vs_clm.evidence.differences import MEASURES
 from mlm_vs_clm.evidence.tables import COLUMNS, at_main_cell, main_cell, pick_kind, tidy
+from mlm_vs_clm.files import write_lines
 from mlm_vs_clm.metrics.proxies import NONWORDS
 from mlm_vs_clm.pipeline.collect import SHOWN, gather_examples
 from mlm_vs_clm.pipeline.config import Config, GridConfig, MaskingConfig, ScaleConfig
@@ -58,16 +60,27 @@ def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
     assert set(ledger["arm"]) == set(SKILL) and (ledger["order"] == "random").all()
     assert len(examples) == len({one["document"] for one in examples}) == SHOWN
     assert all((one["ratio"], set(one["arms"])) == (0.4, set(SKILL)) for one in examples)
-    pieces = [
-        ["Case ", ""],
-        ["0", "blank"],
-        [": ", ""],
-        ["the", "blank"],
-        [" patient took a small dose.", ""],
-    ]
-    assert examples[0]["original"] == pieces
-    filled = {1: ["x", "wrong"], 3: ["The", "right"]}  # case aside
-    assert examples[0]["arms"]["clm"] == [filled.get(i, piece) for i, piece in enumerate(pieces)]
+    assert examples[0]["kept"] == ["Case ", ": ", " patient took a small dose."]
+    assert examples[0]["gaps"] == ["0", "the"]
+    assert examples[0]["arms"]["clm"] == ["x", ["The"]]  # case aside
+
+
+def test_examples_are_of_one_draw_whose_gaps_the_fills_stand_in(tmp_path):
+    store = ForgedStore(tmp_path, [("random", 0.5)], draws=2)
+    example = gather_examples(store.inputs, ["tiny"], ("random", 0.5))[0]
+    assert (example["gaps"], example["arms"]["mlm"]) == (["0", "the"], ["x", ["The"]])
+
+
+def test_a_text_without_its_gaps_is_shown_whole(tmp_path):
+    store = ForgedStore(tmp_path, [("random", 0.5)])
+    fills = store.inputs["generate/clm-random-0.5"] / "fills.jsonl"
+    lost, moved, *others = map(json.loads, fills.read_text().splitlines())
+    lost["spans"][1] = None
+    moved["text"] = moved["text"].replace("small", "large")
+    write_lines(fills, [lost, moved, *others])
+    first, second, third, _ = gather_examples(store.inputs, ["tiny"], ("random", 0.5))
+    assert first["texts"] == {"clm": lost["text"]} and second["texts"] == {"clm": moved["text"]}
+    assert "clm" not in first["arms"] and third["texts"] == {}
 
 
 def test_answers_are_given_at_the_main_cell(tables_at):

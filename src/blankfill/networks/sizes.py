@@ -36,8 +36,8 @@ def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tenso
     """Return what `output_layer` takes: the last hidden states (batch, length, width).
 
     `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; anything else
-    (past_key_values, use_cache) is passed on; nothing is cached unless asked. Positions count from 0 whatever the model. For a type that is not in HEADS
-    these are the logits.
+    (past_key_values, use_cache) is passed on, and nothing is cached unless asked. Positions count from 0 whatever the
+    model. For a type that is not in HEADS these are the logits.
     """
     if getattr(model.config, "use_cache", False) and "past_key_values" not in inputs:
         inputs = {"use_cache": False} | inputs

@@ -8,12 +8,13 @@ network up to rounding; docs/performance.md has the gain.
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
 from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .attention import NAME as FAST
 from .attention import attend
@@ -33,22 +34,43 @@ def can_trim(model: PreTrainedModel) -> bool:
 def states_where(model: PreTrainedModel, inputs: dict[str, Any], wanted: torch.Tensor) -> torch.Tensor:
     """Return the last hidden states (n, width) at the places where `wanted` (batch, length) is true, also for training.
 
-    Of `hidden_states(model, inputs)`; behind its attention a last layer of BERT's parts reads no other place.
+    Of `hidden_states(model, inputs)`; a last layer of BERT's parts reads no other place, but as keys and values.
     """
     config = model.config
     if config.model_type not in BERT_LIKE or config.chunk_size_feed_forward or not wanted.any():
         return hidden_states(model, inputs)[wanted]
-    places = wanted.flatten().nonzero()[:, 0]
-
-    def select(_: torch.nn.Module, read: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        return tuple(states.flatten(0, 1).index_select(0, places)[None] for states in read)
-
     base: Any = model.base_model
-    hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select)
+    last = base.encoder.layer[-1].attention
+    last.forward = partial(_attend_where, last, wanted)
     try:
         return hidden_states(model, inputs)[0]
     finally:
-        hook.remove()
+        del last.forward
+
+
+def _attend_where(
+    layer: Any, wanted: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None = None, **settings
+) -> tuple[torch.Tensor, None]:
+    """Return the output (1, n, width) of a layer's attention at the wanted places, whose queries alone it makes.
+
+    A causal network and attention without an interface make all queries.
+    """
+    asked, attention = wanted, layer.self
+    attend_to = ALL_ATTENTION_FUNCTIONS.get(attention.config._attn_implementation)
+    if attend_to is None or attention.config.is_decoder:
+        asking, read = hidden, attention(hidden, mask, **settings)[0]
+    else:
+        counts = wanted.sum(1)
+        most = int(counts.max())
+        places = (~wanted).byte().argsort(dim=1, stable=True)[:, :most]  # then any, as many as fill the row
+        asked = torch.arange(most, device=hidden.device) < counts[:, None]
+        asking = hidden.gather(1, places[:, :, None].expand(-1, -1, hidden.shape[-1]))
+        if mask is not None and mask.shape[2] > 1:
+            mask = mask.expand(len(hidden), -1, -1, -1)
+            mask = mask.gather(2, places[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3]))
+        chances = {"dropout": attention.dropout.p if attention.training else 0.0}
+        read = _attend_by(attend_to, attention, asking, hidden, mask, **chances)
+    return layer.output(read[asked][None], asking[asked][None]), None
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
@@ -132,14 +154,25 @@ def finish_layer(layer: Any, read: torch.Tensor, asking: torch.Tensor) -> torch.
 
 
 def _attend(attention, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    return _attend_by(attend, attention, asking, hidden, mask)
+
+
+def _attend_by(
+    attend_to: Callable,
+    attention,
+    asking: torch.Tensor,
+    hidden: torch.Tensor,
+    mask: torch.Tensor | None,
+    **settings,
+) -> torch.Tensor:
     """Return the attention of the positions `asking` (batch, n, width) to all of hidden (batch, length, width)."""
 
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.unflatten(-1, (-1, attention.attention_head_size)).transpose(1, 2)
 
     inputs = (heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)))
-    read, _ = attend(attention, *inputs, mask, scaling=attention.scaling, is_causal=False)
-    return read.flatten(2)
+    settings |= {"scaling": attention.scaling, "is_causal": False}
+    return attend_to(attention, *inputs, mask, **settings)[0].flatten(2)
 
 
 def _attend_in_input(

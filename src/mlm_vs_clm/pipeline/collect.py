@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from blankfill.text import FilledText
+
 from ..evidence.correlation import correlate_tables
 from ..evidence.observations import save_observations
 from ..evidence.tables import COLUMNS
@@ -46,42 +48,59 @@ def _gather(paths: Iterable[Path], describe: Callable[[Path], dict]) -> pd.DataF
 
 
 def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str, float]) -> list[dict]:
-    """Return, for SHOWN documents of each of the corpora, how every arm filled the same blanks of the main cell."""
+    """Return, for SHOWN documents of each of the corpora, how every arm filled the same blanks: the main cell's first draw.
+
+    `kept` is the text around the originals, `gaps`, and has one piece more. The fills of an arm are in the order of the
+    gaps: 1 for the original as it stood, [text] for the original in other letters, else text. `texts` has what an arm
+    wrote that does not keep the gaps apart.
+    """
+    cells = [(describe_score(path), inputs_of(path)) for path in of_stage(inputs, "score")]
+    cells = [(cell, read) for cell, read in cells if (cell["strategy"], cell["ratio"]) == main]
+    first = min((cell["seed"] for cell, _ in cells), default=0)
     examples: dict[tuple[str, str], dict] = {}
-    for path in of_stage(inputs, "score"):
-        cell, read = describe_score(path), inputs_of(path)
-        if (cell["strategy"], cell["ratio"]) != main or cell["corpus"] not in corpora:
+    for cell, read in cells:
+        if cell["seed"] != first or cell["corpus"] not in corpora:
             continue
         _, blanked = load_blanked_texts(read)
         filled = {text.id: text for text in load_filled(read["generation"])}
         for document in blanked[:SHOWN]:
-            words = [document.text[start:end] for start, end in document.words]
             about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": document.id}
-            original = _segments(document.text, list(document.words), dict.fromkeys(document.blanks, "blank"))
+            spans = [document.words[blank] for blank in document.blanks]
+            kept, gaps = split_text(document.text, spans)
             example = examples.setdefault(
-                (cell["corpus"], document.id), about | {"original": original, "arms": {}}
+                (cell["corpus"], document.id),
+                about | {"kept": kept, "gaps": gaps, "arms": {}, "texts": {}},
             )
-            if text := filled.get(document.id):
-                pairs = zip(document.blanks, text.fills, strict=True)
-                marks = {blank: _judge_fill(fill, words[blank]) for blank, fill in pairs}
-                example["arms"][cell["arm"]] = _segments(text.text, text.spans, marks)
+            text = filled.get(document.id)
+            if text and _keeps(text, document.blanks, kept):
+                example["arms"][cell["arm"]] = [*map(code_fill, text.fills, gaps)]
+            elif text:
+                example["texts"][cell["arm"]] = text.text
     return list(examples.values())
 
 
-def _judge_fill(fill: str, original: str) -> str:
-    return "right" if normalise(fill) == normalise(original) else "wrong"
+def _keeps(text: FilledText, blanks: Iterable[int], kept: list[str]) -> bool:
+    """Return whether a text is the kept one around its fills, space aside."""
+    spans = [span for blank in blanks if (span := text.spans[blank])]
+    around, _ = split_text(text.text, spans)
+    return ["".join(piece.split()) for piece in around] == ["".join(piece.split()) for piece in kept]
 
 
-def _segments(text: str, spans: list, marks: dict[int, str]) -> list[list[str]]:
-    """Return the text as [piece, the mark of the blank that stood there or nothing], in order."""
-    segments, cursor = [], 0
-    for number, mark in sorted(marks.items()):
-        span = spans[number]
-        if span is None or span[0] < cursor:
-            continue
-        segments += [[text[cursor : span[0]], ""], [text[span[0] : span[1]], mark]]
-        cursor = span[1]
-    return [segment for segment in [*segments, [text[cursor:], ""]] if segment[0]]
+def split_text(text: str, spans: Iterable[tuple[int, int]]) -> tuple[list[str], list[str]]:
+    """Return the text before, between and after the spans (character offsets, in order), and that of the spans."""
+    kept, gaps, cursor = [], [], 0
+    for start, end in spans:
+        kept.append(text[cursor:start])
+        gaps.append(text[start:end])
+        cursor = end
+    return [*kept, text[cursor:]], gaps
+
+
+def code_fill(fill: str, original: str) -> int | str | list[str]:
+    """Return 1 for the original as it stood, [fill] for the original in other letters, else the fill."""
+    if normalise(fill) == normalise(original):
+        return 1 if fill == original else [fill]
+    return fill
 
 
 def describe_budget(settings: dict) -> str:

@@ -18,7 +18,6 @@ DOCUMENTS = 2  # of a corpus and a masking
 DIALLED = 7  # arms of the dial
 NAMED = 6  # first words of a document that name it
 TABLES = ("bigram_both", "ngram_both")  # word tables that a lead is over
-Segments = Sequence[tuple[str, str]]
 
 
 def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:
@@ -31,52 +30,22 @@ def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> l
 
 
 def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
-    """Return the documents of a page: its corpus, masking and name, the kept text around its gaps, their originals, the fills.
-
-    `kept` has one piece more than `gaps`. A fill is 1 where it is the original as it stood, [text] where it is the original in
-    other letters, else its text. An arm that writes the whole text anew has its text in `texts`.
-    """
+    """Return the documents of a page, each with its name, masking, text around the gaps, their originals, and fills by arm."""
     ranked = sorted(examples, key=lambda example: (example["corpus"], example["document"]))
     places = [(example["corpus"], example["ratio"]) for example in ranked]
     ranked = [example for n, example in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
-    chosen = choose_arms({arm for example in ranked for arm in example["arms"]}, SHOWN)
-    return [_make_example(example, chosen) for example in ranked]
+    chosen = choose_arms({arm for example in ranked for arm in example["arms"] | example["texts"]}, SHOWN)
+    return [_show(example, chosen) for example in ranked]
 
 
-def _make_example(example: dict, chosen: Sequence[str]) -> dict[str, Any]:
-    pieces, gaps = split_segments(example["original"])
-    arms, texts = {}, {}
-    for arm in chosen:
-        segments = example["arms"].get(arm)
-        if segments is None:
-            continue
-        fills = [(text, mark) for text, mark in segments if mark]
-        if len(fills) == len(gaps):
-            arms[arm] = [_shorten(*fill, gap) for fill, gap in zip(fills, gaps, strict=True)]
-        else:
-            texts[arm] = "".join(text for text, _ in segments)
-    text = "".join(text for text, _ in example["original"])
+def _show(example: dict, chosen: Sequence[str]) -> dict[str, Any]:
+    text = "".join(map("".join, zip(example["kept"], [*example["gaps"], ""], strict=True)))
     name = f"{example['corpus']}: {' '.join(text.split()[:NAMED])} …"
-    about = {"name": name, "strategy": example["strategy"], "ratio": example["ratio"]}
-    return about | {"kept": pieces, "gaps": gaps, "arms": arms, "texts": texts}
-
-
-def split_segments(segments: Segments) -> tuple[list[str], list[str]]:
-    """Return the kept text before, between and after the gaps, and the originals of these."""
-    pieces, gaps = [""], []
-    for text, mark in segments:
-        if mark:
-            gaps.append(text)
-            pieces.append("")
-        else:
-            pieces[-1] += text
-    return pieces, gaps
-
-
-def _shorten(fill: str, mark: str, gap: str) -> int | str | list[str]:
-    if mark == "right":
-        return 1 if fill == gap else [fill]
-    return fill
+    about = {key: example[key] for key in ("strategy", "ratio", "kept", "gaps")}
+    written = {
+        key: {arm: example[key][arm] for arm in chosen if arm in example[key]} for key in ("arms", "texts")
+    }
+    return {"name": name} | about | written
 
 
 def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[str, Any]:
