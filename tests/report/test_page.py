@@ -10,8 +10,10 @@ import pytest
 from fake_tables import STUDY, fake_tables, tidy_fakes
 
 from mlm_vs_clm.files import ROOT, list_studies
+from mlm_vs_clm.pipeline.collect import code_fill
 from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import style_context
+from mlm_vs_clm.report.frames import load_frames
 from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.svg import inline
 
@@ -126,6 +128,21 @@ def test_a_committed_page_follows_from_its_frames(name, tmp_path):
             shutil.copy(path, tmp_path)
     make_page(tmp_path)
     assert (tmp_path / "report.html").read_text() == (study / "report.html").read_text()
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_words_of_committed_examples_stand_in_their_own_gaps(study):
+    """A word is coded as the original where, and only where, it is that of its gap; the oracle writes every original."""
+    for example in load_frames(STUDIES[study]).examples:
+        gaps, arms = example["gaps"], example["arms"]
+        assert arms and len(example["kept"]) == len(gaps) + 1
+        for arm, fills in arms.items():
+            texts = [
+                gap if fill == 1 else fill[0] if isinstance(fill, list) else fill
+                for fill, gap in zip(fills, gaps, strict=True)
+            ]
+            assert fills == [*map(code_fill, texts, gaps)]
+            assert arm != "oracle" or {*fills} == {1}
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -141,8 +141,8 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
-    if sides.count(OPEN):
-        number += f", {sides.count(OPEN)} undecided"
+    for n, others in ((otherwise, OTHERWISE), (sides.count(OPEN), OPEN)):
+        number += f", {n} {others}" if n else ""
     word = HOLDS[stated > 0, otherwise > 0]
     if stated + otherwise and 2 * sides.count(OPEN) >= len(sides):
         word = "half undecided" if 2 * sides.count(OPEN) == len(sides) else "mostly undecided"
