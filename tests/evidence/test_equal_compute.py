@@ -78,6 +78,12 @@ def test_a_cost_outside_the_runs_of_a_method_is_missing_on_either_side():
     assert not reason and mix == [("mlm", 1.0)]
 
 
+def test_of_runs_at_equal_cost_that_of_the_arm_itself_is_taken():
+    family = [run(arm, flops, 3) for arm, flops in (("mlm", 2e9), ("mlm z", 2e9), ("mlm a", 8e9))]
+    mix, _ = interpolate_runs(family[0], 4e9, family)
+    assert [arm for arm, _ in mix] == ["mlm", "mlm a"]
+
+
 def test_a_method_shares_all_but_order_and_pace():
     one = {"name": "mlm", "writer": "masked", "context": "both", "order": "random", "per_pass": 16, "seed": 0}
     assert name_method(one) == name_method(one | {"name": "mlm_parallel", "order": "parallel", "per_pass": 1})

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import mlm_vs_clm
+from mlm_vs_clm.evidence.tables import SEED
 from mlm_vs_clm.evidence.verdicts import (
     AT_LEAST,
     CORRELATION,
@@ -188,3 +189,12 @@ def test_p_follows_from_the_width_of_an_interval():
     assert read_p(1.959964, 0.0, 2 * 1.959964) == pytest.approx(0.05, abs=1e-4)
     assert read_p(0.0, 0.0, 0.0) == 1 and np.isnan(read_p(NAN, NAN, NAN))
     assert correct([0.01, NAN, 0.04]) == pytest.approx([0.02, NAN, 0.04], nan_ok=True)
+
+
+def test_a_draw_with_the_value_of_an_answer_keeps_its_own_p():
+    """An answer is over all draws; the value of one of them may be equal to its mean."""
+    draws = [
+        {"kind": SEED, "value": value, "low": value - 0.01, "high": value + 0.01} for value in (0.05, 0.06)
+    ]
+    rows = judge_rows(*draws, answers=[ANSWER | {"p": 0.9}])
+    assert (rows["p_holm"] < 0.01).all()

@@ -164,6 +164,7 @@ def test_names_of_lines_stand_apart_and_inside_the_axis_where_all_have_room():
 
 def test_the_best_is_told_at_each_ratio_and_not_over_the_easiest():
     heat = LINES | {"kind": "heat", "x": "ratio", "y": "variant", "line": "", "facet": ""}
+    heat["where"] = LINES["where"] | {"base": "mlm"}
     (drawing,), _ = show(heat)
     assert drawing.finding == (
         "Highest exact match: 0.320 [0.300, 0.340] (mlm temperature=0.3, masking ratio 0.5), "
@@ -300,8 +301,20 @@ def test_an_axis_of_metrics_has_their_names():
         "table": "scores",
         "x": "ratio",
         "y": "metric",
-        "where": {"metric": ["exact_match", "distinct1"]},
+        "where": {"metric": ["exact_match", "distinct1"], "arm": "mlm temperature=0.3"},
     }
     assert set(select_cells(spec, TABLES)["y"]) == {"exact match", "distinct-1"}
     spec = LINES | {"line": "metric", "where": {"metric": "exact_match"}}
     assert set(select_cells(spec, TABLES)["line"]) == {"exact match"}
+
+
+def test_values_that_share_a_place_have_a_facet_for_each_corpus_or_are_refused():
+    """Or the last of them would be told as if it were the only one."""
+    scores = TABLES["scores"]
+    halved = scores.assign(corpus="abstracts", value=scores["value"] / 2)
+    both = TABLES | {"scores": pd.concat([scores, halved], ignore_index=True)}
+    once, twice = select_cells(LINES, TABLES), select_cells(LINES, both)
+    assert {facet.split()[0] for facet in twice["facet"]} == {"abstracts", "plots"}
+    assert len(twice) == 2 * len(once) and not once["facet"].str.contains("plots").any()
+    with pytest.raises(StudyError, match="lines has several values in one cell"):
+        select_cells(LINES | {"kind": "heat", "y": "metric", "where": {}}, TABLES)

@@ -1,11 +1,12 @@
 """What generation costs, and what it is good for."""
 
+import pandas as pd
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.report.cost import cost_table
 from mlm_vs_clm.report.style import Study
 from mlm_vs_clm.report.training import training_table
-from mlm_vs_clm.report.utility import downstream_tables, reference_table
+from mlm_vs_clm.report.utility import downstream_tables, pair_cells, reference_table
 
 STUDY = Study("smoke", ("random", 0.5))
 
@@ -46,3 +47,10 @@ def test_a_language_model_is_shown_at_its_last_step():
     assert [row[3].text for row in table.rows] == 3 * corpora
     assert as_words(table, 0)["step"] == "100"
     assert table.command == "python experiments/pretrain.py -m scale=smoke objective=clm,mlm,seq2seq"
+
+
+def test_quality_is_of_the_draws_that_a_task_model_learned_from():
+    tables = tidy_fakes()
+    cells = pair_cells(tables["scores"], tables["downstream"])
+    other = tables["scores"].assign(seed=99, value=0.0)
+    assert len(cells) and pair_cells(pd.concat([tables["scores"], other]), tables["downstream"]).equals(cells)

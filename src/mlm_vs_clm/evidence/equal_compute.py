@@ -109,7 +109,8 @@ def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell
             [],
             f"{format_flops(flops)} per document is {side} than any run of {moved.cell.arm}'s method ({span})",
         )
-    low, high = below[-1], above[0]
+    low = next(run for run in below if run.flops == below[-1].flops)  # of equal cost, the moved arm's own
+    high = above[0]
     if low.flops == high.flops:
         return [(high.cell.arm, 1.0)], ""
     share = float(np.log(flops / low.flops) / np.log(high.flops / low.flops))

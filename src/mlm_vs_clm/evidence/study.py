@@ -115,8 +115,9 @@ class Study:
         return self._of_training(self.rows("pairs", place[0], negatives=negatives), place)
 
     def _of_training(self, rows: pd.DataFrame, place: Place) -> pd.DataFrame:
-        """Return the rows of the first training of a place's arm."""
-        trainings = sorted({cell.training for cell in self.scored.get(place, {}).values() if cell.training})
+        """Return the rows of the training of a place's arm with the lowest seed, which another arm has too."""
+        cells = self.scored.get(place, {})
+        trainings = [cells[seed].training for seed in sorted(cells) if cells[seed].training]
         return rows[rows["artifact"].isin(trainings[:1])] if len(rows) else rows
 
     def find_range(self, place: Place, measure: tuple[str, str]) -> float:

@@ -82,7 +82,9 @@ def list_usefulness(tables: Tables) -> pd.DataFrame:
     cells = cells.rename(columns={"trained_on": "arm", "metric": "utility_metric"})
     of_task = {row["arm"]: row for row in _list_of_task(tables)}
     cells["text"] = cells["arm"].map(lambda arm: of_task[arm]["text"] if arm in of_task else arm)
-    quality = _list_quality(tables["scores"])
+    texts = main.assign(arm=main["trained_on"].map(dict(zip(cells["arm"], cells["text"], strict=True))))
+    drawn = texts[[*PLACE, "arm", "seed"]].drop_duplicates()  # those that a task model learned from
+    quality = _list_quality(tables["scores"].merge(drawn, on=[*PLACE, "arm", "seed"]))
     rows = cells.drop(columns=["reason", "n", "seeds"]).merge(quality, on=[*PLACE, "text"])
     shares = tables["headroom"].rename(columns={"trained_on": "arm", "value": "share"})
     shares = shares.rename(columns={"low": "share_low", "high": "share_high"})
@@ -125,15 +127,16 @@ def correlate_writers(
     texts_scored, learned = list(scored), list(trained)
     rows: list[dict] = []
     for place, arms in list_writers(tables).items():
-        texts = {
-            scored_cell.cell.arm: scored_cell
-            for scored_cell in texts_scored
-            if _is_at(scored_cell, place, arms)
-        }
         models = group_by(
             (model for model in learned if _is_at(model, place, arms) and not model.reason),
             lambda model: model.cell.arm,
         )
+        first = {arm: min(model.cell.seed for model in of_arm) for arm, of_arm in models.items()}
+        texts = {
+            scored_cell.cell.arm: scored_cell  # the text that the first of these models learned from
+            for scored_cell in texts_scored
+            if _is_at(scored_cell, place, arms) and scored_cell.cell.seed == first.get(scored_cell.cell.arm)
+        }
         usefulness = _Usefulness(models, resamples)
         for measure in MEASURES:
             named = [arm for arm in usefulness.arms if measure in texts[arm].statistics]

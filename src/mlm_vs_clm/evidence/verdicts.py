@@ -121,7 +121,10 @@ def judge_table(
     numbers = ["value", "low", "high", "p", "n"]  # None where a kind was measured nowhere
     rows = rows.assign(**{name: pd.to_numeric(rows[name]) for name in numbers})
     by_name = _index(answers)
-    answered = [by_name.get(_name(row)) for row in rows.to_dict("records")]
+    answered = [
+        None if row["kind"] == SEED else by_name.get(_name(row))  # an answer is over all draws
+        for row in rows.to_dict("records")
+    ]
     read = pd.Series(
         list(map(read_p, rows["value"], rows["low"], rows["high"])), index=rows.index, dtype=float
     )

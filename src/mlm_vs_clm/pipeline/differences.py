@@ -78,7 +78,7 @@ def _compare(
     resamples: int,
 ) -> Iterator[dict]:
     """Yield the difference of two sides by every measure that both have."""
-    names = _name_sides(first, second)
+    names = [_name_side(side, sides) for side in (first, second)]
     measured = [
         {name for cell in sides[side].values() for name in cell.statistics} for side in (first, second)
     ]
@@ -98,11 +98,9 @@ def _compare(
         }
 
 
-def _name_sides(first: tuple[str, str], second: tuple[str, str]) -> tuple[str, str]:
-    """Return the arms, each with its model where both sides have the same arm."""
-    if first[0] == second[0]:
-        return f"{first[0]} {first[1]}", f"{second[0]} {second[1]}"
-    return first[0], second[0]
+def _name_side(side: tuple[str, str], sides: Iterable[tuple[str, str]]) -> str:
+    """Return the arm, with its model where the arm has several."""
+    return " ".join(side) if [arm for arm, _ in sides].count(side[0]) > 1 else side[0]
 
 
 def widen_measures(differences: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

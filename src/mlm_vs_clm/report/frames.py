@@ -29,7 +29,7 @@ Rows = dict[str, pd.DataFrame]
 class Frames:
     """What is recorded of a study.
 
-    tables: those of `analysis.tables.COLUMNS`. examples: how the arms filled some documents of public corpora.
+    tables: those of `evidence.tables.COLUMNS`. examples: how the arms filled some documents of public corpora.
     cards: the data card of each corpus. about: the question, the settings and what the study was made from.
     """
 

@@ -18,13 +18,22 @@ from .panel_sentences import (
     write,
 )
 
+PLACES = {  # what tells the values of a panel apart, by its kind
+    "heat": ["facet", "y", "x"],
+    "lines": ["facet", "line", "x"],
+    "points": ["facet", "line", "x"],
+    "frontier": ["facet", "line", "x", "full_name"],
+    "scatter": ["facet", "line", "full_name"],
+    "dots": ["facet", "arm", "line"],
+}
 DEFAULT = "defaults"  # of settings that only some arms of a panel vary
 
 
 def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the rows that a panel shows, runs averaged: columns x, y, line, facet, value, low, high, pale, named.
 
-    `y` is the second axis of a heat map. Raises StudyError for a column that the table does not have.
+    `y` is the second axis of a heat map. Where several corpora would share a place, each has a facet. Raises StudyError for
+    a column that the table does not have, and for values that share a cell of a heat map all the same.
     """
     if tables[spec["table"]].empty:
         return tables[spec["table"]]
@@ -59,7 +68,17 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     cells["reason"] = cells["pale"]  # a note in the table
     if spec["kind"] == "heat" and spec["x"] == "passes":
         cells["x"] = cells["x"].map(round_passes)
-    return cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+    cells = cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+    if not cells.duplicated(PLACES[spec["kind"]]).any():
+        return cells
+    roles = " ".join(spec[role] for role in ("x", "y", "line", "facet")).split()
+    if "corpus" in rows and "corpus" not in roles and rows["corpus"].nunique() > 1:
+        return select_cells(spec | {"facet": f"corpus {spec['facet']}".strip()}, tables)
+    if spec["kind"] == "heat":
+        raise StudyError(
+            f"track.panels: {spec['name']} has several values in one cell: choose them apart by where, y or facet"
+        )
+    return cells
 
 
 def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:

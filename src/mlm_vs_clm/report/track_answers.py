@@ -31,6 +31,11 @@ def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
     return cells.join(settings, on="arm", rsuffix="_trained")
 
 
+def has_corpora(cells: pd.DataFrame) -> bool:
+    """Return whether there is more than one corpus, which an answer in one sentence does not tell apart."""
+    return cells["corpus"].nunique() > 1
+
+
 def at_ratio(cells: pd.DataFrame, ratio: float) -> pd.DataFrame:
     """Return the cells of one masking ratio."""
     return cells[np.isclose(cells["ratio"], ratio)]
@@ -39,7 +44,7 @@ def at_ratio(cells: pd.DataFrame, ratio: float) -> pd.DataFrame:
 def answer_dial(tables: Tables) -> str:
     """Return which masking ratio in training serves which at generation, and what a mixture of both objectives costs."""
     cells = read_cells(tables, EXACT)
-    if not {"objective.ratio", "objective.masked_share"} <= {*cells}:
+    if not {"objective.ratio", "objective.masked_share"} <= {*cells} or has_corpora(cells):
         return ""
     trained = cells[(cells["base"] == "mlm") & cells["objective.ratio"].notna()]
     best = trained.loc[trained.groupby("ratio")["value"].idxmax()]
@@ -70,7 +75,7 @@ def answer_orders(tables: Tables) -> str:
     """Return which order restores most words and which has the best BLEU, and what not knowing the lengths costs."""
     ratio = style.read_study(tables).main[1]
     exact, bleu = (at_ratio(read_cells(tables, measure), ratio) for measure in (EXACT, BLEU))
-    if "mlm" not in {*exact["arm"]} & {*bleu["arm"]}:
+    if "mlm" not in {*exact["arm"]} & {*bleu["arm"]} or has_corpora(exact):
         return ""
     best, named = [], []
     for name, cells, digits in (("exact match", exact, 3), ("BLEU", bleu, 1)):
@@ -162,6 +167,8 @@ def span_tokens(tokens: pd.Series) -> str:
 def answer_temperature(tables: Tables) -> str:
     """Return how many more words the masked model restores at the diversity of the causal one, read off its line."""
     exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
+    if has_corpora(exact):
+        return ""
     paired = exact.merge(distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct"))
     clauses = []
     for ratio, of_ratio in paired.groupby("ratio"):

@@ -180,12 +180,20 @@ def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
     return cells[[*CELL, *names]].rename(columns=names)
 
 
+def pair_cells(scores: pd.DataFrame, downstream: pd.DataFrame) -> pd.DataFrame:
+    """Return quality and utility of each cell, over the draws whose texts a task model learned from."""
+    draws = (
+        at_main_metric(downstream).rename(columns={"trained_on": "arm"})[[*CELL, "seed"]].drop_duplicates()
+    )
+    return quality_cells(scores.merge(draws, on=[*CELL, "seed"])).merge(utility_cells(downstream), on=CELL)
+
+
 def draw_quality_against_utility(
     scores: pd.DataFrame, downstream: pd.DataFrame, study: Study
 ) -> list[Drawing]:
     """Return one figure: a point per cell by family, corpora across and scopes down, with the references as lines."""
     utilities = utility_cells(downstream)
-    cells = quality_cells(scores).merge(utilities, on=CELL)
+    cells = pair_cells(scores, downstream)
     if cells.empty:
         return []
 
