@@ -73,7 +73,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         return cells
     roles = " ".join(spec[role] for role in ("x", "y", "line", "facet")).split()
     if "corpus" in rows and "corpus" not in roles and rows["corpus"].nunique() > 1:
-        return select_cells(spec | {"facet": f"corpus {spec['facet']}".strip()}, tables)
+        return select_cells({**spec, "facet": f"corpus {spec['facet']}".strip()}, tables)
     if spec["kind"] == "heat":
         raise StudyError(
             f"track.panels: {spec['name']} has several values in one cell: choose them apart by where, y or facet"

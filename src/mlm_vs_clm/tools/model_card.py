@@ -27,7 +27,7 @@ TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2te
 
 
 def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.DataFrame]:
-    """Return the checkpoint folder of an arm's model, its training's folder, and the arm's scores at the main cell.
+    """Return the checkpoint folder of an arm's model, its training's folder, and the scores of what it filled at the main cell.
 
     Raises StudyError where the study has no such arm, the arm has no model, or the store does not hold it.
     """
@@ -56,7 +56,15 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
         raise StudyError(f"{arm} has no model: it is a floor or a bound")
     corpus = generations.sort_values("seed")["corpus"].iloc[0]
     folder, _ = choose_budget(training, corpus)
-    return folder, training, rows
+    written = [
+        (generation.corpus, generation.seed)
+        for generation in generations.itertuples(index=False)
+        if (store / generation.artifact).is_dir()
+        and inputs_of(store / generation.artifact).get("model") == training
+        and choose_budget(training, generation.corpus)[0] == folder
+    ]
+    is_by_it = [place in written for place in zip(rows["corpus"], rows["seed"], strict=True)]
+    return folder, training, rows[is_by_it]
 
 
 def _path(study: Path, name: str) -> Path:
@@ -106,7 +114,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "## Text it was trained on",
         *(["\n".join(corpora)] if corpora else []),
         "## Scores",
-        f"Of the arm at the main cell of `{study.name}`: strategy {main['main_strategy']}, {main['main_ratio']:.0%} of the words hidden; means over draws.",
+        f"Of the arm at the main cell of `{study.name}`: strategy {main['main_strategy']}, {main['main_ratio']:.0%} of the words hidden; means over the draws that this model filled.",
         "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
         "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
         "## Use",
