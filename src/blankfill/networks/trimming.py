@@ -53,11 +53,12 @@ def _attend_where(
 ) -> tuple[torch.Tensor, None]:
     """Return the output (1, n, width) of a layer's attention at the wanted places, whose queries alone it makes.
 
-    A causal network and attention without an interface make all queries.
+    A causal network without a mask, one with a cache, and attention without an interface make all queries.
     """
     asked, attention = wanted, layer.self
     attend_to = ALL_ATTENTION_FUNCTIONS.get(attention.config._attn_implementation)
-    if attend_to is None or attention.config.is_decoder:
+    is_causal = mask is None and (attention.config.is_decoder or attention.is_causal)
+    if attend_to is None or is_causal or settings.get("past_key_values") is not None:
         asking, read = hidden, attention(hidden, mask, **settings)[0]
     else:
         counts = wanted.sum(1)
