@@ -115,7 +115,7 @@ class Study:
         return self._of_training(self.rows("pairs", place[0], negatives=negatives), place)
 
     def _of_training(self, rows: pd.DataFrame, place: Place) -> pd.DataFrame:
-        """Return the rows of the training of a place's arm with the lowest seed, which another arm has too."""
+        """Return the rows of the training with the lowest seed of a place's arm: arms are then compared at the same draw."""
         cells = self.scored.get(place, {})
         trainings = [cells[seed].training for seed in sorted(cells) if cells[seed].training]
         return rows[rows["artifact"].isin(trainings[:1])] if len(rows) else rows

@@ -133,9 +133,9 @@ def correlate_writers(
         )
         first = {arm: min(model.cell.seed for model in of_arm) for arm, of_arm in models.items()}
         texts = {
-            scored_cell.cell.arm: scored_cell  # the text that the first of these models learned from
+            cell.arm: scored_cell  # the text that the first of these models learned from
             for scored_cell in texts_scored
-            if _is_at(scored_cell, place, arms) and scored_cell.cell.seed == first.get(scored_cell.cell.arm)
+            if _is_at(scored_cell, place, arms) and (cell := scored_cell.cell).seed == first.get(cell.arm)
         }
         usefulness = _Usefulness(models, resamples)
         for measure in MEASURES:
