@@ -1,6 +1,6 @@
 """The table of README's first screen: a row per step, how to read it, and the commands that make its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -39,16 +39,22 @@ def tabulate_short(steps: pd.DataFrame) -> str:
         cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         lines.append(markdown_row([*ROWS[step], *cells, size]))
-    words = describe_words(pd.concat(rows_of.values()))
+    words = describe_words(list(rows_of.values()))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
 
-def describe_words(rows: pd.DataFrame) -> str:
-    """Return how to read the table: what its words mean, as far as they are in it."""
+def describe_words(steps: Sequence[pd.DataFrame]) -> str:
+    """Return how to read the table: what its words mean, as far as they are in it; `steps` has the rows of each of its rows."""
+    rows = pd.concat(steps)
     small = rows[rows["size"] == INSIDE]
     sentences = ["Who is ahead, by how many BLEU points."]
     if len(small):
-        sentences.append(f"*Equal*: the 95 % interval lies within {small['margin'].max():.2f} points.")
+        margin = small["margin"].max()
+        numbers = enumerate((of_step["margin"].max() for of_step in steps), 1)
+        places = group_by([step for step in numbers if step[1] < margin], lambda step: step[1])
+        others = [f"{name_rows([place for place, _ in at])}: {other:.3g}" for other, at in places.items()]
+        told = f" ({'; '.join(others)})" if others else ""
+        sentences.append(f"*Equal*: the 95 % interval lies within {margin:.2f} points{told}.")
     if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
         sentences.append("*Not settled*: neither lead nor equality is shown.")
     if (rows["status"] == NOT_COMPETENT).any():
@@ -70,12 +76,16 @@ def shorten_tokens(tokens: float) -> str:
 def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
     """Return the commands that make the rows of the table, each with the numbers of its rows."""
     by_study = group_by(list(enumerate(rows_of.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
-    commands = {name_command(name): [str(place) for place, _ in rows] for name, rows in by_study.items()}
+    commands = {
+        name_command(name): name_rows([place for place, _ in rows]) for name, rows in by_study.items()
+    }
     width = max(map(len, commands))
-    return [
-        f"{command:{width}}  # row{'s' * (len(places) > 1)} {' and '.join(places)}"
-        for command, places in commands.items()
-    ]
+    return [f"{command:{width}}  # {places}" for command, places in commands.items()]
+
+
+def name_rows(places: Sequence[int]) -> str:
+    """Return "row 1" or "rows 3 and 4"."""
+    return f"row{'s' * (len(places) > 1)} {' and '.join(map(str, places))}"
 
 
 def name_command(study: str) -> str:
