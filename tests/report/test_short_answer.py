@@ -9,10 +9,11 @@ import pytest
 from fake_studies import make_studies
 
 from mlm_vs_clm.evidence.claims import load_rules
+from mlm_vs_clm.evidence.verdicts import INSIDE
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.report.lead_words import span
 from mlm_vs_clm.report.short_answer import describe_speed, write_short_blocks
-from mlm_vs_clm.report.short_table import name_command, shorten_tokens
+from mlm_vs_clm.report.short_table import describe_words, name_command, shorten_tokens
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 ALL = ("desk", "desk-short_runs", "laptop-causal_start")
@@ -274,3 +275,11 @@ def test_the_speed_is_that_of_the_benchmark(tmp_path):
 def test_numbers_are_written_once_where_they_are_alike():
     assert span([0.21, 0.19]) == "0.2" and span([1, 2.04]) == "1.0 to 2.0"
     assert shorten_tokens(768_000) == "768k" and shorten_tokens(3_072_000) == "3.07M"
+
+
+def test_rows_with_a_narrower_margin_of_equal_say_so():
+    about = {"direction": "none shown", "size": "inside", "status": "made"}
+    wide, narrow = (pd.DataFrame([about | {"margin": margin}]) for margin in (1.75, 1.0))
+    wide["size"] = INSIDE
+    assert "within 1.75 points (rows 2 and 3: 1)." in describe_words([wide, narrow, narrow])
+    assert "within 1.75 points." in describe_words([wide, wide])
