@@ -84,6 +84,13 @@ def test_of_runs_at_equal_cost_that_of_the_arm_itself_is_taken():
     assert [arm for arm, _ in mix] == ["mlm", "mlm a"]
 
 
+def test_arms_of_other_trainings_are_no_runs_of_one_method():
+    runs = [run("mlm_parallel", 1e9, 2, training="b"), run("mlm", 4e9, 6, training="a"), run("clm", 2e9, 3, "c")]
+    assert "mlm was run at a single cost" in exact(compare(runs), "known length", BASES[1])["reason"]
+    runs[0] = run("mlm_parallel", 1e9, 2, training="a")
+    assert exact(compare(runs), "known length", BASES[1])["value"] == pytest.approx(0.4 - 0.3)
+
+
 def test_a_method_shares_all_but_order_and_pace():
     one = {"name": "mlm", "writer": "masked", "context": "both", "order": "random", "per_pass": 16, "seed": 0}
     assert name_method(one) == name_method(one | {"name": "mlm_parallel", "order": "parallel", "per_pass": 1})

@@ -78,7 +78,9 @@ def _compare(
     if basis != BASES[0]:
         moved = BASES.index(basis) - 1  # the side whose cost is changed
         flops = pair[1 - moved].flops
-        sides[moved], reason = interpolate_runs(pair[moved], flops, list(summed.values()))
+        trained = arms[comparison.arms[moved]]
+        family = [summed[arm] for arm, seeds in arms.items() if share_training(trained, seeds)]
+        sides[moved], reason = interpolate_runs(pair[moved], flops, family)
         if reason:
             return about | {"reason": reason}
         about = {"flops_first": flops, "flops_second": flops}
@@ -90,6 +92,11 @@ def sum_costs(seeds: BySeed) -> ScoredCell:
     cells = [seeds[seed] for seed in sorted(seeds)]
     ledger = {key: sum(cell.ledger[key] for cell in cells) for key in ("flops", "documents")}
     return replace(cells[0], ledger=ledger)
+
+
+def share_training(first: BySeed, second: BySeed) -> bool:
+    """Return whether two arms fill with the same network at every seed that both have."""
+    return all(first[seed].training == second[seed].training for seed in first.keys() & second.keys())
 
 
 def interpolate_runs(moved: ScoredCell, flops: float, cells: Sequence[ScoredCell]) -> tuple[Mix, str]:

@@ -103,8 +103,14 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
             how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
             full = replace(full, corpus=replace(full.corpus, task=cell.task), finetuning=how)
             full = replace(full, task_model=recipes.FINETUNED, trained_on="real")
-            task_models[f"{place}/{name}{side}/{n}"] = recipes.downstream(full)
-            task_models[f"{place}/majority/{n}"] = recipes.downstream(replace(full, trained_on="majority"))
+            of_majority = replace(full, trained_on="majority")
+            for key, settings in ((f"{name}{side}", full), ("majority", of_majority)):
+                recipe = recipes.downstream(settings)
+                if task_models.setdefault(f"{place}/{key}/{n}", recipe).id != recipe.id:
+                    raise StudyError(
+                        f"scale.grid.networks: {name} of {cell.task} on {cell.corpus} has {n} examples twice, with other words or "
+                        "steps: give each a number of examples of its own"
+                    )
     return trainings, task_models
 
 
