@@ -8,7 +8,8 @@ from fake_studies import make_studies
 from mlm_vs_clm.evidence.claims import EDITION
 from mlm_vs_clm.evidence.tables import COLUMNS
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report.evidence_table import EARLIER, unite
+from mlm_vs_clm.report.evidence_table import unite
+from mlm_vs_clm.report.overview import EARLIER
 
 ABSENT = pd.DataFrame(columns=COLUMNS["comparisons"])
 

@@ -9,6 +9,7 @@ from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import drawing, ladder, ladder_figure, svg
+from mlm_vs_clm.report.overview import EARLIER
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 CORPORA = ("abstracts", "plots")
@@ -31,6 +32,17 @@ def test_a_step_is_taken_from_most_trainings_and_then_from_the_longest(studies):
     assert set(best["study"]) == {"desk-short_runs"} and set(best["tokens"]) == {768_000}
     assert set(ladder.best_rows(steps, (ladder.ENCODER, "known length"))["study"]) == {"desk"}
     assert ladder.best_rows(steps, (ladder.ENCODER, "left context")).empty
+
+
+def test_of_equal_trainings_a_study_that_decides_more_is_taken_then_one_by_newer_rules(studies):
+    studies["desk"]["study"]["rules"] = next(iter(EARLIER))
+    step = ladder.BEFORE
+    steps = ladder.list_steps(studies, RULES)
+    assert set(ladder.best_rows(steps, step)["study"]) == {"desk-short_runs"}
+    answers = studies["desk-short_runs"]["answers"]
+    answers.loc[answers["corpus"] == "plots", "status"] = NOT_COMPETENT
+    steps = ladder.list_steps(studies, RULES)
+    assert set(ladder.best_rows(steps, step)["study"]) == {"desk"}
 
 
 def test_word_tables_are_compared_where_the_sides_differ_in_context_as_they_do(studies):

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..evidence.claims import EDITION
 from ..evidence.tables import TEXT, pick_kind
 from ..files import write_csv
 from .ladder import LIKELIHOOD, LIKELIHOODS, compare_likelihoods
-from .overview import count_tokens, find_start
+from .overview import count_tokens, find_edition, find_start
 from .sentences import Tables
 
 FILE = "evidence.csv"
-EARLIER = {"cc2b86d116bb": 2}  # the hash of earlier rules -> their edition
 NOT_JUDGED = "not judged"  # of a difference of which no rule of its edition speaks
 COLUMNS = (
     "study edition start tokens trainings claim condition corpus strategy ratio scope metric first second difference low high p "
@@ -47,11 +45,6 @@ def unite(studies: Mapping[str, Tables]) -> pd.DataFrame:
     filled = [frame for frame in frames if len(frame)]
     table = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
     return table.reindex(columns=COLUMNS).sort_values(ORDER, kind="stable", ignore_index=True)
-
-
-def find_edition(tables: Tables) -> int:
-    """Return which edition of the rules judged a study."""
-    return EARLIER.get(str(tables["study"].iloc[0]["rules"]), EDITION)
 
 
 def list_rows(tables: Tables) -> pd.DataFrame:

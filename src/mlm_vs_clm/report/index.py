@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from ..evidence.verdicts import FIRST, INSIDE, MADE, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from ..files import STUDY
 from . import style
 from .headline import ask
@@ -65,7 +65,7 @@ def name_ahead(row: Any) -> str:
     """Return the side that a verdict has ahead, or why it has none."""
     if row.status != MADE:
         return "undecided"
-    return AHEAD.get(row.direction, "equal" if row.size == INSIDE else "not settled")
+    return AHEAD.get(row.direction, "equal" if row.size == INSIDE else NOT_SETTLED)
 
 
 def span(effects: Sequence[float]) -> str:

@@ -11,7 +11,7 @@ from ..evidence.claims import index_conditions
 from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
 from ..stats import FEWEST_UNITS
 from .frames import find_rules
-from .overview import count_tokens, find_start, list_comparisons, name_network
+from .overview import count_tokens, find_edition, find_start, list_comparisons, name_network
 from .sentences import Tables
 from .style import read_study
 
@@ -31,7 +31,7 @@ LIKELIHOODS = {  # condition -> what the causal model reads
 
 
 def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
-    """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `tokens`, `words` and `tables`.
+    """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `edition`, `tokens`, `words` and `tables`.
 
     A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
     read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
@@ -40,7 +40,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     with_start = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
     if not with_start:
         return pd.DataFrame(
-            columns="condition corpus study start network words tokens tables effect runs status direction size".split()
+            columns="condition corpus study start network edition words tokens tables effect runs status direction size".split()
         )
     words = {
         (start, name): f"{condition['words']}{end}"
@@ -58,6 +58,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
     rows = rows.assign(
         network=rows["study"].map({name: name_network(tables) for name, tables in with_start.items()}),
+        edition=rows["study"].map({name: find_edition(tables) for name, tables in with_start.items()}),
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
@@ -88,13 +89,21 @@ def compare_tables(tables: Tables) -> dict[str, float]:
 
 
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
-    """Return the rows of a step from one study: that of most corpora, of these of most trainings, of these the longest."""
+    """Return the rows of a step from one study.
+
+    It is the study of most corpora; of these that of most trainings, of most corpora that are decided, by the newest rules, and at
+    last of the longest training.
+    """
     start, condition = step
     rows = steps[(steps["start"] == start) & (steps["condition"] == condition)]
     if rows.empty:
         return rows
-    ranked = rows.assign(corpora=rows["study"].map(rows["study"].value_counts()))
-    return rows[rows["study"] == ranked.sort_values(["corpora", "runs", "tokens"]).iloc[-1]["study"]]
+    decided = rows.loc[rows["status"] == MADE, "study"].value_counts()
+    ranked = rows.assign(
+        corpora=rows["study"].map(rows["study"].value_counts()), decided=rows["study"].map(decided).fillna(0)
+    )
+    ranked = ranked.sort_values(["corpora", "runs", "decided", "edition", "tokens"], kind="stable")
+    return rows[rows["study"] == ranked.iloc[-1]["study"]]
 
 
 def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_SETTLED, SECOND
 
 SIDES = {FIRST: "masked", SECOND: "causal"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -17,7 +17,7 @@ def word_short(row: Any) -> str:
     if row.status != MADE:
         return "undecided"
     if row.direction == NONE_SHOWN:
-        return "equal" if row.size == INSIDE else "not settled"
+        return "equal" if row.size == INSIDE else NOT_SETTLED
     return f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
 
 

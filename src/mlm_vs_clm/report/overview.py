@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import index_conditions
-from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, is_open
+from ..evidence.claims import EDITION, index_conditions
+from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, NOT_SETTLED, is_open
 from . import style
 from .sentences import Tables
 from .tables import DASH, markdown_row
@@ -15,13 +15,19 @@ from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 OBJECTIVES = ("mlm", "clm", "infill")  # whose start is told
-STATED, OTHERWISE, OPEN = "as stated", "otherwise", "undecided"
+EARLIER = {"cc2b86d116bb": 2}  # the hash of earlier rules -> their edition
+STATED, OTHERWISE, UNDECIDED = "as stated", "otherwise", "undecided"
 
 
 def find_start(tables: Tables) -> str:
     """Return what the models of a study start from, in words; "" for a study that answers only its own question."""
     start = tables["study"].iloc[0].get("starts_from", "")
     return start if isinstance(start, str) else ""
+
+
+def find_edition(tables: Tables) -> int:
+    """Return which edition of the rules judged a study."""
+    return EARLIER.get(str(tables["study"].iloc[0]["rules"]), EDITION)
 
 
 def count_tokens(tables: Tables) -> int:
@@ -64,11 +70,11 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
 
 
 def word_short(row: Any) -> str:
-    """Return an outcome in few words: "mlm +4.2 [+4.0, +4.5]"; in place of the arm "equal", "open" or "undecided"."""
+    """Return an outcome in few words: "mlm +4.2 [+4.0, +4.5]"; in place of the arm "equal", "not settled" or "undecided"."""
     if row.status != MADE:
         name = "undecided"
     elif row.direction == NONE_SHOWN:
-        name = "equal" if row.size == INSIDE else "open"
+        name = "equal" if row.size == INSIDE else NOT_SETTLED
     else:
         name = row.first_arm if row.direction == FIRST else row.second_arm
     return f"{name} {row.effect:+.1f} [{row.low:+.1f}, {row.high:+.1f}]"
@@ -82,7 +88,7 @@ def _word_tokens(tables: Tables) -> str:
 
 def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return how often each claim came out as it says, in Markdown: one row per claim, study and part of the claim."""
-    header = ["claim of the paper", "study", STATED, OTHERWISE, OPEN]
+    header = ["claim of the paper", "study", STATED, OTHERWISE, UNDECIDED]
     lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
     conditions = index_conditions(rules)
@@ -98,7 +104,7 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
                 of_part = of_study[of_study["condition"].isin([condition for _, condition in keys])]
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
-                    counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, OPEN)]
+                    counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, UNDECIDED)]
                     lines.append(
                         markdown_row([claim, f"{name}: {heading}" if heading else str(name), *counts])
                     )
@@ -139,8 +145,8 @@ def _is_repeated(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.Series
 
 
 def judge_side(row: Any, conditions: Mapping[tuple[str, str], Mapping]) -> str:
-    """Return whether an answer says what its claim says: STATED, OTHERWISE or OPEN."""
+    """Return whether an answer says what its claim says: STATED, OTHERWISE or UNDECIDED."""
     if row.status != MADE or is_open(row):
-        return OPEN
+        return UNDECIDED
     side = row.direction if row.kind == AT_LEAST or row.size != INSIDE else INSIDE
     return STATED if side in conditions[row.claim, row.condition]["as_stated"] else OTHERWISE

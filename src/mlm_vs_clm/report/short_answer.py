@@ -13,7 +13,6 @@ from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, SECOND
 from . import style
-from .evidence_table import find_edition
 from .ladder import (
     BEFORE,
     BOTH,
@@ -37,7 +36,7 @@ from .lead_words import (
     word_runs,
 )
 from .likelihood_answer import describe_exact, describe_likelihood
-from .overview import count_tokens, find_start
+from .overview import count_tokens, find_edition, find_start
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
 from .style import read_study
@@ -118,19 +117,19 @@ def describe_reported(steps: pd.DataFrame) -> str:
 
 
 def describe_before(steps: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads the text before the gap, also after less training."""
+    """Return how the masked model compares with a causal one that reads the text before the gap, also in other studies."""
     rows = best_rows(steps, BEFORE)
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
-    shorter = pick_step(steps, BEFORE)
-    shorter = shorter[(shorter["tokens"] < rows["tokens"].max()) & (shorter["status"] == MADE)]
-    less = (
-        f" Shorter trainings, where decided: {span(shorter['effect'])}." if is_ahead(shorter, FIRST) else ""
+    others = pick_step(steps, BEFORE)
+    others = others[(others["study"] != rows.iloc[0]["study"]) & (others["status"] == MADE)]
+    beside = (
+        f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     )
     ends = rows["low"].min(), rows["high"].max()
     return (
         f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])} (intervals within "
-        f"{ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder.{less}"
+        f"{ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder.{beside}"
     )
 
 

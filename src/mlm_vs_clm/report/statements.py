@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
-from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, SECOND
+from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style
 from .overview import OTHERWISE, judge_side
 from .sentences import Tables
@@ -134,4 +134,4 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 def _name_ahead(row: Any) -> str:
     words = word_lead(row)[0] if row.status == MADE else "undecided"
-    return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else "open"
+    return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else NOT_SETTLED

@@ -13,7 +13,7 @@ from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SEC
 from . import style
 from .frames import find_rules
 from .outcomes import Claim, keep_asked, list_claims
-from .overview import OPEN, OTHERWISE, STATED, judge_side, list_comparisons
+from .overview import OTHERWISE, STATED, UNDECIDED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
 from .style import Study
 from .wording import join_names
@@ -141,9 +141,9 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
-    for n, others in ((otherwise, OTHERWISE), (sides.count(OPEN), OPEN)):
+    for n, others in ((otherwise, OTHERWISE), (sides.count(UNDECIDED), UNDECIDED)):
         number += f", {n} {others}" if n else ""
     word = HOLDS[stated > 0, otherwise > 0]
-    if stated + otherwise and 2 * sides.count(OPEN) >= len(sides):
-        word = "half undecided" if 2 * sides.count(OPEN) == len(sides) else "mostly undecided"
+    if stated + otherwise and 2 * sides.count(UNDECIDED) >= len(sides):
+        word = "half undecided" if 2 * sides.count(UNDECIDED) == len(sides) else "mostly undecided"
     return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")

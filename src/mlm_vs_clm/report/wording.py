@@ -42,15 +42,14 @@ SILENT = {
     NOT_COMPETENT: "undecided (arm not competent)",
     NO_ROOM: "undecided (no room between unfilled and real text)",
 }
-OPEN = "not settled"
 # By what is judged: the words of the direction, or of the size where that is the answer.
 LEADS = {
-    AT_LEAST: {FIRST: "yes", SECOND: "no", INSIDE: "no", NOT_SETTLED: OPEN},
+    AT_LEAST: {FIRST: "yes", SECOND: "no", INSIDE: "no", NOT_SETTLED: NOT_SETTLED},
     CORRELATION: {
         FIRST: "strong correlation",
         SECOND: "strong, reversed",
         INSIDE: "no strong correlation",
-        NOT_SETTLED: OPEN,
+        NOT_SETTLED: NOT_SETTLED,
     },
     SLOPE: {FIRST: "rises with quality", SECOND: "reversed", NONE_SHOWN: "no slope shown"},
     COST: {INSIDE: "equal cost", NOT_SETTLED: "depends on the masking"},
@@ -77,7 +76,7 @@ def word_lead(row: Any, several: bool = False) -> tuple[str, str]:
     kind = getattr(row, "kind", "")
     words = LEADS.get(kind, {})
     if kind == COST and row.scope == TRAINING:
-        words = words | {NOT_SETTLED: OPEN}
+        words = words | {NOT_SETTLED: NOT_SETTLED}
     key = row.direction if row.direction != NONE_SHOWN or kind not in ONE_WORD else row.size
     if key in words or key == NONE_SHOWN:
         return _name_pair(words.get(key, NO_DIFFERENCE), row, first, second, several)
