@@ -85,7 +85,11 @@ def test_of_runs_at_equal_cost_that_of_the_arm_itself_is_taken():
 
 
 def test_arms_of_other_trainings_are_no_runs_of_one_method():
-    runs = [run("mlm_parallel", 1e9, 2, training="b"), run("mlm", 4e9, 6, training="a"), run("clm", 2e9, 3, "c")]
+    runs = [
+        run("mlm_parallel", 1e9, 2, training="b"),
+        run("mlm", 4e9, 6, training="a"),
+        run("clm", 2e9, 3, "c"),
+    ]
     assert "mlm was run at a single cost" in exact(compare(runs), "known length", BASES[1])["reason"]
     runs[0] = run("mlm_parallel", 1e9, 2, training="a")
     assert exact(compare(runs), "known length", BASES[1])["value"] == pytest.approx(0.4 - 0.3)

@@ -93,12 +93,12 @@ def test_a_grid_of_networks_lists_their_trainings_and_one_majority_answer_per_ta
 
 
 def test_networks_that_differ_in_words_alone_do_not_share_a_name(choose):
-    alike = ["{corpus:abstracts,task:ner,networks:[start],examples:[8],words:%d}" % words for words in (16, 32)]
+    alike = [
+        "{corpus:abstracts,task:ner,networks:[start],examples:[8],words:%d}" % words for words in (16, 32)
+    ]
     asked = ["device=cpu", "precision=fp32", f"scale.grid.networks=[{','.join(alike)}]"]
     with pytest.raises(StudyError, match="start of ner on abstracts has 8 examples twice"):
-        study.cells(
-            choose(*asked), lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items()))
-        )
+        study.cells(choose(*asked), lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items())))
 
 
 def test_the_stage_writes_answers_of_every_seed_and_names_the_network(ask, tmp_path):

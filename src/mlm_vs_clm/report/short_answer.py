@@ -123,9 +123,7 @@ def describe_before(steps: pd.DataFrame) -> str:
         return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
     others = pick_step(steps, BEFORE)
     others = others[(others["study"] != rows.iloc[0]["study"]) & (others["status"] == MADE)]
-    beside = (
-        f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
-    )
+    beside = f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     ends = rows["low"].min(), rows["high"].max()
     return (
         f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])} (intervals within "
