@@ -93,8 +93,8 @@ def test_a_grid_of_networks_lists_their_trainings_and_one_majority_answer_per_ta
 
 
 def test_networks_that_differ_in_words_alone_do_not_share_a_name(choose):
-    alike = [f"{{corpus:abstracts,task:ner,networks:[start],examples:[8],words:{words}}}" for words in (16, 32)]
-        "{corpus:abstracts,task:ner,networks:[start],examples:[8],words:%d}" % words for words in (16, 32)
+    alike = [
+        f"{{corpus:abstracts,task:ner,networks:[start],examples:[8],words:{words}}}" for words in (16, 32)
     ]
     asked = ["device=cpu", "precision=fp32", f"scale.grid.networks=[{','.join(alike)}]"]
     with pytest.raises(StudyError, match="start of ner on abstracts has 8 examples twice"):
