@@ -85,8 +85,12 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
     training, answer = describe_training(studies)
     verdicts = []
-    if is_ahead(best_rows(steps, BEFORE), FIRST) and is_small(best_rows(steps, BOTH)):
-        verdicts.append("Better text? It depends on what the causal model reads and on the start.")
+    before, both = (keep_decided(best_rows(steps, step)) for step in (BEFORE, BOTH))
+    if is_ahead(before, FIRST) and is_smaller(both, before):
+        is_reversed = SECOND in set(keep_decided(best_rows(steps, STARTED[1]))["direction"])
+        verdicts.append(
+            f"Better text? It depends on what the causal model reads{' and on the start' * is_reversed}."
+        )
     if answer:
         verdicts.append(f"Better training data? {answer}")
     findings = [
@@ -100,6 +104,18 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     ]
     head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
     return "\n".join([*head, *(f"- {sentence}" for sentence in findings if sentence)])
+
+
+def keep_decided(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of which both sides may speak."""
+    return rows[rows["status"] == MADE]
+
+
+def is_smaller(both: pd.DataFrame, before: pd.DataFrame) -> bool:
+    """Return whether on every corpus of two steps the whole interval of the one lies below that of the other."""
+    highest, lowest = both.set_index("corpus")["high"], before.set_index("corpus")["low"]
+    shared = highest.index.intersection(lowest.index)
+    return len(shared) > 0 and bool((highest[shared] < lowest[shared]).all())
 
 
 def describe_reported(steps: pd.DataFrame) -> str:
@@ -118,27 +134,32 @@ def describe_reported(steps: pd.DataFrame) -> str:
 
 def describe_before(steps: pd.DataFrame) -> str:
     """Return how the masked model compares with a causal one that reads the text before the gap, also in other studies."""
-    rows = best_rows(steps, BEFORE)
+    whole = best_rows(steps, BEFORE)
+    rows = keep_decided(whole)
     if not is_ahead(rows, FIRST):
-        return list_by_corpus("Against a causal model that reads only the text before the gap", rows)
+        return list_by_corpus("Against a causal model that reads only the text before the gap", whole)
     others = pick_step(steps, BEFORE)
     others = others[(others["study"] != rows.iloc[0]["study"]) & (others["status"] == MADE)]
     beside = f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     ends = rows["low"].min(), rows["high"].max()
     return (
-        f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])} (intervals within "
-        f"{ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder.{beside}"
+        f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
+        f"(intervals within {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder."
+        f"{say_undecided(whole[whole['status'] != MADE])}{beside}"
     )
 
 
 def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return how the masked model compares with a causal one that reads both sides, also after another training."""
-    rows = best_rows(steps, BOTH)
-    if not is_small(rows):
-        return list_by_corpus("Against a causal model that reads both sides", rows)
+    whole = best_rows(steps, BOTH)
+    rows = keep_decided(whole)
+    if rows.empty:
+        return list_by_corpus("Against a causal model that reads both sides", whole)
+    equal = f"**One that reads both sides is equal in BLEU{say_where(rows, whole)}**: {span(rows['effect'].abs())} points apart"
+    outcome = equal if is_small(rows) else f"**Against one that reads both sides**: {list_entries(rows)}"
     return (
-        f"**One that reads both sides is equal in BLEU**: {span(rows['effect'].abs())} points apart "
-        f"({word_size(rows)}).{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
+        f"{outcome} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
+        f"{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
     )
 
 
@@ -216,6 +237,11 @@ def describe_started(steps: Sequence[pd.DataFrame]) -> str:
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
         f"({word_runs(rows)})."
     )
+
+
+def say_where(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Return " on abstracts and plots", where these are not all corpora of a step."""
+    return f" on {' and '.join(style.ordered(rows['corpus']))}" * (len(rows) < len(whole))
 
 
 def say_undecided(rows: pd.DataFrame) -> str:
