@@ -46,14 +46,10 @@ def test_both_sides_have_about_as_many_words():
 
 @pytest.mark.parametrize("kind", mark_slow(("masked", "causal"), "causal"))
 def test_an_over_trained_model_is_caught_by_texts_and_canaries_and_an_honest_one_is_not(
-    monkeypatch, start, tokenizer, kind
+    start, tokenizer, kind
 ):
     read, held_out = make("a", 16), make("h", 40, words=24)
-    planted, _ = draw_canaries(held_out, read, 12, seed=0)
-    inputs = {"generation": "g", "corpus": "c"}
-    monkeypatch.setattr(
-        disclosure, "load_documents", lambda corpus, split: held_out if split == "test" else read
-    )
+    planted, _ = canaries = draw_canaries(held_out, read, 12, seed=0)
     model = as_kind(start, kind, tokenizer).eval()
     found = {}
     for name in ("honest", "over-trained"):
@@ -67,7 +63,7 @@ def test_an_over_trained_model_is_caught_by_texts_and_canaries_and_an_honest_one
         rows = disclosure.place_pairs(losses, 20)
         assert rows.shape == (20, 2) and np.isnan(rows[16:]).all()
         honest_texts = [one.text for one in make("written", 20)]
-        of_canaries = disclosure.measure_canaries({"canaries": 12, "seed": 0}, inputs, honest_texts, filler)
+        of_canaries = disclosure.measure_canaries(canaries, honest_texts, filler)
         found[name] = [
             score("membership", rows),
             score("canary_loss", of_canaries["document", "canary_loss"]),
@@ -81,17 +77,28 @@ def score(metric, rows):
     return float(DISCLOSURE[metric].aggregate(np.nansum(rows, axis=0)))
 
 
-def test_texts_that_repeat_canaries_are_caught_without_the_model(monkeypatch):
+def test_texts_that_repeat_canaries_are_caught_without_the_model():
     read, held_out = make("a", 16), make("h", 60, words=24)
-    monkeypatch.setattr(
-        disclosure, "load_documents", lambda corpus, split: held_out if split == "test" else read
-    )
     planted, control = draw_canaries(held_out, read, 20, seed=0)
     for leaked, bounds in ((planted, (0.75, 1.0)), (control, (0.0, 0.25)), ([], (0.3, 0.7))):
         texts = [one.text for one in make("written", 30)] + [canary.text for canary in leaked]
-        rows = disclosure.measure_canaries({"canaries": 20, "seed": 0}, {"corpus": "c"}, texts, None)
+        rows = disclosure.measure_canaries((planted, control), texts, None)
         assert {*rows} == {("document", "canary_text")}
         assert bounds[0] <= score("canary_text", rows["document", "canary_text"]) <= bounds[1]
+
+
+def test_a_canary_that_no_batch_held_does_not_count(monkeypatch):
+    trained, held_out = make("a", 16), make("h", 60, words=24)
+    monkeypatch.setattr(
+        disclosure, "load_documents", lambda corpus, split: held_out if split == "test" else trained
+    )
+    planted, control = draw_canaries(held_out, trained, 20, seed=0)
+    settings = {"read": {"canaries": 20, "seed": 0}}
+    read = [*trained, *(Document(f"canary-{i}", planted[i].text) for i in (3, 7, 7))]
+    monkeypatch.setattr(disclosure, "list_read_by", lambda settings, inputs: read)
+    assert disclosure.choose_canaries(settings, {"corpus": "c"}) == ([planted[3], planted[7]], control)
+    monkeypatch.setattr(disclosure, "list_read_by", lambda settings, inputs: trained)
+    assert_refused("read 0 of 20 canaries", disclosure.choose_canaries, settings, {"corpus": "c"})
 
 
 def test_the_model_that_is_asked_is_the_one_that_wrote(monkeypatch):

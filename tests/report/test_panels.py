@@ -130,7 +130,10 @@ def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     assert [one.name for one in drawings] == [one.name for one in tables] == ["lines", "frontier", "heat"]
     assert len(drawings[0].figure.axes) == 2 and drawings[0].figure.axes[0].get_xlabel() == "temperature"
     best = "0.270 [0.250, 0.290] (clm temperature=0.3), 0.320 [0.300, 0.340] (mlm temperature=0.3)"
-    assert drawings[0].finding == f"Highest exact match: masking ratio 0.5: {best}; masking ratio 1: {best}."
+    assert (
+        drawings[0].finding
+        == f"Highest exact match of competent arms: masking ratio 0.5: {best}; masking ratio 1: {best}."
+    )
 
 
 def test_points_have_a_row_per_category_and_each_facet_its_metric():
@@ -207,7 +210,7 @@ def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
         "0.200 [0.150, 0.250]",
     ]
     assert {text.get_text() for text in drawing.figure.axes[0].texts} == {
-        "-0.100",
+        "(-0.100)",
         "-0.100*",
         "+0.010",
         "+0.200*",

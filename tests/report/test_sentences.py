@@ -23,7 +23,7 @@ def test_utility_is_told_by_its_paired_difference_and_by_what_both_texts_are_wor
     told = sentences.describe_utility(pd.DataFrame(rows), headroom, STUDY)
     value = "+0.020 [+0.010, +0.030]"
     assert f"a (F1) mlm ahead, {value}, outside the margin; b (F1) missing: not run: clm; c (F1)" in told
-    assert f"undecided (arm not competent), {value}; d (F1) undecided (no room between" in told
+    assert f"undecided (arm not competent), {value}; d (F1) undecided (no room in the task)" in told
     ends = [
         f"{arm} {value:+.2f} [+0.00, +1.00]" for arm, value in (("constant", 0.4), ("mlm", 0.2), ("clm", 0.1))
     ]

@@ -17,7 +17,7 @@ from .correlation import compare_at_same_masking, correlate_tables
 from .curve import compare_along, exclude_along, list_learning
 from .differences import UNIT_NAMES, compare_by_seed, compare_utility
 from .documents import group_documents, list_measured, read_statistics, to_cell
-from .equal_compute import compare_at_equal_compute
+from .equal_compute import compare_at_equal_compute, repeat_text
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
 from .observations import CELL, OPTIONAL, Design, Observations, list_learned, list_scored
@@ -65,7 +65,8 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
     of_claims = {rule["id"]: rule["margin"] for rule in rules}
     margins = list_margins(tables["scores"], tables["downstream"], of_claims["C1"], of_claims["C9"])
-    return tables | {"comparisons": judge_table(tables["comparisons"], margins, tables["answers"])}
+    judged = judge_table(tables["comparisons"], margins, tables["answers"])
+    return tables | {"comparisons": repeat_text(judged)}
 
 
 def describe_study(design: Design, rules: Sequence[dict]) -> pd.DataFrame:
@@ -93,9 +94,9 @@ def compare_arms(
     noise = find_noise(rules)
     utility = compare_utility(learned, pairs, resamples, noise)
     seeds = compare_by_seed(scored, learned, pairs, resamples)
-    compute = compare_at_equal_compute(scored, pairs, resamples)
+    compute = compare_at_equal_compute(scored, pairs, resamples, noise)
     at_main = [exclude(rows, study.competence, design.main) for rows in (utility, seeds, compute)]
-    at_main[0] = exclude_no_room(at_main[0], study.tables["headroom"], design.main)
+    at_main = [exclude_no_room(rows, study.tables["headroom"], design.main) for rows in at_main]
     strategy, ratio = design.main
     at_main = [rows.assign(strategy=strategy, ratio=ratio) for rows in (*at_main, curve)]
     kinds = [compare_maskings(pairs, study, noise), *at_main]

@@ -25,12 +25,17 @@ from .paired import (
     list_units,
     score_cells,
     stack_seeds,
+    widen,
     with_measure,
 )
-from .tables import COLUMNS, COMPUTE
+from .tables import COLUMNS, COMPUTE, TEXT
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
 BASES = ("equal documents", "compute of the second", "compute of the first")
+SAME = (
+    "corpus comparison first second strategy ratio scope metric".split()
+)  # of two rows that are one difference
+JUDGED = "value low high p p_holm margin n runs status direction size excluded_because".split()
 Mix = list[tuple[str, float]]  # arms of a method, with weights that add up to 1
 
 
@@ -40,14 +45,17 @@ def name_method(settings: dict) -> str:
 
 
 def compare_at_equal_compute(
-    cells: Iterable[ScoredCell], comparisons: Sequence[Comparison], resamples: int
+    cells: Iterable[ScoredCell],
+    comparisons: Sequence[Comparison],
+    resamples: int,
+    noise: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Return the differences at equal compute: one row per corpus, comparison, measure and basis (`at`); first minus second.
 
     At equal documents both run as they are. At the compute of one, the other's score is read off the line between the
     two runs of its method, at other orders or paces, whose FLOPs lie nearest below and above (linear in log FLOPs).
     Where both lie on one side, the row has no value and a reason. FLOPs are means over seeds; scores are read off run by
-    run, and the interval of several is over runs.
+    run, and the interval of several is over runs; that of single trainings has the `noise` between trainings, by metric.
     """
     rows = []
     for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items():
@@ -57,7 +65,7 @@ def compare_at_equal_compute(
         rows += [
             {"kind": COMPUTE, "corpus": corpus, "scope": scope, "metric": metric, "at": basis}
             | name_comparison(comparison)
-            | _compare(comparison, basis, (scope, metric), arms, resamples)
+            | _compare(comparison, basis, (scope, metric), arms, (resamples, (noise or {}).get(metric, 0.0)))
             for comparison in keep_run(comparisons, arms)
             for scope, metric in MEASURES
             for basis in BASES
@@ -66,7 +74,11 @@ def compare_at_equal_compute(
 
 
 def _compare(
-    comparison: Comparison, basis: str, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
+    comparison: Comparison,
+    basis: str,
+    measure: tuple[str, str],
+    arms: Mapping[str, BySeed],
+    precision: tuple[int, float],
 ) -> dict:
     arms = {arm: measured for arm, seeds in arms.items() if (measured := with_measure(seeds, measure))}
     if absent := [arm for arm in comparison.arms if arm not in arms]:
@@ -84,7 +96,7 @@ def _compare(
         if reason:
             return about | {"reason": reason}
         about = {"flops_first": flops, "flops_second": flops}
-    return about | _difference(sides[0], sides[1], measure, arms, resamples)
+    return about | _difference(sides[0], sides[1], measure, arms, precision)
 
 
 def sum_costs(seeds: BySeed) -> ScoredCell:
@@ -130,9 +142,17 @@ def format_flops(flops: float) -> str:
 
 
 def _difference(
-    first: Mix, second: Mix, measure: tuple[str, str], arms: Mapping[str, BySeed], resamples: int
+    first: Mix,
+    second: Mix,
+    measure: tuple[str, str],
+    arms: Mapping[str, BySeed],
+    precision: tuple[int, float],
 ) -> dict:
-    """Return both values and their difference, paired over documents or authors; equal seeds give equal draws."""
+    """Return both values and their difference, paired over documents or authors; equal seeds give equal draws.
+
+    `precision` has the number of resamples and the noise between trainings.
+    """
+    resamples, noise = precision
     mixed = [*first, *((arm, -share) for arm, share in second)]
     runs = group_seeds(*(arms[arm] for arm, _ in mixed))
     if not runs:
@@ -164,4 +184,16 @@ def _difference(
     values |= {"value": estimate.difference, "n": estimate.n, "runs": estimate.runs, "reason": ""}
     if not estimate.standard_error > 1e-12:
         return values | {"reason": "the difference does not vary over units: it has no interval"}
+    estimate = widen(estimate, noise)
     return values | {"low": estimate.low, "high": estimate.high}
+
+
+def repeat_text(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return judged comparisons whose rows at equal documents are those of the texts: one difference has one interval and one verdict."""
+    texts = rows[rows["kind"] == TEXT].drop_duplicates(SAME).set_index(SAME)[JUDGED]
+    places = rows.index[(rows["kind"] == COMPUTE) & (rows["at"] == BASES[0])]
+    found = rows.loc[places, SAME].join(texts, on=SAME)
+    found = found[found["value"].notna()]
+    rows = rows.copy()
+    rows.loc[found.index, JUDGED] = found[JUDGED]
+    return rows

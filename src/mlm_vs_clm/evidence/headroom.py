@@ -12,7 +12,7 @@ from .competence import mark
 from .differences import score_answers
 from .power import smallest_detectable_effect
 from .tables import COLUMNS
-from .verdicts import NO_ROOM
+from .verdicts import NO_ROOM, UTILITY
 
 REAL, FLOOR = "real", "unfilled"
 CONTROLS = (REAL, "shuffled", "majority")
@@ -86,9 +86,12 @@ def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:
 def exclude_no_room(
     differences: pd.DataFrame, headroom: pd.DataFrame, main: tuple[str, float]
 ) -> pd.DataFrame:
-    """Return differences as training data at the main cell; those of a task that has no room there decide nothing."""
+    """Return differences at the main cell; those as training data of a task that has no room there decide nothing."""
     rows = headroom[
         (headroom["room"] == "no") & (headroom["strategy"] == main[0]) & (headroom["ratio"] == main[1])
     ]
     reasons = dict(zip(rows["corpus"], rows["reason"], strict=True))  # a corpus has one task
-    return mark(differences, [[reasons.get(corpus, "") for corpus in differences["corpus"]]], NO_ROOM)
+    places = zip(differences["corpus"], differences["scope"], strict=True)
+    return mark(
+        differences, [[reasons.get(corpus, "") * (scope == UTILITY) for corpus, scope in places]], NO_ROOM
+    )

@@ -175,10 +175,16 @@ def list_scored(observed: Observations) -> list[ScoredCell]:
     """Return the cells of a study, those along training curves among them, in the order of `cells`."""
     documents = group_documents(observed.documents)
     measures = dict(_group_measures(observed.measures))
-    return [
-        _to_scored(row, documents, measures.get(to_cell(row), []))
-        for row in observed.cells.to_dict("records")
-    ]
+    cut_off = {variant["arm"] for variant in observed.design.variants if is_cut_off(variant)}
+    rows = observed.cells.assign(
+        context=observed.cells["context"].mask(observed.cells["arm"].isin(cut_off), "left")
+    )
+    return [_to_scored(row, documents, measures.get(to_cell(row), [])) for row in rows.to_dict("records")]
+
+
+def is_cut_off(variant: Mapping[str, Any]) -> bool:
+    """Return whether a variant sees no word behind a blank, so that its context is the left side, whatever its arm's is."""
+    return variant["setting"] == "arm.right_words" and str(variant["level"]) == "0"
 
 
 def _group_measures(measures: pd.DataFrame) -> Iterable[tuple[Cell, list[tuple[str, str]]]]:

@@ -2,7 +2,7 @@
 
 import math
 
-from ..stats import ALPHA, PairedDifference
+from ..stats import ALPHA, FEWEST_UNITS, PairedDifference
 
 UNITS = "documents or authors"
 SETTLED_RUNS = 5  # a statement about objectives needs as many trainings
@@ -25,6 +25,8 @@ def describe_needs(estimate: PairedDifference, margin: float, tests: float = 1.0
     """
     from scipy.special import stdtrit
 
+    if estimate.n < FEWEST_UNITS:
+        return f"at least {FEWEST_UNITS} {UNITS}"
     distance = max(abs(estimate.difference), 0.0 if math.isnan(margin) else margin - abs(estimate.difference))
     if not distance > 0 or math.isnan(estimate.standard_error):
         return "nothing: the estimate is 0, and without a margin equality cannot be shown"

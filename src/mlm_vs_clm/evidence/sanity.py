@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..metrics import METRICS
+from ..metrics import METRICS, is_lower_better
 from .competence import COMPETENT, NOT_RUN
 from .tables import COLUMNS, at_main_cell
 
@@ -22,7 +22,7 @@ MISRANKED = {  # the step of the order -> what is wrong where it is not above ze
 def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
     """Return the table `sanity`: one row per corpus and metric at the main cell, over the seeds of all arms.
 
-    Steps are shares of (oracle - unfilled): from the best competent arm up to the oracle, from the floor up to its arm
+    Steps, of a metric of which less is better with the sign turned, are shares of (oracle - unfilled): from the best competent arm up to the oracle, from the floor up to its arm
     for the arm that clears it least (`arm` and `floor`), and from unfilled text up to the lowest of the other floors.
     """
     if scores.empty or competence.empty:
@@ -36,14 +36,17 @@ def judge_metrics(scores: pd.DataFrame, competence: pd.DataFrame, main: tuple[st
             pairs = competent[allowed & (competent["corpus"] == corpus)][["arm", "floor"]]
             is_shared = cells.groupby("seed")["arm"].transform("nunique") == cells["arm"].nunique()
             values = (cells[is_shared] if is_shared.any() else cells).groupby("arm")["value"].mean().to_dict()
-            judged = _judge(values, list(pairs.itertuples(index=False, name=None)))
+            judged = _judge(values, list(pairs.itertuples(index=False, name=None)), is_lower_better(metric))
             rows.append({"corpus": corpus, "scope": scope, "metric": metric} | judged)
     return pd.DataFrame(rows, columns=COLUMNS["sanity"])
 
 
-def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
-    oracle, unfilled = (values.get(name, math.nan) for name in ("oracle", UNFILLED))
+def _judge(measured: dict[str, float], pairs: list[tuple[str, str]], is_lower: bool) -> dict:
+    oracle, unfilled = (measured.get(name, math.nan) for name in ("oracle", UNFILLED))
     about = {"oracle_value": oracle, "unfilled_value": unfilled, "outcome": NOT_RUN}
+    sign = -1 if is_lower else 1
+    values = {name: sign * value for name, value in measured.items()}  # more is better
+    oracle, unfilled = sign * oracle, sign * unfilled
     pairs = [pair for pair in pairs if not any(math.isnan(values.get(name, math.nan)) for name in pair)]
     if math.isnan(oracle - unfilled) or np.isclose(oracle, unfilled):
         return about | {"reason": "no value for oracle and unfilled that differ"}
@@ -59,5 +62,5 @@ def _judge(values: dict[str, float], pairs: list[tuple[str, str]]) -> dict:
     }
     wrong = [words for step, words in MISRANKED.items() if steps[step] <= 0]
     shares = {name: step / (oracle - unfilled) for name, step in steps.items()}
-    named = {"arm": arm, "arm_value": values[arm], "floor": floor, "floor_value": values[floor]}
+    named = {"arm": arm, "arm_value": measured[arm], "floor": floor, "floor_value": measured[floor]}
     return about | named | shares | {"outcome": "; ".join(wrong) or RANKS, "reason": ""}

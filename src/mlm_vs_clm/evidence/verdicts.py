@@ -1,8 +1,8 @@
 """Who is ahead, and whether it matters: the one place that decides it, for every table of comparisons.
 
 A verdict has two words. *Direction*: which side is ahead by an interval and a p that is corrected over a family.
-*Size*: where the interval lies by the margin; it does not depend on the family, so that an equality is not easier in a
-larger one. All other modules read these words.
+*Size*: where the interval lies by the margin; inside does not depend on the family, so that an equality is not easier in
+a larger one, and outside needs a direction. All other modules read these words.
 """
 
 import math

@@ -31,7 +31,7 @@ from ..metrics.disclosure import (
     place_losses,
 )
 from ..training.budgets import choose_budget
-from ..training.canaries import OPENING, draw_canaries
+from ..training.canaries import OPENING, Canary, draw_canaries, name_canary
 from ..training.objectives import OBJECTIVES
 from .artifacts import inputs_of, read_record
 from .cells import load_blanked_texts, load_documents, load_filled
@@ -67,17 +67,16 @@ def measure_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, de
         losses = [ask_model(side, filler) for side in asked]
         rows["document", MEMBERSHIP] = place_pairs(losses, len(blanked))
     if "canaries" in settings["read"]:
-        rows |= measure_canaries(settings["read"], inputs, texts, filler)
+        rows |= measure_canaries(choose_canaries(settings, inputs), texts, filler)
     measured = [MetricStatistics(*name, DISCLOSURE[name[1]], statistics) for name, statistics in rows.items()]
     write_lines(folder / "statistics.jsonl", map(to_line, measured))
 
 
 def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document], list[Document]]:
     """Return the documents that the writer read and those held out, each in an order of its own that no arm changes."""
-    corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
     held_out = [document for split in ("dev", "test") for document in load_documents(inputs["corpus"], split)]
     fewest = min((len(split_words(document.text)) for document in held_out), default=0)
-    documents = list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
+    documents = list_read_by(settings, inputs)
     read = [
         document
         for document in documents
@@ -88,6 +87,12 @@ def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document
             f"disclosure: {len(read)} texts read and {len(held_out)} held out, {FEWEST} of each are needed: give a larger corpus"
         )
     return _shuffle(read, "read"), _shuffle(held_out, "held out")
+
+
+def list_read_by(settings: dict, inputs: dict[str, Path]) -> list[Document]:
+    """Return the documents of the corpus, and the canaries, that the writer's training read within its budget."""
+    corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
+    return list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
 
 
 def _shuffle(documents: Sequence[Document], name: str) -> list[Document]:
@@ -103,12 +108,29 @@ def cut_equal(read: Sequence[Document], held_out: Sequence[Document]) -> tuple[l
     return first, second
 
 
-def measure_canaries(
-    read: dict, inputs: dict[str, Path], texts: list[str], filler: "Filler | None"
-) -> dict[tuple[str, str], np.ndarray]:
-    """Return the rows of what the texts of a cell, and the model where it is asked, give away of the canaries planted."""
+def choose_canaries(settings: dict, inputs: dict[str, Path]) -> tuple[list[Canary], list[Canary]]:
+    """Return the canaries that were planted and read, and those drawn alike and never planted.
+
+    Raises StudyError where the training read too few.
+    """
     held_out, trained = (load_documents(inputs["corpus"], split) for split in ("test", "pretrain"))
-    sides = draw_canaries(held_out, trained, read["canaries"], read["seed"])
+    planted, control = draw_canaries(
+        held_out, trained, settings["read"]["canaries"], settings["read"]["seed"]
+    )
+    read = {document.id for document in list_read_by(settings, inputs)}
+    canaries = [canary for i, canary in enumerate(planted) if name_canary(i) in read]
+    if len(canaries) < FEWEST:
+        raise StudyError(
+            f"disclosure: the training read {len(canaries)} of {len(planted)} canaries, {FEWEST} are needed: raise "
+            "scale.training.canary_copies or the token budget"
+        )
+    return canaries, control
+
+
+def measure_canaries(
+    sides: Sequence[Sequence[Canary]], texts: list[str], filler: "Filler | None"
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return the rows of what the texts of a cell, and the model where it is asked, give away of the canaries of the first side."""
     phrases = [
         [words_of(f"{canary.opening.split()[-1]} {canary.drawn}") for canary in side] for side in sides
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from . import (
     ladder,
     ladder_figure,
     outcomes,
+    overview,
     page,
     panels,
     quality,
@@ -37,6 +39,7 @@ from .frames import Frames, Rows, load_frames, save_frames, save_table
 from .style import Study, read_study
 from .tables import Table
 
+LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")  # of Markdown, whose words alone stand on a page
 DEVIATIONS, CITATION = ROOT / "docs" / "deviations.md", ROOT / "CITATION.cff"
 SECTIONS = {  # the order of the evidence: id -> title
     "quality": "The text",
@@ -104,7 +107,9 @@ def make_page(folder: Path) -> None:
         steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
         lead=panels_shown[0].drawings[0] if specs else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
-        setting=sentences.describe_main_cell(rows, study),
+        setting=" ".join(
+            filter(None, [sentences.describe_main_cell(rows, study), overview.describe_edition(rows)])
+        ),
         examples=story.list_examples(frames.examples),
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=panels_shown,
@@ -136,7 +141,7 @@ def describe_project() -> dict:
     """Return what every page says of the project: how it departs from the paper, and how it is cited."""
     lines = DEVIATIONS.read_text(encoding="utf-8").splitlines()
     return {
-        "deviations": [line[2:] for line in lines if line.startswith("- ")],
+        "deviations": [LINK.sub(r"\1", line[2:]) for line in lines if line.startswith("- ")],
         "citation": describe_citation(),
     }
 

@@ -83,7 +83,7 @@ def make_card(arm: str, scores: pd.DataFrame, study: Study) -> Card:
         if len(rows):
             values = over_seeds(rows, ["corpus", "arm"])["value"]
             written[style.name_metric(metric)] = span(values, style.decimals_of(metric))
-    return Card(arm, find_role(arm), written, scores["arm"].nunique())
+    return Card(arm, find_role(arm), written, (main if len(main) else scores)["arm"].nunique())
 
 
 def span(values: Iterable[float], digits: int) -> str:

@@ -64,6 +64,11 @@ class CorrelationLookup:
         return [self.get(corpus, quality, f"{prefix}{name}") for name in ("spearman", "partial_spearman")]
 
 
+def keep_defined(correlation: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, none where no coefficient has a value: at a single masking there is nothing to correlate."""
+    return correlation if correlation["value"].notna().any() else correlation.iloc[:0]
+
+
 def decision_of(row: Any) -> str:
     """Return what a row decides, `missing` where it has no value."""
     has_decision = row is not None and pd.notna(row.value) and pd.notna(row.decision) and row.decision
@@ -72,7 +77,7 @@ def decision_of(row: Any) -> str:
 
 def correlation_tables(correlation: pd.DataFrame, study: Study) -> list[Table]:
     """Return the tables of quality against utility, those without rows left out."""
-    lookup = CorrelationLookup(correlation)
+    lookup = CorrelationLookup(keep_defined(correlation))
     command = f"python experiments/correlate.py scale={study.scale}"
     makers = (decision_table, curve_table, overall_table, estimate_table)
     return [table for make in makers if (table := make(lookup, command)).rows]

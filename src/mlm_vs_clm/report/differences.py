@@ -31,6 +31,7 @@ SHOWN = (*MEASURES, *BY_CLASS)  # of the texts at the main cell
 SHOWN_BY_SEED = ("document", "bleu")
 ALL = "first minus second"
 SIGN = "Differences are first arm minus second; above 0 the masked arm is better"
+WIDENED = "That of a single training has the noise between trainings, where the rules name it."
 TITLES = {
     TEXT: "Ablation of the advantages of the masked arm",
     TRAINING_DATA: "The same comparisons, as training data",
@@ -45,15 +46,15 @@ STAGES = {
 }  # whose command makes the rows, else the report
 CAPTIONS = {
     TEXT: f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 %: over documents by bootstrap, over "
-    "runs by t where there are several. Each comparison removes one advantage. p-values, not corrected, are in comparisons.csv.",
+    f"runs by t where there are several. {WIDENED} Each comparison removes one advantage. p-values, not corrected, are in comparisons.csv.",
     TRAINING_DATA: "A task model is trained on the text of either arm and tested on the same real units. "
     f"{SIGN}: means over task seeds, with 95 % intervals: over units (authors where they repeat) and task seeds by "
-    "bootstrap, over runs by t where there are several.",
+    f"bootstrap, over runs by t where there are several. {WIDENED}",
     SEED: "Each seed draws other blanks and other words; where the grid retrains (track=runs), it also trains the language "
     f"models again. {SIGN}. Intervals are those of one seed: over documents, as training data over test units and task seeds. "
     "The standard deviation is between the seeds.",
     COMPUTE: f"{SIGN}, paired, with 95 % intervals: over documents by bootstrap, over runs by t where there are "
-    "several. At equal compute one arm takes the FLOPs of the other: its score is read off the line between the runs of its "
+    f"several. {WIDENED} At equal compute one arm takes the FLOPs of the other: its score is read off the line between the runs of its "
     "method, at other orders or paces, with the nearest FLOPs below and above. Missing where it was not run on both sides "
     "of that cost.",
     CURVE: "First minus second arm, each filling with the model that its training kept. Columns: training tokens of the first "

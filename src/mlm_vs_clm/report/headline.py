@@ -11,7 +11,7 @@ from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
-from .lead_words import span, word_number, word_runs
+from .lead_words import SIDES, span, word_number, word_runs
 from .sentences import Tables
 from .short_table import enter_short
 from .style import read_study
@@ -34,14 +34,14 @@ AHEAD = {
     FIRST: "the masked model is {points} BLEU points ahead",
     SECOND: "the causal model is {points} BLEU points ahead",
 }
-LEVEL = "level (masked {points} BLEU, within the margin)"
+LEVEL = "level in BLEU (masked {points}, within the margin)"
 WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
     AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
-    LEVEL: "It is level with {other} ({points} BLEU, within the margin)",
+    LEVEL: "It is level in BLEU with {other} ({points}, within the margin)",
 }
 SIZE_OPEN = " (by how much is not settled)"  # behind AHEAD
-NONE = "no difference shown (masked {points} BLEU)"
+NONE = "no difference shown in BLEU (masked {points})"
 UNDECIDED = "there a model is not clearly better than a word table, or than leaving the gaps out"
 
 
@@ -99,7 +99,11 @@ def answer_question(tables: Tables) -> str:
     sentence = answer(tables) if answer else ""
     is_enough = sentence and len(verdicts) > MOST_STATEMENTS  # ids say nothing beside a sentence
     clauses = [sentence, describe_verdicts(verdicts) if verdicts and not is_enough else ""]
-    return " ".join(filter(None, clauses)) or describe_steps(list_own_steps(tables)) or NO_ANSWER
+    if words := " ".join(filter(None, clauses)):
+        return words
+    steps = list_own_steps(tables)
+    told = [describe_steps(steps), describe_other_measures(steps, tables["answers"])]
+    return " ".join(filter(None, told)) or NO_ANSWER
 
 
 def describe_verdicts(cards: list[VerdictCard]) -> str:
@@ -136,6 +140,19 @@ def describe_steps(steps: pd.DataFrame) -> str:
         sentences.append(f"{which} comparisons are undecided: {UNDECIDED}.")
     sentences += [f"({runs[0].capitalize()} of each model.)"] if len(runs) == 1 else []
     return " ".join(sentences)
+
+
+def describe_other_measures(steps: pd.DataFrame, answers: pd.DataFrame) -> str:
+    """Return by which other measures of claim C1 a side is ahead where BLEU shows neither; nothing where none is."""
+    silent = steps[(steps["status"] == MADE) & ~steps["direction"].isin([*AHEAD])][["condition", "corpus"]]
+    rows = answers[(answers["claim"] == "C1") & (answers["status"] == MADE)]
+    rows = rows[rows["direction"].isin([*AHEAD]) & (rows["metric"] != "bleu")]
+    rows = rows.merge(silent[silent["condition"].isin([*STEPS])].drop_duplicates())
+    return " ".join(
+        f"By {style.name_metric(metric).partition(' (')[0]} the {SIDES[side]} model is ahead of {STEPS[condition].replace('a causal model', 'one')} on "
+        f"{join_names(style.ordered(group['corpus']))}."
+        for (condition, metric, side), group in rows.groupby(["condition", "metric", "direction"], sort=False)
+    )
 
 
 def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:

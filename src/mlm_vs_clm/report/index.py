@@ -11,6 +11,7 @@ from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from ..files import STUDY
 from . import style
 from .headline import ask
+from .lead_words import word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
@@ -43,22 +44,26 @@ def describe_study(name: str, tables: Tables, folder: Path, results: Path) -> di
         "question": ask(about),
         "start": find_start(tables),
         "tokens": count_tokens(tables),
-        "trainings": int(answers["runs"].max()) if answers["runs"].notna().any() else 1,
-        "cells": [describe_condition(answers, condition) for condition in CONDITIONS],
+        "trainings": (trainings := int(answers["runs"].max()) if answers["runs"].notna().any() else 1),
+        "cells": [describe_condition(answers, condition, trainings) for condition in CONDITIONS],
         "finding": find_answer(tables),
         "page": f"{folder.relative_to(results).as_posix()}/report.html",
         "command": about["command"],
     }
 
 
-def describe_condition(answers: pd.DataFrame, condition: str) -> str:
-    """Return who is ahead in BLEU, by corpus where the corpora differ: "masked +3.8 to +4.2"; "" where it was not run."""
+def describe_condition(answers: pd.DataFrame, condition: str, trainings: int = 1) -> str:
+    """Return who is ahead in BLEU, by corpus where the corpora differ: "masked +3.8 to +4.2"; "" where it was not run.
+
+    A condition that rests on fewer than the `trainings` of the study says so.
+    """
     rows = at_first_measure(answers[(answers["claim"] == "C1") & (answers["condition"] == condition)])
     rows = rows[rows["effect"].notna()]
     words = {row.corpus: name_ahead(row) for row in rows.itertuples(index=False)}
+    fewer = f" ({word_runs(rows)})" if rows["runs"].max() < trainings else ""
     if len(set(words.values())) == 1:
-        return f"{next(iter(words.values()))} {span(rows['effect'])}"
-    return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words))
+        return f"{next(iter(words.values()))} {span(rows['effect'])}{fewer}"
+    return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words)) + fewer
 
 
 def name_ahead(row: Any) -> str:

@@ -8,11 +8,21 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.cells import group_by
-from ..evidence.verdicts import FIRST, MADE, NOT_RUN, SECOND, STATUSES, is_open
+from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
+from ..stats import FEWEST_UNITS
 from . import style
 from .style import Study
 from .tables import DASH, Entry, Table, command_for_report, enter_number, enter_words, order_lines
-from .wording import SILENT, at_first_measure, word_runs, word_verdict
+from .wording import (
+    LEADS,
+    ONE_WORD,
+    SILENT,
+    UNSURE,
+    at_first_measure,
+    word_lead,
+    word_runs,
+    word_verdict,
+)
 
 SENTENCES = (
     "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
@@ -20,15 +30,20 @@ SENTENCES = (
     "results/first-edition."
 )
 ANSWERS = (
-    "Difference is first minus second, of a measure of which less is better second minus first (above 0 the first is ahead), with its 95 % interval: over trainings where there are several, else over documents. Ahead: by "
-    "the interval and by p, which is Holm-corrected over the claim. Size: whether the whole interval lies inside the margin. A "
-    "comparison with an arm that is not competent decides nothing. Margins, p, smallest effects and reasons are in answers.csv."
+    "Difference is first minus second, of a measure of which less is better second minus first (above 0 the first is ahead), with its 95 % interval: over trainings where there are several, else over documents. "
+    "Of costs it is the logarithm of their ratio with its range over maskings, of quality and utility their rank correlation, and a claim that asks for a share has that share. "
+    "Ahead: by the interval and by p, which is Holm-corrected over the claim. Size: whether the whole interval lies inside the margin; "
+    "not settled also where neither side is ahead. Where a claim has a gate, a comparison with an arm that is not competent decides "
+    f"nothing. †: {UNSURE}. Margins, p, smallest effects and reasons are in answers.csv."
 )
 COMPETENCE = (
     "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees, and "
     "by the third edition of the rules also where the lead is a tenth of the floor; the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
+NOTHING = 1e-6  # a number that is written as 0
+LONG_TABLES = ("ngram_left", "ngram_both")  # of up to four words
+EASIER = " This study has no table of more than two words, so its floors are easier than those of others."
 ANSWER_COLUMNS = (
     "claim, condition",
     "corpus",
@@ -113,13 +128,17 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms are competent at the main cell, one row per corpus, arm with a model and class of blanks."""
+    rows_of_all = competence["arm"]
     competence = study.at_main(keep_trained(competence))
     if competence.empty:
         return []
     keys = ["corpus", "arm", "word_class"]
     ranked = competence.set_index(keys).loc[order_lines(competence, keys)].reset_index()
     body = [enter_competence(row) for row in ranked.itertuples(index=False)]
-    caption = f"{study.describe_main()}; other maskings are in competence.csv. {COMPETENCE}"
+    is_short = not set(LONG_TABLES) & set(rows_of_all)
+    caption = (
+        f"{study.describe_main()}; other maskings are in competence.csv. {COMPETENCE}{EASIER * is_short}"
+    )
     title = "Which arms are competent"
     return [Table("competence", title, caption, COMPETENCE_COLUMNS, body, command_for_report(study.scale))]
 
@@ -151,11 +170,16 @@ def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
 def enter_answer(row: Any) -> tuple[Entry, ...]:
     """Return one row of the answers."""
     sides = _name_side(row, "first"), _name_side(row, "second")
+    is_difference = row.kind not in LEADS
     ahead = (
-        {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown")
-        if row.status == MADE
-        else SILENT[row.status]
+        SILENT[row.status]
+        if row.status != MADE
+        else word_lead(row)[0]
+        if not is_difference
+        else {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown")
     )
+    if row.status == MADE and is_difference and row.direction == NONE_SHOWN and row.n < FEWEST_UNITS:
+        ahead = f"none shown (too few units: {row.n:.0f})"
     return (
         Entry(f"{row.claim}, {row.condition}"),
         Entry(row.corpus),
@@ -163,7 +187,7 @@ def enter_answer(row: Any) -> tuple[Entry, ...]:
         Entry(style.name_measure(row.scope, row.metric) if isinstance(row.scope, str) else str(row.metric)),
         enter_interval(row.effect, row.low, row.high),
         Entry(ahead + "†" * bool(row.unsure)),
-        enter_words(row.size),
+        enter_words(row.size) if row.kind not in ONE_WORD else DASH,
         enter_number(row.runs, absent=DASH),
     )
 
@@ -181,4 +205,5 @@ def enter_interval(value: float, low: float, high: float) -> Entry:
     """Return a number with its interval, a dash where there is none."""
     if pd.isna(value):
         return DASH
+    value, low, high = (0.0 if abs(number) < NOTHING else number for number in (value, low, high))
     return Entry(f"{value:.3g} [{low:.3g}, {high:.3g}]" if pd.notna(low) else f"{value:.3g}", float(value))

@@ -30,6 +30,14 @@ def find_edition(tables: Tables) -> int:
     return EARLIER.get(str(tables["study"].iloc[0]["rules"]), EDITION)
 
 
+def describe_edition(tables: Tables) -> str:
+    """Return how the rules differ that judged a study of an earlier edition; nothing for one of today's."""
+    edition = find_edition(tables)
+    if edition == EDITION:
+        return ""
+    return f"Judged by edition {edition} of the rules, with a margin of about 1.75 BLEU; any lead over tables of word pairs made an arm competent."
+
+
 def count_tokens(tables: Tables) -> int:
     """Return how many tokens an arm of a study saw in training at most, in full thousands; 0 where nothing was trained."""
     seen = tables["training"]["tokens_seen"]

@@ -10,8 +10,10 @@ from ..errors import StudyError
 from ..evidence.tables import at_main_cell, sortable
 from ..evidence.variants import join_settings, over_runs
 from ..evidence.verdicts import NOT_COMPETENT
+from ..metrics import DISCLOSURE
 from . import style
 from .cost import GIGA
+from .outcomes import keep_trained
 from .panel_sentences import (
     Spec,
     name_axis,
@@ -114,13 +116,17 @@ def _words(rows: pd.DataFrame, spec: Spec, role: str) -> pd.Series:
 
 
 def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of cells with `excluded_because`: why an arm's value says little, "" where it is competent or a floor."""
+    """Return rows of cells with `excluded_because`: why an arm's value says little.
+
+    It is "" where the arm is competent or a floor, and of what a text gives away, which says as much of any arm.
+    """
     place = ["corpus", "arm", "strategy", "ratio"]
     if "excluded_because" in rows or not set(place) <= {*rows} or competence.empty:
         return rows
-    judged = competence[competence["word_class"] == "all"].set_index(place)["outcome"]
+    judged = keep_trained(competence[competence["word_class"] == "all"]).set_index(place)["outcome"]
     outcome = rows[place].join(judged, on=place)["outcome"]
-    return rows.assign(excluded_because=outcome.where(outcome == NOT_COMPETENT, ""))
+    given_away = rows["metric"].isin(DISCLOSURE) if "metric" in rows else False
+    return rows.assign(excluded_because=outcome.where((outcome == NOT_COMPETENT) & ~given_away, ""))
 
 
 def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

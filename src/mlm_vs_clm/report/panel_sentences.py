@@ -6,20 +6,17 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.verdicts import FIRST, NONE_SHOWN, SECOND
+from ..metrics import is_lower_better
 from . import style
 from .tables import enter
 from .wording import UNSURE
 
 Spec = Mapping[str, Any]  # the fields of pipeline.config.PanelConfig
 SIGNED = "comparisons"  # the table whose values are differences
+LEADS = "leads"  # the table whose values are differences to the best table of words
 SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
-LOWER = (
-    "loss",
-    "FLOPs",
-    "lower is better",
-    "0.5 is best",
-)  # in the names of values of which the lowest is told
+LOWER = ("loss", "FLOPs")  # in the names of columns that are no metric and of which the lowest is told
 CONDITIONS = (
     "ratio",
 )  # columns that set how hard a task is: a best value is told at each of their values, never over them
@@ -54,7 +51,7 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
     if cells["metric"].nunique() > 1:
         return SCORE
     metric = style.name_metric(cells["metric"].iloc[0])
-    return f"difference in {metric}" if spec["table"] == SIGNED else metric
+    return {SIGNED: f"difference in {metric}", LEADS: f"lead in {metric}"}.get(spec["table"], metric)
 
 
 def is_signed(spec: Spec) -> bool:
@@ -79,8 +76,8 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
         text = text[0].upper() + text[1:]
     if undecided := counts.get(NONE_SHOWN):
         text += f", no difference shown in {undecided}"
-    if able["is_unsure"].any():
-        text += f" ({UNSURE})"
+    if unsure := int(able["is_unsure"].sum()):
+        text += f" (in {unsure} {UNSURE})"
     if spec["kind"] == "lines" and len(cells) <= 2 * FEW and len(able):
         text += (
             f": {', '.join(_write_place(spec, cells, cell) for _, cell in able.sort_values('x').iterrows())}"
@@ -91,16 +88,19 @@ def count_ahead(spec: Spec, cells: pd.DataFrame) -> str:
 
 
 def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
-    """Return the highest value (of LOWER the lowest) and where it is, by facet; by line too where that makes FEW values.
+    """Return the best value and where it is, by facet; by line too where that makes FEW values.
 
-    Along an axis of CONDITIONS, and of a heat map, the best is told column by column. Arms that are not competent are left out.
+    Along an axis of CONDITIONS, and of a heat map, the best is told column by column. Arms that are not competent are left
+    out, and the sentence says so. Of several metrics none is best: then nothing is told.
     """
-    is_loss = any(words in name_value(spec, cells) for words in LOWER)
+    is_lowest = is_lower(spec, cells)
     able = cells[cells["pale"] == ""]
     by = ["facet", "x"] if spec["kind"] == "heat" or spec["x"] in CONDITIONS else ["facet", "line"]
     if by[1] == "line" and able[by].drop_duplicates().shape[0] > FEW:
         by = ["facet"]
-    best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_loss else "idxmax")
+    if (able.groupby(by)["metric"].nunique() > 1).any():
+        return ""
+    best = able.groupby(by, sort=False)["value"].agg("idxmin" if is_lowest else "idxmax")
     if by[-1] == "x":
         best = best.sort_index(level="x", sort_remaining=False, kind="stable")
     clauses = [
@@ -110,7 +110,15 @@ def find_highest(spec: Spec, cells: pd.DataFrame) -> str:
         for facet, places in best.groupby("facet", sort=False)
     ]
     where = "; ".join(clauses) or "none is named, as no arm clears its floor"
-    return f"{'Lowest' if is_loss else 'Highest'} {name_value(spec, cells)}: {where}."
+    of_whom = " of competent arms" * (len(able) < len(cells))
+    return f"{'Lowest' if is_lowest else 'Highest'} {name_value(spec, cells)}{of_whom}: {where}."
+
+
+def is_lower(spec: Spec, cells: pd.DataFrame) -> bool:
+    """Return whether less is better, of the values of a panel: as its metric has it, else by LOWER."""
+    if spec["kind"] == "heat" or spec["y"] == "value":
+        return is_lower_better(str(cells["metric"].iloc[0]))
+    return is_lower_better(spec["y"]) or any(words in name_value(spec, cells) for words in LOWER)
 
 
 def _write_place(spec: Spec, cells: pd.DataFrame, cell: pd.Series) -> str:
@@ -123,12 +131,23 @@ def _write_place(spec: Spec, cells: pd.DataFrame, cell: pd.Series) -> str:
 
 
 def _name_place(spec: Spec, cell: pd.Series) -> str:
-    """Return the arm or line of a value, and where along x it is unless that is in the name."""
+    """Return the arm or line of a value, and where along x, and y of a heat map, it is unless that is in the name."""
     name = cell["line"] if cell["line"] not in ("", cell["arm"]) else cell["full_name"]
-    x = cell["x"] if isinstance(cell["x"], str) else float(format(cell["x"], ".3g"))
-    where = f"{name_axis(spec['x']).partition(' (')[0]} {write(x)}"
-    is_named = "." in spec["x"] and f"{spec['x'].rpartition('.')[2]}=" in name
-    return ", ".join(filter(None, [name, "" if is_named else where]))
+    places = [
+        _write_axis(spec[axis], cell[axis])
+        for axis in ("x", "y")[: 1 + (spec["kind"] == "heat")]
+        if not (isinstance(cell[axis], str) and cell[axis] in name)
+        and not ("." in spec[axis] and f"{spec[axis].rpartition('.')[2]}=" in name)
+    ]
+    return ", ".join([name, *places])
+
+
+def _write_axis(column: str, value: Any) -> str:
+    """Return a value of an axis with what it is of."""
+    if isinstance(value, str) and column in ("strategy", "metric"):
+        return value
+    rounded = value if isinstance(value, str) else float(format(value, ".3g"))
+    return f"{name_axis(column).partition(' (')[0]} {write(rounded)}"
 
 
 def count_digits(spec: Spec, cells: pd.DataFrame) -> int:

@@ -13,7 +13,7 @@ from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import FIRST, SECOND
 from .drawing import FAINT, Drawing, describe_values, panels
 from .panel_cells import select_cells
-from .panel_lines import PALE, draw_frontier, draw_lines, draw_points
+from .panel_lines import draw_frontier, draw_lines, draw_points
 from .panel_sentences import (
     Spec,
     count_ahead,
@@ -38,7 +38,7 @@ AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 SHORT, LETTER = 16, 0.09
 FEWEST = 3  # columns that a heat map is as wide as at least: its title has room
 MARKED = (
-    "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over the comparisons by that measure; pale: an arm is not competent, so that the difference "
+    "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over its claim, else over the comparisons by that measure; in brackets: an arm is not competent, so that the difference "
     "decides nothing."
 )
 
@@ -99,7 +99,8 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
     values_in_words = describe_values(
         cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec)
     )
-    marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else PALE
+    bracketed = "In brackets: the arm is not competent." * bool((cells["pale"] != "").any())
+    marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else bracketed
     caption = f"{spec['caption']} {marked}".strip()
     return Drawing(
         spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {values_in_words}.", figure
@@ -120,18 +121,20 @@ def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.Data
     text = f"{cell.value:{'+' * signed}.{count_digits(spec, cells)}f}" + "*" * (
         signed and cell.direction in (FIRST, SECOND)
     )
+    text = f"({text})" if cell.pale else text
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
 
 
 def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     """Return the values of a panel with their intervals: of a heat map x across, else one row per point."""
     digits = count_digits(spec, cells)
+    of_facet = " ".join(map(name_axis, spec["facet"].split()))
     rows: list[tuple[Entry, ...]]
     if spec["kind"] == "heat":
         columns, keys = ordered(cells["x"]), ["facet", "y"]
         by_place = {(cell.facet, cell.y, cell.x): cell for cell in cells.itertuples(index=False)}
         header = [
-            "",
+            of_facet,
             name_axis(spec["y"]),
             *(f"{name_axis(spec['x'])} {write(column)}" for column in columns),
         ]
@@ -146,10 +149,11 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
             for line in order_lines(cells, keys)
         ]
     else:
+        of_line = " ".join(map(name_axis, spec["line"].split()))
         header = [
-            "",
-            " ".join(map(name_axis, spec["line"].split())),
-            "arm",
+            of_facet,
+            of_line,
+            "variant" if of_line == "arm" else "arm",
             name_axis(spec["x"]),
             name_value(spec, cells),
         ]
@@ -157,7 +161,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
             (
                 Entry(cell.facet),
                 Entry(cell.line),
-                Entry(cell.named),
+                Entry(cell.full_name),
                 Entry(cell.x) if isinstance(cell.x, str) else Entry(write(float(f"{cell.x:.4g}")), cell.x),
                 enter(cell, digits),
             )

@@ -9,7 +9,7 @@ import pandas as pd
 from ..arms.baselines import BOUNDS
 from ..evidence.proxies import rank_alike
 from ..evidence.tables import over_seeds
-from ..metrics import PROXIES
+from ..metrics import METRICS, NATS, PROXIES
 from . import style
 from .drawing import Drawing, describe_values, draw_grid, label_lines, least_span, open_up
 from .roles import TABLE, is_floor, is_network
@@ -39,6 +39,15 @@ WIDTH = 4.2  # inches of a panel with the names of its lines
 CELL = ["corpus", "arm", "strategy", "ratio", "scope", "metric"]
 
 
+def describe_documents(rows: pd.DataFrame) -> str:
+    """Return on how many documents the scores of a table are, and on how many the likelihood."""
+    of_nats = rows["metric"] == NATS
+    nats = rows[of_nats & rows["value"].notna()]
+    counted = rows[~of_nats & rows["metric"].isin(METRICS)]
+    words = f"{describe_count(counted if len(counted) else rows)} documents"
+    return f"{words}, nats per character on {describe_count(nats)}" if len(nats) else words
+
+
 def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return the main table of every corpus and scope: arms down, metrics across, at the main cell."""
     tables = []
@@ -49,7 +58,7 @@ def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
             Table(
                 name=f"quality_{corpus}_{scope}",
                 title=f"{corpus}, {style.name_scope(scope)}: overlap with the original, variety and repetition",
-                caption=f"{study.describe_main()} ({share}), {describe_count(rows)} documents. {INTERVALS}",
+                caption=f"{study.describe_main()} ({share}), {describe_documents(rows)}. {INTERVALS}",
                 header=["arm", *map(style.name_metric, metrics)],
                 rows=cross(rows, ["arm"], "metric", metrics),
                 command=command_for_cells("score", study.scale, rows),
@@ -109,8 +118,8 @@ def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:
             title="Do the metrics rank the original, competent arms, floors and unfilled text?",
             caption=(
                 f"{study.describe_main()}. Steps as shares of oracle minus unfilled: from the best competent arm up to the "
-                "oracle, from its floor up to the arm that clears it least (both named), from unfilled text up to the lowest "
-                "floor. A metric ranks where all three are above 0."
+                "oracle, for the arm that clears its floor least from floor to arm, from unfilled text up to the lowest floor; of a metric "
+                "of which less is better the other way round. On the draws that all arms have. A metric ranks where all three are above 0."
             ),
             header=[
                 "corpus",

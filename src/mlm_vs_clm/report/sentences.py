@@ -9,7 +9,7 @@ from ..arms.baselines import BASELINES
 from ..evidence.equal_compute import BASES
 from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
-from .correlation import CorrelationLookup, decision_of
+from .correlation import CorrelationLookup, decision_of, keep_defined
 from .style import Study, ordered
 from .tables import enter, markdown_row
 from .wording import join_names, word_verdict
@@ -78,7 +78,7 @@ def describe_main_cell(tables: Tables, study: Study) -> str:
 
 def describe_decisions(correlation: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return a sentence per corpus and one for all together: does quality correlate strongly with utility?"""
-    lookup = CorrelationLookup(correlation)
+    lookup = CorrelationLookup(keep_defined(correlation))
     corpora = [*lookup.corpora, *([OVERALL] if lookup.has_overall else [])]
     return tuple(describe_decision(lookup, corpus) for corpus in corpora)
 
@@ -87,6 +87,8 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
     """Return "plots: strong correlation by ROUGE-L (whole document); inconclusive by ...", and by the partial correlation."""
     sides: tuple[dict, dict] = ({}, {})
     for scope, metric in lookup.qualities:
+        if not any(lookup.main(corpus, (scope, metric))):
+            continue
         for side, row in zip(sides, lookup.main(corpus, (scope, metric)), strict=True):
             side.setdefault(decision_of(row), []).append(
                 f"{style.name_metric(metric)} ({style.name_scope(scope)})"

@@ -100,11 +100,13 @@ def _describe_disagreement(first: pd.DataFrame, rows: pd.DataFrame) -> str:
     outcomes = {_name_ahead(row) for row in first.itertuples(index=False)}
     decided = rows[(rows["status"] == MADE) & rows["direction"].isin([FIRST, SECOND])]
     by_outcome = group_by(decided.itertuples(index=False), _name_ahead)
-    clauses = [
-        f"by {join_names(list(dict.fromkeys(style.name_metric(row.metric).partition(' (')[0] for row in group)))} {ahead}"
-        for ahead, group in by_outcome.items()
-        if ahead not in outcomes
-    ]
+    clauses = []
+    for ahead, group in by_outcome.items():
+        if ahead not in outcomes:
+            metrics = dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in group)
+            corpora = style.ordered(dict.fromkeys(row.corpus for row in group))
+            where = f" on {join_names(corpora)}" * (set(corpora) != set(first["corpus"]))
+            clauses.append(f"by {join_names(list(metrics))} {ahead}{where}")
     return f"; {', '.join(clauses)}" if clauses else ""
 
 

@@ -12,7 +12,7 @@ from . import style
 from .style import ordered
 
 ABSENT = "not run"
-INTERVALS = "Value [95 % interval]; with several seeds, their mean and their widest interval."
+INTERVALS = "Value [95 % interval]; of several draws or trainings their mean, from the lowest to the highest end of their intervals."
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def order_lines(rows: pd.DataFrame, keys: Sequence[str], **preferred: Iterable) 
 
 
 def describe_count(rows: pd.DataFrame) -> str:
-    """Return the number of documents behind the rows, as a range where rows differ."""
-    counts = sorted({int(n) for n in rows["n"].dropna()})
+    """Return the number of documents behind the rows that have a value, as a range where rows differ."""
+    counts = sorted({int(n) for n in rows.loc[rows["value"].notna(), "n"].dropna()})
     if not counts:
         return "an unrecorded number of"
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

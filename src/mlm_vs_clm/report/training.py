@@ -3,8 +3,9 @@
 import pandas as pd
 
 from ..training.objectives import OBJECTIVES
+from .panel_sentences import name_axis
 from .style import Study, ordered
-from .tables import Table, command_for_cells, enter_number, enter_words, list_choices
+from .tables import DASH, Table, command_for_cells, enter_key, enter_number, enter_words, list_choices
 
 NUMBERS = {
     "step": "{:,.0f}",
@@ -30,6 +31,7 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
     last = last.sort_values("objective", kind="stable", key=lambda names: names.map(rank))
     objectives = list_choices("objective", training["objective"])
     numbers = {name: form for name, form in NUMBERS.items() if name in training}
+    varied = [column for column in training if "." in column and last[column].nunique() > 1]
     return [
         Table(
             name="training",
@@ -40,10 +42,11 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
                 + " Nats per character: where the loss bounds the likelihood of the whole text."
                 * ("nats_per_character" in numbers)
             ),
-            header=[*NAMES, *(name.replace("_", " ") for name in numbers)],
+            header=[*NAMES, *map(name_axis, varied), *(name.replace("_", " ") for name in numbers)],
             rows=[
                 (
                     *(enter_words(row[name]) for name in NAMES),
+                    *(enter_key("", row[name]) if pd.notna(row[name]) else DASH for name in varied),
                     *(enter_number(row[name], form) for name, form in numbers.items()),
                 )
                 for _, row in last.iterrows()

@@ -60,8 +60,7 @@ def utility_table(rows: pd.DataFrame, task: str, study: Study) -> Table:
         name=f"downstream_{task}",
         title=f"Downstream: {task}, trained on generated text and tested on real text",
         caption=(
-            f"{n_seeds} seed{'s' if n_seeds > 1 else ''}. {INTERVALS} The first and last rows of a corpus are the upper and "
-            "lower references."
+            f"{n_seeds} seed{'s' if n_seeds > 1 else ''}. {INTERVALS} Rows without a masking are references."
         ),
         header=[*(key.replace("_", " ") for key in keys), *map(style.name_metric, metrics)],
         rows=cross(with_dashes, keys, "metric", metrics, dash_where_not_copied),
@@ -142,7 +141,8 @@ def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:
             name="references",
             title="Upper and lower references of the tasks",
             caption=(
-                "A task is informative only if training on real text clearly beats shuffled labels and majority. "
+                "Whether the task can be learned: real text against shuffled labels and the majority answer. Whether it tells "
+                "texts apart, the headroom says. "
                 f"{INTERVALS}"
             ),
             header=[*keys, *(names[column] for column in columns)],

@@ -40,7 +40,7 @@ SIZES = {INSIDE: "inside the margin", OUTSIDE: "outside the margin", NOT_SETTLED
 SILENT = {
     NOT_RUN: "not run",
     NOT_COMPETENT: "undecided (arm not competent)",
-    NO_ROOM: "undecided (no room between unfilled and real text)",
+    NO_ROOM: "undecided (no room in the task)",
 }
 # By what is judged: the words of the direction, or of the size where that is the answer.
 LEADS = {

@@ -62,4 +62,9 @@ def plant(
 ) -> list[Document]:
     """Return what a training reads beside its documents: each of n canaries `copies` times."""
     planted, _ = draw_canaries(held_out, trained, n, seed)
-    return [Document(f"canary-{i}", canary.text) for i, canary in enumerate(planted)] * copies
+    return [Document(name_canary(i), canary.text) for i, canary in enumerate(planted)] * copies
+
+
+def name_canary(place: int) -> str:
+    """Return the id of a canary in what a training reads."""
+    return f"canary-{place}"

@@ -76,4 +76,7 @@ def disclosure(config: Config) -> Recipe:
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generate(config)}
     inputs |= {"start": start(config)} | training_corpora(config)
     is_asked = config.arm.objective in ASKED and config.masking == config.scale.main
-    return make_recipe("disclosure", {"read": reading_of(config), "membership": is_asked}, inputs)
+    settings: dict = {"read": reading_of(config), "membership": is_asked}
+    if "canaries" in settings["read"]:
+        settings["canaries"] = "read"  # which of them count
+    return make_recipe("disclosure", settings, inputs)

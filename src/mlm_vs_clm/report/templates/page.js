@@ -249,7 +249,7 @@ const sort = (head, sign) => {
   const isNumber = table.classList.contains(`n${head.cellIndex + 1}`);
   const key = (row) => {
     const text = row.cells[head.cellIndex].textContent;
-    return isNumber ? parseFloat((/(?<=^|\s)[-+±<]?[\d,]*\.?\d+/.exec(text) ?? [""])[0].replace(/[,<±]/g, "")) : text;
+    return isNumber ? parseFloat((/(?<=^|\s)[-+±<]?[\d,]*\.?\d+(?:e[-+]?\d+)?/.exec(text) ?? [""])[0].replace(/[,<±]/g, "")) : text;
   };
   const compare = (a, b) => {
     if (!isNumber) return a.localeCompare(b) * sign;
