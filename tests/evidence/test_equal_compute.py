@@ -11,6 +11,7 @@ from mlm_vs_clm.evidence.equal_compute import (
     compare_at_equal_compute,
     interpolate_runs,
     name_method,
+    repeat_text,
     sum_costs,
 )
 
@@ -93,6 +94,38 @@ def test_arms_of_other_trainings_are_no_runs_of_one_method():
     assert "mlm was run at a single cost" in exact(compare(runs), "known length", BASES[1])["reason"]
     runs[0] = run("mlm_parallel", 1e9, 2, training="a")
     assert exact(compare(runs), "known length", BASES[1])["value"] == pytest.approx(0.4 - 0.3)
+
+
+def test_at_equal_documents_a_row_repeats_that_of_the_texts_with_its_verdict():
+    same = {
+        "corpus": "plots",
+        "comparison": "known length",
+        "first": "mlm",
+        "second": "clm",
+        "strategy": "random",
+    }
+    same |= {"ratio": 0.5, "scope": "document", "metric": "bleu"}
+    judged = {"value": 1.0, "p": 0.3, "p_holm": 0.3, "margin": 1.0, "n": 9, "runs": 1, "excluded_because": ""}
+    text = same | judged | {"kind": "text", "at": "", "low": -0.1, "high": 2.1, "direction": "none shown"}
+    text |= {"status": "made", "size": "not settled"}
+    equal = text | {"kind": "compute", "at": BASES[0], "low": 0.5, "high": 1.5, "direction": "first"}
+    moved = equal | {"at": BASES[1]}
+    rows = repeat_text(pd.DataFrame([text, equal, moved], index=[4, 7, 9]))
+    assert list(rows["direction"]) == ["none shown", "none shown", "first"]
+    assert list(rows["low"]) == [-0.1, -0.1, 0.5] and list(rows["kind"]) == ["text", "compute", "compute"]
+
+
+def test_single_trainings_have_the_noise_between_trainings():
+    rng = np.random.default_rng(1)
+    runs = [run("mlm", 4e9, 6), run("clm", 2e9, 3, "c")]
+    for cell in runs:
+        cell.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
+    widths = []
+    for noise in ({}, {"exact_match": 0.1}):
+        rows = compare_at_equal_compute(runs, COMPARISONS, 300, noise).to_dict("records")
+        row = exact(rows, "known length", BASES[0])
+        widths.append(row["high"] - row["low"])
+    assert widths[1] > 2 * 1.96 * 0.1 > widths[0]
 
 
 def test_a_method_shares_all_but_order_and_pace():

@@ -8,7 +8,8 @@ import pytest
 from made_cells import trained
 
 from mlm_vs_clm.evidence.cells import Cell
-from mlm_vs_clm.evidence.headroom import share_headroom
+from mlm_vs_clm.evidence.headroom import exclude_no_room, share_headroom
+from mlm_vs_clm.evidence.verdicts import UTILITY
 from mlm_vs_clm.report.style import Study
 from mlm_vs_clm.report.utility import describe_random_words, headroom_tables
 
@@ -48,6 +49,17 @@ def test_the_share_is_that_of_the_means_over_texts():
     row = share(*cells).loc["mlm"]
     assert row["runs"] == 3 and row["value"] == pytest.approx(0.5, abs=0.01)
     assert row["low"] < 0.35 and row["high"] > 0.65  # texts differ far more than documents
+
+
+def test_without_room_rows_as_training_data_decide_nothing_and_those_of_texts_do():
+    headroom = pd.DataFrame(
+        [{"corpus": "plots", "strategy": "random", "ratio": 0.5, "room": "no", "reason": "small"}]
+    )
+    rows = pd.DataFrame({"corpus": ["plots", "plots", "speeches"], "scope": [UTILITY, "document", UTILITY]})
+    rows = rows.assign(status="made", excluded_because="", value=1.0)
+    marked = exclude_no_room(rows, headroom, ("random", 0.5))
+    assert list(marked["status"]) == ["no room", "made", "made"]
+    assert list(marked["excluded_because"] != "") == [True, False, False]
 
 
 def test_no_room_is_a_reason_and_no_number():

@@ -16,6 +16,7 @@ from mlm_vs_clm.evidence.observations import (
     Observations,
     describe_design,
     describe_scored,
+    is_cut_off,
     list_learned,
     list_scored,
     load_observations,
@@ -96,6 +97,19 @@ def test_cells_come_back_as_they_were_measured(tmp_path):
     assert again[0].clusters == [2, 1, 2] and again[2].clusters is None
     rows = score_measure(ROUGE, rouge, cells[0].clusters, 50, "s", "")
     assert rows == score_measure(ROUGE, again[0].statistics[ROUGE], again[0].clusters, 50, "s", "")
+
+
+@pytest.mark.parametrize(
+    ("setting", "level", "cut_off"),
+    [
+        ("arm.right_words", 0, True),
+        ("arm.right_words", 1, False),
+        ("arm.right_words", -1, False),
+        ("arm.per_pass", 0, False),
+    ],
+)
+def test_an_arm_that_sees_no_word_behind_a_blank_reads_the_left_side(setting, level, cut_off):
+    assert is_cut_off({"arm": "m", "base": "m", "setting": setting, "level": level}) is cut_off
 
 
 def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):

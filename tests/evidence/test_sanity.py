@@ -43,6 +43,13 @@ def test_steps_are_shares_of_oracle_minus_unfilled_and_an_incompetent_arm_does_n
     assert steps == pytest.approx([40 / 80, 15 / 80, 15 / 80])
 
 
+def test_of_a_metric_of_which_less_is_better_the_order_is_turned():
+    lower = {arm: 100 - value for arm, value in LEVELS.items()}
+    (row,) = judge("mmd", **lower)
+    assert row["outcome"] == "ranks" and (row["arm"], row["arm_value"], row["oracle_value"]) == ("clm", 50, 0)
+    assert judge("mmd", **LEVELS)[0]["outcome"] != "ranks"
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

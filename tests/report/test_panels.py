@@ -136,6 +136,33 @@ def test_every_kind_is_drawn_with_a_table_and_a_sentence():
     )
 
 
+def test_the_best_goes_by_the_metric_and_of_several_metrics_none_is_told():
+    lower = LINES | {"where": {"metric": "repetition"}}
+    scores = TABLES["scores"].replace({"metric": {"exact_match": "repetition"}})
+    with style_context():
+        tables = TABLES | {"scores": scores}
+        (drawing,), _ = show_panels([lower], tables, read_study(tables))
+    assert drawing.finding.startswith("Lowest repetition (share)")
+    both = PLAIN | {"name": "both", "kind": "heat", "x": "arm.temperature", "y": "metric"}
+    both["where"] = {"metric": ["exact_match", "distinct1"], "ratio": 0.5, "base": "mlm"}
+    (drawing,), _ = show(both)
+    assert drawing.finding == ""
+
+
+def test_what_a_text_gives_away_counts_of_every_arm_and_a_table_is_never_pale():
+    scores = TABLES["scores"].replace({"metric": {"exact_match": "membership"}})
+    cells = select_cells(LINES | {"where": {"metric": "membership"}}, TABLES | {"scores": scores})
+    assert len(cells) and (cells["pale"] == "").all()
+    cells = select_cells(LINES, TABLES)
+    assert (cells["pale"] != "").any()
+    tables = {
+        name: TABLES[name].replace({"arm": {"clm temperature=1.0": "bigram_both"}})
+        for name in ("scores", "competence")
+    }
+    cells = select_cells(LINES | {"line": "arm"}, TABLES | tables)
+    assert (cells["pale"] == "").all()
+
+
 def test_points_have_a_row_per_category_and_each_facet_its_metric():
     (drawing,), (table,) = show(POINTS)
     first, second = drawing.figure.axes[:2]
