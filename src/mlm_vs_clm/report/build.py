@@ -172,7 +172,10 @@ def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study) -> lis
 def list_findings(sections: Sequence[page.Section], question: str, answer: str) -> pd.DataFrame:
     """Return the table `findings`: the sentence of each panel in the order of the page, and last the answer to the question."""
     entries = [
-        (figure.name, figure.title, figure.finding) for section in sections for figure in section.drawings
+        (figure.name, figure.title, figure.finding)
+        for section in sections
+        for figure in section.drawings
+        if figure.finding
     ]
     entries += [("answer", question, answer)] if entries else []
     return pd.DataFrame(

@@ -149,6 +149,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
             for line in order_lines(cells, keys)
         ]
     else:
+        is_named = not cells.duplicated(["facet", "line", "named"]).any()
         of_line = " ".join(map(name_axis, spec["line"].split()))
         header = [
             of_facet,
@@ -161,7 +162,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
             (
                 Entry(cell.facet),
                 Entry(cell.line),
-                Entry(cell.full_name),
+                Entry(cell.named if is_named else cell.full_name),
                 Entry(cell.x) if isinstance(cell.x, str) else Entry(write(float(f"{cell.x:.4g}")), cell.x),
                 enter(cell, digits),
             )
