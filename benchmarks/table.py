@@ -9,7 +9,7 @@ from mlm_vs_clm.report.tables import DASH, Entry, Table, enter_number
 BENCH_COLUMNS = ("name", "ratio", "ours", "theirs", "unit", "n", "precision", "device", "threads")
 BENCH = (
     "Ratio is the speed-up over a plain loop over the same model, the median over rounds in one process; for training at "
-    "the same precision, batches and optimiser, with equal losses at each step. The share of the peak is of the "
+    "the same precision, batches and optimiser, with losses within 0.01 at each step. The share of the peak is of the "
     "best matrix product that this machine makes, be it torch's own or the one with laid-out weights, and counts the model's "
     "FLOPs (every layer at every token, the output layer at the slots). The computed share counts those FLOPs that were "
     "computed, since what no slot needs is left out. – where a row compares nothing."

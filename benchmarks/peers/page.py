@@ -71,7 +71,7 @@ def compare_table(compared: pd.DataFrame) -> Table:
         name="peers",
         title="Beside other libraries",
         caption=(
-            "Ratio: texts/s of ours over theirs, the median over rounds; also by processor time, which other work disturbs less. MB: the most "
+            "Ratio: texts/s of ours over theirs, the median over rounds, of which slow rows have one; also by processor time, which other work disturbs less. MB: the most "
             "that the process of a side held in a run, with torch and the model. Equal: the share of fills that are the same, or of scores within a thousandth. "
             "A peer fills one token a pass. Float32 on both sides. TextAttack solves another problem: "
             "each blank with the originals of all others in sight, and no punctuation."

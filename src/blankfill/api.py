@@ -48,9 +48,10 @@ def fill(
     context "left" (the default), "true_left", or "both" (for a model that was trained to infill; with `candidates` and
     `lookahead`, for any), "prefix", "masked_left", "kept" and "fim" for models trained so; length, max_length. Of an
     encoder-decoder: source "sentinel" (the default) | "kept", max_new_tokens (256). Of a
-    masked model with a causal `second` of the same tokenizer: weight (0.5), length "known" | "one". Of all but those
-    that write whole texts: temperature (0 is greedy), top_k, top_p. Draws are keyed by (seed, id, slot): neither the
-    batch nor the order of the texts changes a fill.
+    masked model with a causal `second` of the same tokenizer: weight (0.5), length "known" | "one". Of all but
+    encoder-decoders, look-ahead, "kept" and "fim", which are greedy: temperature (0 is greedy), top_k, top_p. Draws, and the
+    order random, are keyed by (seed, id, slot), and the id is the place in the list unless `ids` are given: so the batch
+    never changes a fill, and with `ids` the order of the texts does not either.
 
     Every character outside the blanks is kept, except where the whole text is generated (context or source "kept", or
     an encoder-decoder's tokenizer without `<extra_id_0>`).

@@ -29,7 +29,8 @@ class FillConfig:
     length="free"), right_words (seen by a masked model behind each blank), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that
     looks ahead), weight (of two models), source and max_new_tokens (of models that write whole texts or answers).
 
-    Raises BlankfillError for a number outside its range and for numbers that exclude each other.
+    Raises BlankfillError for a number outside its range, for numbers that exclude each other, and for a setting that
+    another one makes useless.
     """
 
     context: str | None = None
@@ -60,8 +61,19 @@ class FillConfig:
         for name, values in CHOICES.items():
             if name in settings and settings[name] not in values:
                 raise BlankfillError(f"{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
+        self._refuse_idle(settings)
         self.sampling()
         Pace(**{setting.name: settings[setting.name] for setting in fields(Pace) if setting.name in settings})
+
+    def _refuse_idle(self, settings: dict[str, Any]) -> None:
+        """Raise BlankfillError for a setting that another one makes useless."""
+        for name, other, needed in (("max_length", "length", "free"), ("sweeps", "order", "gibbs")):
+            if name in settings and settings.get(other) != needed:
+                raise BlankfillError(f"{name} needs {other}={needed}: leave it out, or set that too")
+        instead = [name for name in ("passes", "threshold", "entropy_bound") if settings.get(name)]
+        instead += ["order=parallel"] * (settings.get("order") == "parallel")
+        if "per_pass" in settings and instead:
+            raise BlankfillError(f"per_pass changes nothing beside {instead[0]}: leave one of them out")
 
     def of_model(self) -> dict[str, Any]:
         """Return the settings that were given, by name, without those of sampling."""

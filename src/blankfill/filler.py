@@ -10,9 +10,9 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .arguments import Request, iterate_requests, list_requests
-from .axes import PACE
+from .axes import AXIS
 from .candidates import Candidate, choose_width, find_candidates
-from .config import FillConfig, check_config
+from .config import FillConfig, check_config, types_of_settings
 from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
@@ -80,6 +80,10 @@ class Filler:
         self.history: list[Event] = []
         self._choose(self.config)
 
+    def samples(self) -> bool:
+        """Return whether the way of filling draws words: an encoder-decoder, look-ahead and others are greedy."""
+        return self._choose(self.config).writer in AXIS["temperature"].values
+
     def __repr__(self) -> str:
         name = type(self.model).__name__
         settings = ", ".join(f"{name}={value!r}" for name, value in self.config.of_model().items())
@@ -143,18 +147,23 @@ class Filler:
     def _stream(self, way: Way, items, on_error: str, progress: bool, settings: dict) -> Iterator[Infill]:
         with show_progress(progress, None) as advance:
             for chunk in cut_stream(items, CHARACTERS * self.batch_tokens):
-                failure: DocumentError | None = None
-                try:
-                    infills = self._fill(way, chunk, on_error, settings)[0]
-                except DocumentError as error:
-                    ids = [text.id for text, _ in chunk]
-                    failure, before = error, chunk[: ids.index(error.id)]
-                    infills = self._fill(way, before, on_error, settings)[0]
+                infills, failure = self._fill_before(way, chunk, on_error, settings)
                 self.history = [event for infill in infills for event in infill.history]
                 yield from infills
                 advance(len(infills))
                 if failure:
                     raise failure
+
+    def _fill_before(
+        self, way: Way, chunk, on_error: str, settings: dict
+    ) -> tuple[list[Infill], DocumentError | None]:
+        """Return what was filled of a part: all of it, or what stands before the first text that cannot be filled."""
+        failure: DocumentError | None = None
+        while True:
+            try:
+                return self._fill(way, chunk, on_error, settings)[0], failure
+            except DocumentError as error:  # of any text: one before it may be wrong too
+                failure, chunk = error, chunk[: [text.id for text, _ in chunk].index(error.id)]
 
     def _read(
         self, requests: Iterable[Request], way: Way, on_error: str
@@ -270,7 +279,11 @@ class Filler:
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
         chosen = self.config.with_settings(**{"length": None} | settings)
         if method == "pseudo":
-            refuse_settings("method pseudo", settings, PACE + ("context", "right_words", "seed"))
+            refuse_settings("method pseudo", settings, types_of_settings())
+            if self.config.context not in (None, "both") or (self.config.right_words or -1) >= 0:
+                raise BlankfillError(
+                    "method=pseudo sees both sides: the filler was made to see less, make another for it"
+                )
             chosen = FillConfig()
         way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for

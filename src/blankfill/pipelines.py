@@ -18,7 +18,7 @@ class InfillPipeline(Pipeline):
     """Fills all blanks of a text together, as fill-mask fills one.
 
     >>> infill = pipeline("infill", model="google-bert/bert-base-uncased")
-    >>> infill("Take [MASK] tablets a ___.", top_k=3)
+    >>> infill("Take [MASK] tablets a [MASK].", top_k=3)
 
     A blank is `marker`, by default the mask token where the text has it, else `___`. For a text returns a list of
     dictionaries, likeliest first: `sequence` (the new text), `score` (the probability of all fills together) and `fills`

@@ -1,6 +1,7 @@
 """Variants of labelled texts: what changes, what never does, where labels go, and that no other text has a say."""
 
 import re
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -285,6 +286,25 @@ def test_every_kind_of_network_varies_or_is_refused(networks, name):
 def test_settings_are_refused_before_any_text(start, tokenizer, settings, says):
     with pytest.raises(BlankfillError, match=says):
         InfillAugmenter(start, tokenizer, **settings)
+
+
+def test_an_empty_list_protects_nothing_and_a_namedtuple_comes_back(start, tokenizer, texts):
+    made = augment(texts[:2], start, tokenizer, protect=[])
+    assert made == augment(texts[:2], start, tokenizer)
+    labelled = namedtuple("labelled", "start end label")
+    (variant,) = augment(DOSE, start, tokenizer, entities=[labelled(17, 32, "dose")])
+    assert isinstance(variant["entities"][0], labelled) and variant["entities"][0].label == "dose"
+
+
+def test_words_are_drawn_where_the_model_draws_any(start, causal_model, tokenizer):
+    assert InfillAugmenter(start, tokenizer).filler.config.temperature == 1.0
+    assert InfillAugmenter(start, tokenizer, temperature=0.0).filler.config.temperature == 0.0
+    looks_ahead = InfillAugmenter(causal_model, tokenizer, context="both", candidates=2)
+    assert looks_ahead.filler.config.temperature == 0.0 and looks_ahead.augment("The old man sailed.")
+    with pytest.raises(BlankfillError, match="writes the whole text anew"):
+        InfillAugmenter(causal_model, tokenizer, context="kept")
+    with pytest.raises(BlankfillError, match="config is not taken here"):
+        InfillAugmenter(start, tokenizer, config=None)
 
 
 @pytest.mark.parametrize(

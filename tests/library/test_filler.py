@@ -9,7 +9,7 @@ from blankfill import FillConfig, Filled, Filler, fill, score
 from blankfill.errors import BlankfillError
 from blankfill.slots.rows import to_rows
 from blankfill.slots.vocabulary import slot_bias
-from blankfill.text import blank_out, find_words
+from blankfill.text import DocumentError, blank_out, find_words
 
 TEXT = "The old ___ sailed the ___ boat."
 
@@ -184,6 +184,54 @@ def test_pseudo_likelihood_masks_each_token_alone(start, tokenizer, filler):
     assert one.nats == pytest.approx(total, rel=1e-5)
     assert one.tokens == len(ids) - 2 and one.characters == len(text)
     assert one == score(text, None, start, tokenizer, method="pseudo")
+
+
+def test_pseudo_likelihood_refuses_what_it_would_not_heed(start, tokenizer, filler):
+    for settings in ({"order": "parallel"}, {"context": "left"}, {"length": "one"}, {"seed": 1}):
+        with pytest.raises(BlankfillError, match="changes nothing about method pseudo"):
+            filler.score(TEXT.replace("___", "man"), method="pseudo", **settings)
+    left = Filler(start, tokenizer, context="left", order="left_to_right")
+    with pytest.raises(BlankfillError, match="sees both sides"):
+        left.score("The old man sailed.", method="pseudo")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"max_length": 3}, "max_length needs length=free"),
+        ({"sweeps": 2, "order": "random", "temperature": 1.0}, "sweeps needs order=gibbs"),
+        ({"per_pass": 4, "passes": 2}, "per_pass changes nothing beside passes"),
+        ({"per_pass": 4, "order": "parallel"}, "per_pass changes nothing beside order=parallel"),
+        (
+            {"per_pass": 4, "order": "confidence", "threshold": 0.5},
+            "per_pass changes nothing beside threshold",
+        ),
+    ],
+)
+def test_a_setting_that_another_makes_useless_is_refused(settings, told):
+    with pytest.raises(BlankfillError, match=told):
+        FillConfig(**settings)
+    FillConfig(max_length=3, length="free")
+    FillConfig(sweeps=2, order="gibbs", temperature=1.0)
+
+
+def test_a_stream_yields_all_before_the_first_that_cannot_be_filled(filler, monkeypatch):
+    fill_all, asked = filler._fill, []
+
+    def fill_some(way, chunk, *about):
+        """Fail for the texts 4 and 2, in that order, as a network does that reads long texts first."""
+        ids = [text.id for text, _ in chunk]
+        asked.append(len(ids))
+        for id in ("4", "2"):
+            if id in ids:
+                raise DocumentError(id, "cannot be filled")
+        return fill_all(way, chunk, *about)
+
+    monkeypatch.setattr(filler, "_fill", fill_some)
+    stream = filler.iter([f"The old ___ saw boat {i}." for i in range(6)])
+    assert [next(stream).text for _ in range(2)] and asked == [6, 4, 2]
+    with pytest.raises(DocumentError, match="document 2"):
+        next(stream)
 
 
 def test_long_texts_are_filled_in_windows(filler, start, tokenizer, texts):

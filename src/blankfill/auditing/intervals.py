@@ -1,7 +1,7 @@
 """What texts that were trained on have beyond held-out ones, with intervals of 95 %."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -16,7 +16,10 @@ Z = 1.959963984540054  # of the normal distribution, at (1 + LEVEL) / 2
 
 @dataclass(frozen=True)
 class Contrast:
-    """A mean, that of the held-out control, and their difference with its interval; n and n_control are the units."""
+    """A mean, that of the held-out control, and their difference with its interval; n and n_control are the units.
+
+    `exceeds_control`: whether the whole interval of the difference is above 0.
+    """
 
     value: float
     control: float
@@ -25,27 +28,28 @@ class Contrast:
     high: float
     n: int
     n_control: int
+    exceeds_control: bool = field(init=False)
 
-    @property
-    def exceeds_control(self) -> bool:
-        """Return whether the whole interval of the difference is above 0."""
-        return self.low > 0
+    def __post_init__(self):
+        object.__setattr__(self, "exceeds_control", bool(self.low > 0))
 
 
 @dataclass(frozen=True)
 class Auc:
-    """How often a text that was trained on has the lower loss of a pair with a held-out one (0.5: no better than chance)."""
+    """How often a text that was trained on has the lower loss of a pair with a held-out one (0.5: no better than chance).
+
+    `exceeds_control`: whether the whole interval is above 0.5.
+    """
 
     value: float
     low: float
     high: float
     n: int
     n_control: int
+    exceeds_control: bool = field(init=False)
 
-    @property
-    def exceeds_control(self) -> bool:
-        """Return whether the whole interval is above 0.5."""
-        return self.low > 0.5
+    def __post_init__(self):
+        object.__setattr__(self, "exceeds_control", bool(self.low > 0.5))
 
 
 def contrast_means(values: Sequence[float], control: Sequence[float], *key: object) -> Contrast | None:

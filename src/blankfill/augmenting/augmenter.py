@@ -55,7 +55,8 @@ class InfillAugmenter:
     labels: "keep" leaves a label on what was written for its words; "drop_replaced" drops a label whose words were all
     replaced, unless the same characters came back.
     on_error: "raise", or "skip": a text that cannot be filled has no variants.
-    settings: those of `Filler`; temperature is 1.0 here unless given, except for an encoder-decoder, which is greedy.
+    settings: those of `Filler` by name; temperature is 1.0 here unless given, where the way of filling draws words at all
+    (an encoder-decoder, look-ahead and context="fim" are greedy).
 
     A variant depends on the seed, on the text (or its id, where ids are given) and on its number among the variants,
     never on the other texts. Raises BlankfillError for settings that do not go together, and for a model that writes
@@ -86,10 +87,13 @@ class InfillAugmenter:
         self.strategy = strategy
         self._reader = SourceReader(strategy, protect)
         self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly
+        if "config" in settings:
+            raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
-        default = {} if model_kind(network) == "seq2seq" else {"temperature": 1.0}
-        self.filler = Filler(network, loaded_tokenizer, seed=seed, **default | settings)
+        self.filler = Filler(network, loaded_tokenizer, seed=seed, **settings)
         _refuse_whole_texts(self.filler)
+        if "temperature" not in settings and self.filler.samples():
+            self.filler.config = self.filler.config.with_settings(temperature=1.0)
 
     def augment(
         self,

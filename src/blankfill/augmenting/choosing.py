@@ -86,6 +86,8 @@ def are_rules(protect: Any) -> bool:
     """Return whether this holds strings or patterns, for any text, and not the spans of given texts."""
     if protect is None or isinstance(protect, str) or _is_pattern(protect):
         return True
+    if isinstance(protect, Sequence) and not len(protect):
+        return True  # no rule
     return isinstance(protect, Iterable) and any(
         isinstance(rule, str) or _is_pattern(rule) for rule in protect
     )

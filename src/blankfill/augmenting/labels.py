@@ -26,7 +26,8 @@ class Entity:
     def at(self, text: str, span: CharSpan) -> Any:
         """Return the row with other offsets, in another text; everything else in it is kept."""
         if not isinstance(self.row, Mapping):
-            return type(self.row)((*span, *self.row[2:]))
+            values = (*span, *self.row[2:])
+            return self.row._make(values) if hasattr(self.row, "_make") else type(self.row)(values)
         surface = {key: text[slice(*span)] for key in SURFACE if key in self.row}
         return {**self.row, "start": span[0], "end": span[1], **surface}
 

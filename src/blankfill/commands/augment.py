@@ -11,6 +11,7 @@ from ..augmenting.labels import KEEP, POLICIES
 from ..config import FillConfig, types_of_settings
 from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
+from ..streams import show_progress
 from .lines import Line, Sink, open_lines
 from .options import add_line_options, add_model_options, add_settings, no_loading_bar
 
@@ -82,17 +83,21 @@ def run(options: argparse.Namespace) -> None:
                 "--on-error skip needs JSON Lines: plain lines would not tell which are missing"
             )
         lines, augmenter = iter(source), None
-        while chunk := [*islice(lines, AT_A_TIME)]:
-            pending = {
-                line.id
-                for line in sink.left(
-                    variant for source_line in chunk for variant in _name(source_line, options.n)
-                )
-            }
-            left = [line for line in chunk if pending & {variant.id for variant in _name(line, options.n)}]
-            if left:
-                augmenter = augmenter or make_augmenter(options, settings)
-                write_variants(augmenter, left, options.n, pending, sink)
+        with show_progress(options.progress, None) as advance:
+            while chunk := [*islice(lines, AT_A_TIME)]:
+                pending = {
+                    line.id
+                    for line in sink.left(
+                        variant for source_line in chunk for variant in _name(source_line, options.n)
+                    )
+                }
+                left = [
+                    line for line in chunk if pending & {variant.id for variant in _name(line, options.n)}
+                ]
+                if left:
+                    augmenter = augmenter or make_augmenter(options, settings)
+                    write_variants(augmenter, left, options.n, pending, sink)
+                advance(len(chunk))
 
 
 def read_given(options: argparse.Namespace) -> dict[str, Any]:

@@ -59,9 +59,10 @@ def list_orders() -> Iterator[str]:
 
 def list_contexts() -> Iterator[str]:
     """Yield the contexts, each with the ways of filling that have it."""
-    of = AXIS["context"].values
-    for name in dict.fromkeys(value for values in of.values() for value in values):
-        yield f"{name}  {', '.join(writer for writer, values in of.items() if name in values)}"
+    values = {writer: names for writer, names in AXIS["context"].values.items() if writer != "masked_left"}
+    for name in dict.fromkeys(name for names in values.values() for name in names):
+        yield f"{name}  {', '.join(writer for writer, names in values.items() if name in names)}"
+    yield "masked_left  masked_left"
 
 
 KINDS: dict[str, Callable[[], Iterator[str]]] = {

@@ -50,13 +50,16 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--progress", action="store_true", help="show how many texts are done")
 
 
+OF_TWO = ("weight",)  # settings of two models
+
+
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add settings of `FillConfig`, by default all; `make_filler` reads them."""
+    """Add settings of `FillConfig`, by default all of a single model; `make_filler` reads them."""
     group = parser.add_argument_group(
         "settings", "each has the default of the model's kind; see docs/python.md"
     )
     for name, kind in types_of_settings().items():
-        if not names or name in names:
+        if name in names or not names and name not in OF_TWO:
             group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=kind.__name__.upper())
 
 

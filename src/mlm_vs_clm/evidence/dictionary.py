@@ -103,7 +103,7 @@ MEANINGS = {
     "second": ("", "second side of the comparison"),
     "effect": (
         "of the metric",
-        "first minus second (of nats second minus first), a correlation, a slope, or the logarithm of a ratio of costs",
+        "first minus second (second minus first of a measure of which less is better), a correlation, a slope, or the logarithm of a ratio of costs",
     ),
     "margin": ("of the metric", "a whole interval within it is small"),
     "p": ("", "two-sided p-value, not corrected"),

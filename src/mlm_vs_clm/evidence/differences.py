@@ -18,7 +18,7 @@ from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from ..tasks.outcome import Measure, draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
-from .paired import by_seed, compare_cells, widen, with_measure
+from .paired import UTILITY_DEGREES, by_seed, compare_cells, widen, with_measure
 from .tables import COLUMNS, SEED, TRAINING_DATA
 from .verdicts import UTILITY
 
@@ -80,6 +80,7 @@ def compare_utility(
                         arms[comparison.first], arms[comparison.second], resamples, comparison.arms
                     ),
                     (noise or {}).get(TASKS[task].main_metric, 0.0),
+                    UTILITY_DEGREES,
                 )
             )
             for comparison in keep_run(comparisons, arms)

@@ -26,7 +26,8 @@ from .cells import ScoredCell, group_by
 
 GAIN = "_gain"
 LEAD = "_lead"  # over the word table of an arm's own context
-NOISE_DEGREES = 12  # of the noise between trainings: five of each arm, on three corpora
+# Of the noise between trainings: five of each arm, on three corpora; as training data each task is on one.
+NOISE_DEGREES, UTILITY_DEGREES = 12, 4
 BySeed = Mapping[int, ScoredCell]
 
 
@@ -91,26 +92,26 @@ def compare_cells(
     return estimate
 
 
-def widen(estimate: PairedDifference, noise: float) -> PairedDifference:
+def widen(estimate: PairedDifference, noise: float, degrees: int = NOISE_DEGREES) -> PairedDifference:
     """Return a difference between single trainings as one between objectives; as it is over several, whose interval has it.
 
     `noise` is the standard deviation of such a difference between trainings, in the unit of the measure; without any (0)
-    the interval holds for these trainings alone. It was measured with NOISE_DEGREES, so that interval and p are those of t
-    (Satterthwaite).
+    the interval holds for these trainings alone. It was measured with so many `degrees`, so that interval and p are those
+    of t (Satterthwaite).
     """
     if estimate.reason or estimate.runs > 1 or not noise > 0:
         return estimate
     from scipy.special import stdtr, stdtrit
 
     value, error = estimate.difference, math.hypot(estimate.standard_error, noise)
-    degrees = NOISE_DEGREES * (error / noise) ** 4
-    of_normal = float(stdtrit(degrees, 1 - ALPHA / 2)) / NORMAL
+    degrees_left = degrees * (error / noise) ** 4
+    of_normal = float(stdtrit(degrees_left, 1 - ALPHA / 2)) / NORMAL
     low, high = (
         value + side * of_normal * math.hypot(end - value, NORMAL * noise)
         for side, end in ((-1, estimate.low), (1, estimate.high))
     )
-    p = float(2 * stdtr(degrees, -abs(value) / error))
-    return replace(estimate, low=low, high=high, p=p, standard_error=error, degrees=degrees)
+    p = float(2 * stdtr(degrees_left, -abs(value) / error))
+    return replace(estimate, low=low, high=high, p=p, standard_error=error, degrees=degrees_left)
 
 
 def score_cells(cells: BySeed, measure: tuple[str, str], runs: Sequence[Sequence[int]] = ()) -> float:

@@ -10,7 +10,7 @@ from ..tasks import TASKS
 from .competence import Place
 from .differences import compare_trained
 from .learned import compare_learning, compare_negatives, compare_with_chance
-from .paired import widen
+from .paired import UTILITY_DEGREES, widen
 from .questions import (
     QUALITY,
     TRAINING,
@@ -50,7 +50,8 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             trainings = list(filter(None, map(study.count_trainings, (first, second))))
             estimate = replace(estimate, runs=min(estimate.runs, *trainings) if trainings else 1)
             noise = claim.get("noise", {}).get(TASKS[task].main_metric, 0.0)
-            estimate = widen(estimate, noise * math.sqrt(len(trainings) / 2))  # that of a table has none
+            noise *= math.sqrt(len(trainings) / 2)  # that of a table has none
+            estimate = widen(estimate, noise, UTILITY_DEGREES)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
         estimate = replace(estimate, p=find_p(estimate, bound))
         about = (

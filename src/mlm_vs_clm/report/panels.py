@@ -118,9 +118,9 @@ def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.Data
     scale = LinearSegmentedColormap.from_list("", [BEHIND, "white", AHEAD] if signed else ["white", AHEAD])
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=scale(share), alpha=FAINT if cell.pale else 1))
     is_dark = not cell.pale and (share > 0.7 or (signed and share < 0.2))
-    text = f"{cell.value:{'+' * signed}.{count_digits(spec, cells)}f}" + "*" * (
-        signed and cell.direction in (FIRST, SECOND)
-    )
+    digits = count_digits(spec, cells)
+    number = round(cell.value, digits) + 0.0  # no minus before a zero
+    text = f"{number:{'+' * signed}.{digits}f}" + "*" * (signed and cell.direction in (FIRST, SECOND))
     text = f"({text})" if cell.pale else text
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
 
