@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..arms.baselines import BASELINES
 from ..evidence.cells import group_by
-from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
+from ..evidence.verdicts import MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
 from ..stats import FEWEST_UNITS
 from . import style
 from .style import Study
@@ -170,26 +170,27 @@ def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
 def enter_answer(row: Any) -> tuple[Entry, ...]:
     """Return one row of the answers."""
     sides = _name_side(row, "first"), _name_side(row, "second")
-    is_difference = row.kind not in LEADS
-    ahead = (
-        SILENT[row.status]
-        if row.status != MADE
-        else word_lead(row)[0]
-        if not is_difference
-        else {FIRST: sides[0], SECOND: sides[1]}.get(row.direction, "none shown")
-    )
-    if row.status == MADE and is_difference and row.direction == NONE_SHOWN and row.n < FEWEST_UNITS:
-        ahead = f"none shown (too few units: {row.n:.0f})"
     return (
         Entry(f"{row.claim}, {row.condition}"),
         Entry(row.corpus),
         Entry(f"{sides[0]} - {sides[1]}"),
         Entry(style.name_measure(row.scope, row.metric) if isinstance(row.scope, str) else str(row.metric)),
         enter_interval(row.effect, row.low, row.high),
-        Entry(ahead + "†" * bool(row.unsure)),
+        Entry(_name_ahead(row, sides) + "†" * bool(row.unsure)),
         enter_words(row.size) if row.kind not in ONE_WORD else DASH,
         enter_number(row.runs, absent=DASH),
     )
+
+
+def _name_ahead(row: Any, sides: tuple[str, str]) -> str:
+    """Return which of two sides is ahead, in the words of its kind, or why neither is."""
+    if row.status != MADE:
+        return SILENT[row.status]
+    if row.kind in LEADS:
+        return word_lead(row)[0]
+    if row.direction != NONE_SHOWN:
+        return sides[row.direction == SECOND]
+    return NONE_SHOWN if row.n >= FEWEST_UNITS else f"{NONE_SHOWN} (too few units: {row.n:.0f})"
 
 
 def _name_side(row: Any, side: str) -> str:
