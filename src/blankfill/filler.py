@@ -12,14 +12,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .arguments import Request, iterate_requests, list_requests
 from .axes import AXIS
 from .candidates import Candidate, choose_width, find_candidates
-from .config import FillConfig, check_config, types_of_settings
+from .config import FillConfig, check_config
 from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
 from .loading import open_model
 from .ranges import MANY, Range, check_number
-from .scoring import blank_originals, measure, refuse_settings
+from .scoring import blank_originals, measure, refuse_beside_pseudo, refuse_settings
 from .slots.ledger import Ledger
 from .streams import cut_stream, show_progress
 from .text import (
@@ -279,11 +279,7 @@ class Filler:
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
         chosen = self.config.with_settings(**{"length": None} | settings)
         if method == "pseudo":
-            refuse_settings("method pseudo", settings, types_of_settings())
-            if self.config.context not in (None, "both") or (self.config.right_words or -1) >= 0:
-                raise BlankfillError(
-                    "method=pseudo sees both sides: the filler was made to see less, make another for it"
-                )
+            refuse_beside_pseudo(settings, self.config)
             chosen = FillConfig()
         way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for

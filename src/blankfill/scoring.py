@@ -7,6 +7,7 @@ from typing import Any
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .arguments import list_requests, to_list
+from .config import FillConfig, types_of_settings
 from .errors import BlankfillError
 from .likelihood import Likelihood, measure_likelihood
 from .pseudo import measure_pseudo_likelihood
@@ -22,6 +23,16 @@ def refuse_settings(subject: str, settings: dict[str, Any], names: Iterable[str]
     for name in names:
         if name in settings:
             raise BlankfillError(f"{name} changes nothing about {subject}: leave it out")
+
+
+def refuse_beside_pseudo(settings: dict[str, Any], config: FillConfig) -> None:
+    """Raise BlankfillError for settings that method "pseudo" does not heed: it masks each token alone, both sides in sight."""
+    refuse_settings("method pseudo", settings, types_of_settings())
+    right_words = -1 if config.right_words is None else config.right_words
+    if config.context not in (None, "both") or right_words >= 0:
+        raise BlankfillError(
+            "method=pseudo sees both sides: the filler was made to see less, make another for it"
+        )
 
 
 def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[BlankedText]:
