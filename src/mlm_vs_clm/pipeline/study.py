@@ -88,7 +88,8 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
 
     Beside these stands the majority answer of each task, by as many examples.
     """
-    trainings, task_models = {}, {}
+    trainings: dict[str, Recipe] = {}
+    task_models: dict[str, Recipe] = {}
     for cell in (network_cell for network_cell in grid.networks if network_cell.corpus == corpus.corpus.name):
         place = f"{recipes.UNDERSTANDING}{cell.corpus}/{cell.task}"
         side = f" sides={cell.sides}" if cell.sides != "own" else ""
