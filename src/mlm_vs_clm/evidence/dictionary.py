@@ -107,10 +107,10 @@ MEANINGS = {
     ),
     "margin": ("of the metric", "a whole interval within it is small"),
     "p": ("", "two-sided p-value, not corrected"),
-    "answers.p": ("", "two-sided p-value, Holm-corrected over the comparisons of the claim"),
+    "answers.p": ("", "two-sided p-value, Holm-corrected over the comparisons of the claim that may decide"),
     "detectable": (
         "of the metric",
-        "smallest difference that would be found; with training noise where there are several trainings",
+        "smallest difference that would be found before p is corrected; with training noise where there are several trainings",
     ),
     "needs": ("", "what would settle the row"),
     "statement": ("", "the claim as it was reported"),
