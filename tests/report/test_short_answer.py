@@ -184,10 +184,31 @@ def test_the_words_that_a_causal_model_of_both_sides_misses_are_told_where_bleu_
 def test_a_lead_from_another_network_says_so(studies, tmp_path):
     """Trainings of another network are no other point of the same curve."""
     change({"desk": studies["desk"]}, "both contexts", **FIRST, effect=0.8)
-    for network, words in (("minilm", "tokens (one"), ("bert", "tokens from another encoder (one")):
+    for network, words in (("minilm", ". After"), ("bert", ". From another encoder after")):
         studies["desk"]["training"]["model"] = network
         told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-        assert f"After 3.07 million {words} training) the masked model leads by 0.8 on plots." in told
+        assert f"{words} 3.07 million tokens (one training) masked +0.8 on plots." in told
+
+
+def test_a_further_study_of_the_exact_likelihood_is_told_in_few_words(studies, tmp_path):
+    long = studies["desk"]
+    asked = long["answers"][long["answers"]["condition"].isin(["known length", "both contexts"])]
+    numbers = {
+        "scope": "fills",
+        "metric": "nats_per_character",
+        "effect": 0.1,
+        "low": 0.05,
+        "high": 0.2,
+        **FIRST,
+        "n": 90,
+    }
+    long["answers"] = pd.concat([long["answers"], asked.assign(**numbers)], ignore_index=True)
+    short = studies["desk-short_runs"]
+    nats = asked.assign(**numbers | OPEN | {"effect": -0.001, "low": -0.1, "high": 0.1, "n": 90}, runs=5)
+    short["answers"] = pd.concat([short["answers"], nats], ignore_index=True)
+    told = write_short_blocks(studies, RULES, tmp_path)["exact-likelihood"]
+    assert told.startswith("**By exact likelihood** (") and told.count("By exact likelihood") == 1
+    assert "After " in told and "both sides " in told and "-0.00" not in told
 
 
 def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):

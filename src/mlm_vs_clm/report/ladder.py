@@ -25,7 +25,7 @@ SAME_AS_TABLES = "known length"  # the condition whose two sides have the contex
 LIKELIHOOD = "nats_per_character"
 TOO_FEW = "too few units"  # in place of a status
 LIKELIHOODS = {  # condition -> what the causal model reads
-    "known length": "causal model reads the text before the gap",
+    "known length": "causal model reads before the gap",
     "both contexts": "causal model reads both sides",
 }
 

@@ -1,5 +1,7 @@
 """Sentences for README on the likelihood of the hidden words."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from ..evidence.cells import group_by
@@ -20,27 +22,54 @@ from .lead_words import span, word_corpora, word_runs, word_short
 from .overview import count_tokens, find_start
 from .sentences import Tables
 
+READS = {"known length": "before the gap", "both contexts": "both sides"}  # as LIKELIHOODS
 
-def describe_exact(tables: Tables) -> str:
-    """Return who gives the hidden words the higher exact likelihood, where a study decides that; else nothing."""
+
+def describe_exact_ones(studies: Sequence[Tables]) -> str:
+    """Return who gives the hidden words the higher exact likelihood, a paragraph per start, most trainings first."""
+    ranked = sorted(studies, key=lambda tables: -float(tables["answers"]["runs"].max()))
+    by_start = group_by(ranked, find_start)
+    paragraphs = [
+        " ".join(filter(None, [describe_exact(first), *map(add_exact, others)]))
+        for first, *others in by_start.values()
+    ]
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def add_exact(tables: Tables) -> str:
+    """Return the outcomes of a further study of one start in few words."""
+    rows, clauses = list_exact(tables)
+    told = "; ".join(f"{READS[condition]} {outcomes}" for condition, outcomes in clauses.items())
+    return f"After {word_tokens(count_tokens(tables))} tokens ({word_runs(rows)}): {told}." if told else ""
+
+
+def list_exact(tables: Tables) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the rows of the exact likelihood, and by condition the outcomes of those that are decided, in words."""
     answers = tables["answers"]
     rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD) & answers["effect"].notna()]
     decided = rows[[row.status == MADE and not has_too_few(row) for row in rows.itertuples(index=False)]]
-    clauses = []
-    for condition, words in LIKELIHOODS.items():
+    clauses = {}
+    for condition in LIKELIHOODS:
         step = decided[decided["condition"] == condition].itertuples(index=False)
-        outcomes = [
-            f"{word} on {' and '.join(f'{row.corpus} ({row.effect:+.2f})' for row in group)}"
+        if outcomes := [
+            f"{word} on {' and '.join(f'{row.corpus} ({round(row.effect, 2) + 0.0:+.2f})' for row in group)}"
             for word, group in group_by(step, word_short).items()
-        ]
-        clauses += [f"{words}: {', '.join(outcomes)}"] if outcomes else []
+        ]:
+            clauses[condition] = ", ".join(outcomes)
+    return rows.assign(is_decided=rows.index.isin(decided.index)), clauses
+
+
+def describe_exact(tables: Tables) -> str:
+    """Return who gives the hidden words the higher exact likelihood, where a study decides that; else nothing."""
+    rows, outcomes = list_exact(tables)
+    clauses = [f"{LIKELIHOODS[condition]}: {told}" for condition, told in outcomes.items()]
     if not clauses:
         return ""
-    told = f"If the {'. If the '.join(clauses)}.{' Undecided elsewhere.' * (len(decided) < len(rows))}"
+    told = f"If the {'. If the '.join(clauses)}.{' Undecided elsewhere.' * (not rows['is_decided'].all())}"
     if find_start(tables) == CAUSAL:
         return f"**Where both start from a causal model** ({word_runs(rows)}). {told}"
     return (
-        f"**By exact likelihood of the hidden words** ({word_tokens(count_tokens(tables))} tokens, "
+        f"**By exact likelihood** ({word_tokens(count_tokens(tables))} tokens, "
         f"{word_runs(rows)}; the masked model's lead in nats per character). {told}"
     )
 

@@ -145,8 +145,11 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
 
 
 def _is_repeated(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.Series:
-    """Return which comparisons of C1 another study made over more trainings, from the same start and on as many tokens."""
-    sizes = {name: (find_start(tables), count_tokens(tables)) for name, tables in studies.items()}
+    """Return which comparisons of C1 another study made over more trainings, from the same networks and on as many tokens."""
+    sizes = {
+        name: (find_start(tables), name_network(tables), count_tokens(tables))
+        for name, tables in studies.items()
+    }
     keys = [rows["study"].map(sizes), rows["condition"], rows["corpus"]]
     most = rows["runs"].fillna(1).groupby(keys).transform("max")
     return (rows["claim"] == "C1") & (rows["runs"].fillna(1) < most)

@@ -27,7 +27,6 @@ from .ladder import (
     word_tokens,
 )
 from .lead_words import (
-    SIDES,
     is_ahead,
     is_small,
     list_by_corpus,
@@ -35,7 +34,7 @@ from .lead_words import (
     word_number,
     word_runs,
 )
-from .likelihood_answer import describe_exact, describe_likelihood
+from .likelihood_answer import describe_exact_ones, describe_likelihood
 from .overview import count_tokens, find_edition, find_start
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
@@ -56,9 +55,7 @@ def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], res
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "exact-likelihood": "\n\n".join(
-            filter(None, map(describe_exact, keep_most_trained({name: studies[name] for name in exact})))
-        ),
+        "exact-likelihood": describe_exact_ones(keep_most_trained({name: studies[name] for name in exact})),
         "short-likelihood": describe_likelihood(likelihoods),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
@@ -176,26 +173,24 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Return where after another training the step of `rows` is not small: which side is ahead, else that it is not settled."""
     elsewhere = pick_step(steps, BOTH)
-    elsewhere = elsewhere[(elsewhere["tokens"] != rows["tokens"].max()) & (elsewhere["status"] == MADE)]
+    elsewhere = elsewhere[(elsewhere["study"] != rows.iloc[0]["study"]) & (elsewhere["status"] == MADE)]
     elsewhere = elsewhere[elsewhere["size"] != INSIDE]
     sentences = []
-    for tokens, of_tokens in elsewhere.groupby("tokens"):
-        other = " from another encoder" * (set(of_tokens["network"]) != set(rows["network"]))
-        decided = of_tokens[of_tokens["direction"] != NONE_SHOWN]
-        told = decided if len(decided) else of_tokens
-        clauses = [describe_side(str(side), group) for side, group in told.groupby("direction")]
-        sentences.append(
-            f" After {word_tokens(tokens)} tokens{other} ({word_runs(of_tokens)}) {', and '.join(clauses)}."
-        )
+    for network, of_network in elsewhere.groupby("network"):
+        clauses = [
+            f"after {word_tokens(tokens)} tokens ({word_runs(of_tokens)}) {describe_sides(of_tokens)}"
+            for tokens, of_tokens in of_network.groupby("tokens")
+        ]
+        other = "from another encoder " * (network not in set(rows["network"]))
+        told = f"{other}{'; '.join(clauses)}"
+        sentences.append(f" {told[0].upper()}{told[1:]}.")
     return "".join(sentences)
 
 
-def describe_side(side: str, rows: pd.DataFrame) -> str:
-    """Return which side leads by how much on the corpora of some rows, or that it is not settled."""
-    corpora, effects = " and ".join(style.ordered(rows["corpus"])), rows["effect"]
-    if side != NONE_SHOWN:
-        return f"the {SIDES[side]} model leads by {span(effects.abs())} on {corpora}"
-    return f"it is not settled on {corpora} ({span(effects, sign='+')})"
+def describe_sides(rows: pd.DataFrame) -> str:
+    """Return which side leads by how much where one does, else that it is not settled."""
+    decided = rows[rows["direction"] != NONE_SHOWN]
+    return list_entries(decided) if len(decided) else f"not settled ({span(rows['effect'], sign='+')})"
 
 
 def describe_left(steps: pd.DataFrame) -> str:
