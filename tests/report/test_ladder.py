@@ -45,6 +45,18 @@ def test_of_equal_trainings_a_study_that_decides_more_is_taken_then_one_by_newer
     assert set(ladder.best_rows(steps, step)["study"]) == {"desk"}
 
 
+def test_of_two_studies_with_as_much_training_one_is_drawn(studies):
+    studies["laptop-long_runs"] = make_studies(CORPORA, ("desk-short_runs",))["desk-short_runs"]
+    answers = studies["laptop-long_runs"]["answers"]
+    answers.loc[:, ["runs", "effect"]] = [3, 1.0]
+    studies["laptop-long_runs"]["training"]["model"] = "bert"
+    steps = ladder.list_steps(studies, RULES)
+    assert "laptop-long_runs" in set(steps["study"])
+    kept = ladder_figure.keep_one(steps)
+    assert not kept.duplicated(["start", "condition", "tokens", "corpus"]).any()
+    assert "laptop-long_runs" not in set(kept["study"])
+
+
 def test_word_tables_are_compared_where_the_sides_differ_in_context_as_they_do(studies):
     steps = ladder.list_steps(studies, RULES)
     told = steps.set_index(["condition", "study", "corpus"])["tables"]
