@@ -16,7 +16,9 @@ from mlm_vs_clm.pipeline import command, composing, recipes, study
 RESULTS = composing.CONF.parent / "results"
 STUDIES = list_studies(RESULTS)
 CHANGED = {"evening-runs"}  # a record: its track has another design today
-PARTS = {"laptop-long_runs": ["scale.grid.seeds=[0,1,2]"]}  # what is committed of a study that is not whole yet
+PARTS = {
+    "laptop-long_runs": ["scale.grid.seeds=[0,1,2]"]
+}  # what is committed of a study that is not whole yet
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
 pytestmark = pytest.mark.usefixtures("choose")
 
