@@ -52,7 +52,7 @@ def test_of_two_studies_with_as_much_training_one_is_drawn(studies):
     studies["laptop-long_runs"]["training"]["model"] = "bert"
     steps = ladder.list_steps(studies, RULES)
     assert "laptop-long_runs" in set(steps["study"])
-    kept = ladder_figure.keep_one(steps)
+    kept = ladder_figure.keep_best(steps)
     assert not kept.duplicated(["start", "condition", "tokens", "corpus"]).any()
     assert "laptop-long_runs" not in set(kept["study"])
 

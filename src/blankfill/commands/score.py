@@ -14,19 +14,7 @@ A JSON line {"id": ..., "text": ...} may give the characters to score as `spans`
 is scored. A result has `nats` (minus the log-likelihood), `characters` and `tokens`; of a plain line it is the nats alone.
 """
 AT_A_TIME = 64  # texts
-USED = (
-    *(
-        "context",
-        "right_words",
-        "order",
-        "per_pass",
-        "passes",
-        "threshold",
-        "entropy_bound",
-        "seed",
-        "schedule",
-    ),
-)
+USED = "context right_words order per_pass passes threshold entropy_bound seed schedule".split()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -32,9 +32,8 @@ from .tables import COLUMNS, COMPUTE, TEXT
 
 NOT_METHOD = ("name", "seed", "precision", *PACE)  # arms that differ in these alone are one method
 BASES = ("equal documents", "compute of the second", "compute of the first")
-SAME = (
-    "corpus comparison first second strategy ratio scope metric".split()
-)  # of two rows that are one difference
+# The columns of two rows that are one difference, and what a verdict adds to them.
+SAME = "corpus comparison first second strategy ratio scope metric".split()
 JUDGED = "value low high p p_holm margin n runs status direction size excluded_because".split()
 Mix = list[tuple[str, float]]  # arms of a method, with weights that add up to 1
 

@@ -104,14 +104,14 @@ def widen(estimate: PairedDifference, noise: float, degrees: int = NOISE_DEGREES
     from scipy.special import stdtr, stdtrit
 
     value, error = estimate.difference, math.hypot(estimate.standard_error, noise)
-    degrees_left = degrees * (error / noise) ** 4
-    of_normal = float(stdtrit(degrees_left, 1 - ALPHA / 2)) / NORMAL
+    effective = degrees * (error / noise) ** 4
+    of_normal = float(stdtrit(effective, 1 - ALPHA / 2)) / NORMAL
     low, high = (
         value + side * of_normal * math.hypot(end - value, NORMAL * noise)
         for side, end in ((-1, estimate.low), (1, estimate.high))
     )
-    p = float(2 * stdtr(degrees_left, -abs(value) / error))
-    return replace(estimate, low=low, high=high, p=p, standard_error=error, degrees=degrees_left)
+    p = float(2 * stdtr(effective, -abs(value) / error))
+    return replace(estimate, low=low, high=high, p=p, standard_error=error, degrees=effective)
 
 
 def score_cells(cells: BySeed, measure: tuple[str, str], runs: Sequence[Sequence[int]] = ()) -> float:

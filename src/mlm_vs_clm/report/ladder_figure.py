@@ -28,7 +28,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
     """Return the figure: the steps from top to bottom, and below them the likelihoods from the encoder."""
     from matplotlib.figure import Figure
 
-    steps, likelihoods = keep_one(keep_ends(steps)), likelihoods[likelihoods["start"] == ENCODER]
+    steps, likelihoods = keep_best(keep_ends(steps)), likelihoods[likelihoods["start"] == ENCODER]
     most = likelihoods.groupby(["tokens", "condition"])["runs"].transform("max")
     likelihoods = keep_ends(likelihoods[likelihoods["runs"] == most])  # of equal studies the most trained
     step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
@@ -88,7 +88,7 @@ def keep_ends(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[pd.concat([rows["tokens"] == end for end in ends], axis=1).any(axis=1)]
 
 
-def keep_one(steps: pd.DataFrame) -> pd.DataFrame:
+def keep_best(steps: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one study for each start, condition and length of training, as `best_rows` chooses it."""
     of_length = steps.groupby(["start", "condition", "tokens"], sort=False)
     best = [best_rows(group, (start, condition)) for (start, condition, _), group in of_length]

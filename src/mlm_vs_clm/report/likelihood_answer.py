@@ -25,7 +25,7 @@ from .sentences import Tables
 READS = {"known length": "before the gap", "both contexts": "both sides"}  # as LIKELIHOODS
 
 
-def describe_exact_ones(studies: Sequence[Tables]) -> str:
+def describe_exact_studies(studies: Sequence[Tables]) -> str:
     """Return who gives the hidden words the higher exact likelihood, a paragraph per start, most trainings first."""
     ranked = sorted(studies, key=lambda tables: -float(tables["answers"]["runs"].max()))
     by_start = group_by(ranked, find_start)

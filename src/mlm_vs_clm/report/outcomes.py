@@ -128,14 +128,13 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms are competent at the main cell, one row per corpus, arm with a model and class of blanks."""
-    rows_of_all = competence["arm"]
+    is_short = not competence["arm"].isin(LONG_TABLES).any()
     competence = study.at_main(keep_trained(competence))
     if competence.empty:
         return []
     keys = ["corpus", "arm", "word_class"]
     ranked = competence.set_index(keys).loc[order_lines(competence, keys)].reset_index()
     body = [enter_competence(row) for row in ranked.itertuples(index=False)]
-    is_short = not set(LONG_TABLES) & set(rows_of_all)
     caption = (
         f"{study.describe_main()}; other maskings are in competence.csv. {COMPETENCE}{EASIER * is_short}"
     )

@@ -87,8 +87,6 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
     """Return "plots: strong correlation by ROUGE-L (whole document); inconclusive by ...", and by the partial correlation."""
     sides: tuple[dict, dict] = ({}, {})
     for scope, metric in lookup.qualities:
-        if not any(lookup.main(corpus, (scope, metric))):
-            continue
         for side, row in zip(sides, lookup.main(corpus, (scope, metric)), strict=True):
             side.setdefault(decision_of(row), []).append(
                 f"{style.name_metric(metric)} ({style.name_scope(scope)})"

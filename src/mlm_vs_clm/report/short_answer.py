@@ -34,7 +34,7 @@ from .lead_words import (
     word_number,
     word_runs,
 )
-from .likelihood_answer import describe_exact_ones, describe_likelihood
+from .likelihood_answer import describe_exact_studies, describe_likelihood
 from .overview import count_tokens, find_edition, find_start
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
@@ -55,7 +55,9 @@ def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], res
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "exact-likelihood": describe_exact_ones(keep_most_trained({name: studies[name] for name in exact})),
+        "exact-likelihood": describe_exact_studies(
+            keep_most_trained({name: studies[name] for name in exact})
+        ),
         "short-likelihood": describe_likelihood(likelihoods),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
@@ -135,8 +137,8 @@ def describe_before(steps: pd.DataFrame) -> str:
     rows = keep_decided(whole)
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", whole)
-    others = pick_step(steps, BEFORE)
-    others = others[(others["study"] != rows.iloc[0]["study"]) & (others["status"] == MADE)]
+    others = keep_decided(pick_step(steps, BEFORE))
+    others = others[others["study"] != rows.iloc[0]["study"]]
     beside = f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     ends = rows["low"].min(), rows["high"].max()
     return (
@@ -172,9 +174,8 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Return where after another training the step of `rows` is not small: which side is ahead, else that it is not settled."""
-    elsewhere = pick_step(steps, BOTH)
-    elsewhere = elsewhere[(elsewhere["study"] != rows.iloc[0]["study"]) & (elsewhere["status"] == MADE)]
-    elsewhere = elsewhere[elsewhere["size"] != INSIDE]
+    elsewhere = keep_decided(pick_step(steps, BOTH))
+    elsewhere = elsewhere[(elsewhere["study"] != rows.iloc[0]["study"]) & (elsewhere["size"] != INSIDE)]
     sentences = []
     for network, of_network in elsewhere.groupby("network"):
         clauses = [
