@@ -75,9 +75,9 @@ def write_parquet(table: "pd.DataFrame", path: Path) -> None:
 
 
 def _is_scattered(array: Any) -> bool:
-    """Return whether an Arrow array has float64 numbers that mostly differ from one another."""
+    """Return whether an Arrow array has fractions that mostly differ from one another."""
     values = array.drop_null()
-    return str(array.type) == "double" and len(values.unique()) > len(values) / 2
+    return str(array.type) in ("float", "double") and len(values.unique()) > len(values) / 2
 
 
 def _narrow(column: "pd.Series") -> Any:

@@ -86,7 +86,7 @@ def test_what_cannot_be_computed_is_missing_with_its_reason(quality, utility, re
 
 def test_one_masking_has_no_levels_of_corruption():
     cells = make_cells(np.arange(20.0), np.arange(20.0)).assign(strategy="random")
-    rows = [*describe_corpus(cells, 20, 50, 0.5), *describe_overall({"a": cells}, 50, 0.5)]
+    rows = [*describe_corpus(cells, 20, 0.5, 50), *describe_overall({"a": cells}, 0.5, 50)]
     assert all(np.isnan(row["value"]) and "one masking" in row["reason"] for row in rows)
     assert {row["decision"] for row in rows} == {MISSING}
     assert {row["statistic"] for row in rows} >= {
@@ -167,9 +167,9 @@ def find(rows, statistic, corpus="plots", metric="rougeL"):
 
 
 def test_a_bent_relation_beats_the_straight_line_and_a_straight_one_does_not():
-    rows = correlate_tables(*make_tables(lambda quality: 0.3 + 0.4 * (quality > 0.6)), 200, 0.5)
+    rows = correlate_tables(*make_tables(lambda quality: 0.3 + 0.4 * (quality > 0.6)), 0.5, 200)
     assert find(rows, "spline_p")["decision"] == BENT and find(rows, "spline_aic_gain")["value"] > 0
-    rows = correlate_tables(*make_tables(lambda quality: quality), 200, 0.5)
+    rows = correlate_tables(*make_tables(lambda quality: quality), 0.5, 200)
     assert find(rows, "spline_p")["decision"] == STRAIGHT
 
 
@@ -178,7 +178,7 @@ def test_nan_scores_are_left_out_and_counted_and_a_metric_without_rows_is_missin
     is_score = (scores["metric"] == "rougeL") & (scores["corpus"] == "plots")
     scores.loc[is_score.idxmax(), "value"] = np.nan
     scores = scores[(scores["metric"] == "rougeL") | (scores["corpus"] != "plots")]
-    rows = correlate_tables(scores, downstream, 50, 0.5)
+    rows = correlate_tables(scores, downstream, 0.5, 50)
     row = find(rows, "spearman")
     assert row["n_cells"] == 39 and row["reason"].startswith("1 of 40 cells left out: no score")
     absent = find(rows, "spearman", metric="exact_match")
@@ -187,15 +187,15 @@ def test_nan_scores_are_left_out_and_counted_and_a_metric_without_rows_is_missin
 
 def test_a_corpus_without_downstream_results_is_missing_and_not_dropped():
     scores, downstream = make_tables(lambda quality: quality)
-    rows = correlate_tables(scores, downstream[downstream["corpus"] == "abstracts"], 50, 0.5)
+    rows = correlate_tables(scores, downstream[downstream["corpus"] == "abstracts"], 0.5, 50)
     row = find(rows, "spearman")
     assert (row["decision"], row["n_cells"], row["utility_metric"]) == (MISSING, 0, "")
-    assert correlate_tables(pd.DataFrame(), downstream, 50, 0.5) == []
+    assert correlate_tables(pd.DataFrame(), downstream, 0.5, 50) == []
 
 
 def test_equal_input_gives_equal_rows_and_every_missing_value_has_a_reason():
     tables = make_tables(lambda quality: quality**2)
-    rows, again = (pd.DataFrame(correlate_tables(*tables, 50, 0.5)) for _ in range(2))
+    rows, again = (pd.DataFrame(correlate_tables(*tables, 0.5, 50)) for _ in range(2))
     pd.testing.assert_frame_equal(rows, again)
     assert (rows.loc[rows["value"].isna(), "reason"] != "").all()
     assert set(rows["corpus"]) == {"abstracts", "plots", OVERALL}
@@ -234,7 +234,7 @@ def test_a_cell_measured_again_is_not_a_second_finding():
         for table in once
     ]
     assert len(again[0]) > len(once[0])
-    rows, repeated = (pd.DataFrame(correlate_tables(*tables, 50, 0.5)) for tables in (once, again))
+    rows, repeated = (pd.DataFrame(correlate_tables(*tables, 0.5, 50)) for tables in (once, again))
     pd.testing.assert_frame_equal(rows, repeated)
 
 

@@ -37,7 +37,7 @@ from mlm_vs_clm.metrics import (
     make_metrics,
 )
 
-DESIGN = Design("smoke", "matched", "random", 0.5, 50, 20, 0.5)
+DESIGN = Design("smoke", "matched", "random", 0.5, 50, 0.5)
 BLEU = ("document", "bleu")
 ROUGE = ("document", "rougeL")
 
@@ -133,7 +133,7 @@ def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
         [{key: value for key, value in unit.items() if key != "id"} | {"cluster": 0} for unit in tagger]
     ] * 2
     assert [unit["cluster"] for unit in again[0].units] == [1, 1, 2, 1, 1, 2]
-    assert again[2].units == [{"task_seed": 0, "cluster": 1, "same": 1, "score": 0.1}]
+    assert again[2].units == [{"task_seed": 0, "cluster": 1, "same": 1, "score": float(np.float32(0.1))}]
     assert list(again[3].units) == [] and again[3].reason.startswith("no model")
     assert not observed.units.astype(str).isin(["author", "d0", "p"]).any().any()
 

@@ -24,7 +24,7 @@ from mlm_vs_clm.pipeline.study import check_main
 def gather(store, ratio=0.5, **more):
     """Return the tables of a study whose main cell is random blanks at this ratio; there is no word list."""
     settings = {"scale": "smoke", "resamples": 50, "main": {"strategy": "random", "ratio": ratio}}
-    settings |= {"correlation": {"resamples": 20, "bound": 0.5}} | more
+    settings |= {"bound": 0.5} | more
     observed = observe(settings, store.inputs, store.root / "corpora" / "wordnet")
     return derive_tables(observed, load_rules(CLAIMS, ("random", ratio)))
 

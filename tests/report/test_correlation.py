@@ -22,7 +22,7 @@ STUDY = Study("smoke", ("random", 0.5))
 @pytest.fixture(scope="module")
 def tables():
     scores, downstream = make_tables(lambda quality: quality)
-    rows = pd.DataFrame(correlate_tables(scores, downstream, 50, 0.5))
+    rows = pd.DataFrame(correlate_tables(scores, downstream, 0.5, 50))
     shared = {"objective": "", "context": "", "length": "", "order": "", "artifact": ""}
     noted = {"low": np.nan, "high": np.nan, "n": 40}
     return {

@@ -31,12 +31,13 @@ BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
 SAME_MASKING = "slope_at_same_masking"
 FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
+RESAMPLES = 20_000  # cells are few, so these take a second; with 1,000 an end near the bound changed sides
 FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
 SPLINE = ("spline_aic_gain", "spline_p")
 
 
 def correlate_tables(
-    scores: pd.DataFrame, downstream: pd.DataFrame, resamples: int, bound: float
+    scores: pd.DataFrame, downstream: pd.DataFrame, bound: float, resamples: int = RESAMPLES
 ) -> list[dict]:
     """Return rows of the table `correlation`: for each quality score those of every corpus, then of all (`overall`).
 
@@ -88,7 +89,7 @@ def pair_cells(
 
 
 def compare_at_same_masking(
-    scores: pd.DataFrame, downstream: pd.DataFrame, competence: pd.DataFrame, resamples: int
+    scores: pd.DataFrame, downstream: pd.DataFrame, competence: pd.DataFrame, resamples: int = RESAMPLES
 ) -> pd.DataFrame:
     """Return rows of the table `correlation`: the slope of utility on quality among competent arms, corruption held fixed.
 

@@ -107,9 +107,9 @@ def compare_arms(
 def correlate(tables: Mapping[str, pd.DataFrame], design: Design) -> pd.DataFrame:
     """Return the table `correlation`: over all cells, and at the same masking."""
     scores, downstream = tables["scores"], tables["downstream"]
-    rows = correlate_tables(scores, downstream, design.correlation_resamples, design.bound)
+    rows = correlate_tables(scores, downstream, design.bound)
     overall = pd.DataFrame(map(round_numbers, rows), columns=COLUMNS["correlation"])
-    slopes = compare_at_same_masking(scores, downstream, tables["competence"], design.resamples)
+    slopes = compare_at_same_masking(scores, downstream, tables["competence"])
     return pd.concat([overall, slopes], ignore_index=True)
 
 

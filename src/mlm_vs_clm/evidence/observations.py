@@ -78,16 +78,15 @@ WORDS = {  # columns that hold words, where an empty cell is the empty word
 
 @dataclass(frozen=True)
 class Design:
-    """What a study's tables are made with beside its frames: its name, its main cell, resamples of differences and of
-    correlations, the bound of a strong correlation, what its models start from in words, the settings that variants differ in,
-    the rules when it was scored."""
+    """What a study's tables are made with beside its frames: its name, its main cell, resamples of differences, the
+    bound of a strong correlation, what its models start from in words, the settings that variants differ in, the rules when it
+    was scored."""
 
     scale: str
     track: str
     main_strategy: str
     main_ratio: float
     resamples: int
-    correlation_resamples: int
     bound: float
     starts_from: str = ""
     variants: list[dict] = field(default_factory=list)

@@ -23,13 +23,14 @@ EXAMPLES = "examples"  # a column of studies that fine-tune networks; missing fo
 
 
 def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
-    """Return the frame: the answers of every task model, in the order of the test set."""
+    """Return the frame: the answers of every task model, in single precision, in the order of the test set."""
     tables = [_number(model) for model in cells if model.units]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
     examples = [EXAMPLES] if EXAMPLES in rows else []
     named = [*KEYS, "cluster", *examples]
     answers = order_columns([column for column in table if column not in named] for table in tables)
-    return rows[[*named, *answers]]
+    fractions = rows[answers].select_dtypes("float")
+    return rows[[*named, *answers]].assign(**fractions.astype("float32").astype(float))
 
 
 def _number(model: TrainedCell) -> pd.DataFrame:

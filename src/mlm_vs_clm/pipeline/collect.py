@@ -38,7 +38,7 @@ def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> No
     """Write `correlation.csv` from the scored cells and task results among the inputs."""
     scores = _gather(of_stage(inputs, "score"), describe_score)
     downstream = _gather(of_stage(inputs, "downstream"), describe_task)
-    rows = correlate_tables(scores, downstream, settings["resamples"], settings["bound"])
+    rows = correlate_tables(scores, downstream, settings["bound"])
     write_table(folder / "correlation.csv", rows, COLUMNS["correlation"])
 
 

@@ -21,8 +21,7 @@ def own_file(path: str) -> dict:
 def correlate(config: Config, cells: dict[str, Recipe]) -> Recipe:
     """Return the recipe of quality against utility; of `cells`, it reads scores and downstream results."""
     cells = {name: recipe for name, recipe in cells.items() if name.startswith(("score/", "downstream/"))}
-    settings = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
-    return make_recipe("correlate", settings, cells)
+    return make_recipe("correlate", {"bound": config.scoring.bound}, cells)
 
 
 def _describe_main(config: Config) -> dict:
@@ -45,5 +44,4 @@ def report(config: Config, cells: dict[str, Recipe], corpora: list[str], rules: 
         settings |= {"minutes": config.scale.minutes, "token_budget": config.scale.training.token_budget}
     if (ratings := Path(config.results) / "ratings" / "ratings.csv").is_file():
         settings["ratings"] = own_file(str(ratings))
-    settings["correlation"] = {"resamples": config.scale.resamples, "bound": config.scoring.bound}
-    return make_recipe("report", settings, cells)
+    return make_recipe("report", settings | {"bound": config.scoring.bound}, cells)

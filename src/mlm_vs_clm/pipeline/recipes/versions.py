@@ -13,8 +13,8 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "disclosure": 1,
-    "correlate": 9,
-    "report": 49,
+    "correlate": 10,
+    "report": 50,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
