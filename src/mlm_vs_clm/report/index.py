@@ -1,17 +1,15 @@
 """`index.html`: one row per study, with its question, its size, what it found, and its page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import yaml
 
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from ..files import STUDY
 from . import style
 from .headline import ask
-from .lead_words import word_runs
+from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
@@ -23,7 +21,6 @@ CONDITIONS = {  # of claim C1 -> the causal model in a column
     "known length": "causal, text before the gap",
     "both contexts": "causal, both sides",
 }
-AHEAD = {FIRST: "masked", SECOND: "causal"}
 
 
 def write_index(tables: Mapping[str, Tables], studies: Mapping[str, Path], results: Path) -> None:
@@ -59,24 +56,11 @@ def describe_condition(answers: pd.DataFrame, condition: str, trainings: int = 1
     """
     rows = at_first_measure(answers[(answers["claim"] == "C1") & (answers["condition"] == condition)])
     rows = rows[rows["effect"].notna()]
-    words = {row.corpus: name_ahead(row) for row in rows.itertuples(index=False)}
+    words = {row.corpus: word_no_lead(row) or SIDES[row.direction] for row in rows.itertuples(index=False)}
     fewer = f" ({word_runs(rows)})" if rows["runs"].max() < trainings else ""
     if len(set(words.values())) == 1:
-        return f"{next(iter(words.values()))} {span(rows['effect'])}{fewer}"
+        return f"{next(iter(words.values()))} {span(rows['effect'], sign='+')}{fewer}"
     return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words)) + fewer
-
-
-def name_ahead(row: Any) -> str:
-    """Return the side that a verdict has ahead, or why it has none."""
-    if row.status != MADE:
-        return "undecided"
-    return AHEAD.get(row.direction, "equal" if row.size == INSIDE else NOT_SETTLED)
-
-
-def span(effects: Sequence[float]) -> str:
-    """Return the lowest and the highest of several differences, with their signs."""
-    ends = [f"{end:+.1f}".replace("-0.0", "0.0") for end in (min(effects), max(effects))]
-    return " to ".join(dict.fromkeys(ends))
 
 
 def find_answer(tables: Tables) -> str:

@@ -12,13 +12,16 @@ SIDES = {FIRST: "masked", SECOND: "causal"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def word_short(row: Any) -> str:
-    """Return a verdict as a reader of README says it: "masked better", "equal" (inside the margin), "undecided"."""
+def word_no_lead(row: Any) -> str:
+    """Return a verdict that names no side: "equal" (inside the margin), "not settled" or "undecided"; nothing for a lead."""
     if row.status != MADE:
         return "undecided"
-    if row.direction == NONE_SHOWN:
-        return "equal" if row.size == INSIDE else NOT_SETTLED
-    return f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
+    return "" if row.direction != NONE_SHOWN else "equal" if row.size == INSIDE else NOT_SETTLED
+
+
+def word_short(row: Any) -> str:
+    """Return a verdict as a reader of README says it: "masked better", or as `word_no_lead` has it."""
+    return word_no_lead(row) or f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
 
 
 def is_ahead(rows: pd.DataFrame, side: str) -> bool:
@@ -48,7 +51,9 @@ def say_single(rows: pd.DataFrame) -> str:
 def span(values: Iterable[float], digits: int = 1, sign: str = "") -> str:
     """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike; `sign="+"` signs both."""
     values = list(values)
-    low, high = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
+    low, high = (
+        f"{round(end, digits) + 0.0:{sign}.{digits}f}" for end in (min(values), max(values))
+    )  # no -0.0
     return low if low == high else f"{low} to {high}"
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import EDITION, index_conditions
-from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NONE_SHOWN, NOT_RUN, NOT_SETTLED, is_open
+from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
+from .lead_words import word_no_lead
 from .sentences import Tables
 from .tables import DASH, markdown_row
 from .wording import at_first_measure
@@ -71,20 +72,15 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
                 f"{of_study['runs'].max():.0f}",
             ]
             cells = [
-                word_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora
+                enter_outcome(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora
             ]
             lines.append(markdown_row([*about, *cells]))
     return "\n".join(lines)
 
 
-def word_short(row: Any) -> str:
-    """Return an outcome in few words: "mlm +4.2 [+4.0, +4.5]"; in place of the arm "equal", "not settled" or "undecided"."""
-    if row.status != MADE:
-        name = "undecided"
-    elif row.direction == NONE_SHOWN:
-        name = "equal" if row.size == INSIDE else NOT_SETTLED
-    else:
-        name = row.first_arm if row.direction == FIRST else row.second_arm
+def enter_outcome(row: Any) -> str:
+    """Return an outcome in few words: "mlm +4.2 [+4.0, +4.5]", or with `word_no_lead` in place of the arm."""
+    name = word_no_lead(row) or (row.first_arm if row.direction == FIRST else row.second_arm)
     return f"{name} {row.effect:+.1f} [{row.low:+.1f}, {row.high:+.1f}]"
 
 
