@@ -50,8 +50,8 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert lines == [
         "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
         "11.0 to 12.0 with hidden words out of sight).",
-        "- **Told gap places and lengths, a causal model that reads before them is behind** by 5.0 to 6.0 (intervals within 4.5 to 6.5; "
-        "five trainings of 3.07 million tokens), if both start from an encoder. Other trainings, where decided: 2.0 to 3.0.",
+        "- **Told gap places and lengths, a causal model that reads only the text before each gap is behind** by 5.0 to 6.0 (intervals within 4.5 to 6.5; "
+        "five trainings of 3.07 million tokens), if both start from an encoder. Other studies, where decided: 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
         "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
@@ -163,12 +163,17 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
     studies, tmp_path
 ):
     gaps = studies["desk"]["comparisons"]
-    row = gaps.iloc[[0]].assign(comparison="as reported", direction="first", value=0.16, metric="f1", runs=1)
+    row = gaps.iloc[[0]].assign(
+        comparison="as reported", direction="first", value=0.16, low=0.1, high=0.2, metric="f1", runs=1
+    )
     studies["desk"]["comparisons"] = pd.concat([gaps, row], ignore_index=True)
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     corpus = row["corpus"].item()
     assert f"Better training data? Not shown, except on {corpus} as the paper compares them." in told
-    assert f"As the paper compares them, masked text is better on {corpus} (0.16 F1, one training)." in told
+    assert (
+        f"As the paper compares them, masked text is better on {corpus} (0.16 F1 [0.10, 0.20], one training)."
+        in told
+    )
 
 
 def test_the_words_that_a_causal_model_of_both_sides_misses_are_told_where_bleu_is_level(studies, tmp_path):
@@ -249,7 +254,7 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "make reproduce TRACK=causal_start           # rows 3 and 4",
         "```",
         "",
-        "Who is ahead, by how many BLEU points. *Equal*: the 95 % interval lies within 1.75 points. "
+        "Who is ahead (p < 0.05 after Holm), by how many BLEU points. *Equal*: the 95 % interval lies within 1.75 points. "
         "*Undecided*: a model is not clearly better than a table of neighbouring words.",
     ]
 

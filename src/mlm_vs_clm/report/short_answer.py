@@ -139,10 +139,10 @@ def describe_before(steps: pd.DataFrame) -> str:
         return list_by_corpus("Against a causal model that reads only the text before the gap", whole)
     others = keep_decided(pick_step(steps, BEFORE))
     others = others[others["study"] != rows.iloc[0]["study"]]
-    beside = f" Other trainings, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
+    beside = f" Other studies, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     ends = rows["low"].min(), rows["high"].max()
     return (
-        f"**Told gap places and lengths, a causal model that reads before them is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
+        f"**Told gap places and lengths, a causal model that reads only the text before each gap is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
         f"(intervals within {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder."
         f"{say_undecided(whole[whole['status'] != MADE])}{beside}"
     )

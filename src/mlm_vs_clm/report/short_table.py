@@ -47,7 +47,7 @@ def describe_words(steps: Sequence[pd.DataFrame]) -> str:
     """Return how to read the table: what its words mean, as far as they are in it; `steps` has the rows of each of its rows."""
     rows = pd.concat(steps)
     small = rows[rows["size"] == INSIDE]
-    sentences = ["Who is ahead, by how many BLEU points."]
+    sentences = ["Who is ahead (p < 0.05 after Holm), by how many BLEU points."]
     if len(small):
         margin = small["margin"].max()
         numbers = enumerate((of_step["margin"].max() for of_step in steps), 1)
