@@ -202,7 +202,9 @@ def compare_training(start, tokenizer, precision: str, rounds: int) -> list[dict
     if apart > LOSSES_APART[precision]:
         raise StudyError(f"bench: losses of the ways of training differ by {apart:.2g} in {precision}")
     n = rounds * len(trainer.batches)
-    return [result(f"{name}_{precision}", ours, theirs[name], "tokens/s", n) for name in ways]
+    rows = [result(f"{name}_{precision}", ours, theirs[name], "tokens/s", n) for name in ways]
+    losses = share(f"train_losses_{precision}", [apart], "nats, largest difference of a step's loss", n)
+    return [*rows, losses | {"ratio": float(f"{apart:.2g}")}]
 
 
 def measure_growth(model, tokenizer) -> list[dict]:

@@ -77,8 +77,9 @@ def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_all_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precision, monkeypatch):
     monkeypatch.setattr(bench, "LEARNED_WORDS", 12)
-    lines = bench.compare_training(start, tokenizer, precision, 1)
+    *lines, losses = bench.compare_training(start, tokenizer, precision, 1)
     assert [line["name"] for line in lines] == [f"train_{precision}", f"train_by_trainer_{precision}"]
+    assert losses["name"] == f"train_losses_{precision}" and 0 <= losses["ratio"] < 0.01
     assert all(line["ours"] > 0 < line["theirs"] for line in lines)
     monkeypatch.setattr(bench, "LOSSES_APART", {precision: -1.0})
     with pytest.raises(StudyError, match="losses of the ways"):
