@@ -151,14 +151,13 @@ def gather(
     if set(files) not in (set(source.feeds), {""}):
         raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
     read = find_reader(source)
-    results = {official: read(path, on_mistake) for official, path in files.items()}
+    as_read = results = {official: read(path, on_mistake) for official, path in files.items()}
     if not any(result.documents for result in results.values()):
         paths = ", ".join(map(str, files.values()))
         raise StudyError(f"{paths}: no document with text could be read: give a path that holds some")
     if len(results) > 1:
         separate_ids(results)
     problems = [problem for result in results.values() for problem in result.problems]
-    counted = sum((result.counted for result in results.values()), Counter())
     windows_rule = f"{WINDOWS_RULE}; {min_words} to {max_words} words"
     rules = {"reading": READERS[source.reader].rule, "windows": windows_rule, "splits": SPLITS_RULE}
     rules |= {"problems": PROBLEMS_RULE} if problems else {}
@@ -168,6 +167,8 @@ def gather(
             feeds = feeds_of(results)
             rules |= {"official splits": OFFICIAL_RULE} if feeds else {}
             source = replace(source, feeds=feeds or source.feeds)
+    # After the parts are known, as documents beside one named split are counted with them.
+    counted = sum((result.counted for result in as_read.values()), Counter())
     steps = cut_once(results, source.group_by == "author", max_words, min_words)
     dropped = [row for step in steps for result in step.values() for row in result.dropped]
     return Gathered(source, _documents(steps[-1]), dropped, problems, counted, rules)

@@ -31,7 +31,12 @@ def tokenize(
     if not texts:
         return []
     opening, closing = _missing_tokens(tokenizer) if kind == "causal" else ([], [])
-    encoded = tokenizer(texts, truncation=True, max_length=max_subwords - len(opening + closing))
+    encoded = tokenizer(
+        texts,
+        truncation=True,
+        max_length=max_subwords - len(opening + closing),
+        split_special_tokens=True,  # what is typed as [MASK] is text, as it is when blanks are filled
+    )
     documents = []
     for number, (text, ids) in enumerate(zip(texts, encoded["input_ids"], strict=True)):
         words = [-1 if word is None else word for word in encoded.word_ids(number)]

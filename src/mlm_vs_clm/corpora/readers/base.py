@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from blankfill.text import WORD, compose
+from blankfill.text import WORD, compose, would_merge
 
 from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
@@ -83,13 +83,16 @@ class ReaderResult:
         entities: dict[Entity, None] = {}
         for entity in document.entities:
             words = [match.span() for match in WORD.finditer(document.text, entity.start, entity.end)]
-            trimmed = Entity(words[0][0], words[-1][1], entity.type) if words else entity
+            kind = " ".join(compose(entity.type).split())
+            trimmed = Entity(words[0][0], words[-1][1], kind) if words else entity
             if not words:
                 self.drop(document.id, "entity without a word")
             elif trimmed in entities:
                 self.drop(document.id, "repeated entity")
             else:
                 entities[trimmed] = None
+                if any(would_merge(document.text, place) for place in (trimmed.start, trimmed.end)):
+                    self.counted["entities that begin or end inside a word (kept)"] += 1
         return tuple(entities)
 
     def _name(self, original: str, official: str) -> str:

@@ -1,12 +1,14 @@
 """A corpus's files, in a folder, a zip or alone: read by name, and never from outside."""
 
+import lzma
+import os
 import stat
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import NoReturn, Self
 
 from ...errors import StudyError
 from ...files import hash_lines, hash_of, list_hashes
@@ -75,7 +77,15 @@ class Files:
             return read_bytes(self.path / name if self.path.is_dir() else self.path)
         try:
             return self.zip.read(name)
-        except (RuntimeError, zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError):
+        except (
+            RuntimeError,
+            zipfile.BadZipFile,
+            NotImplementedError,
+            zlib.error,
+            lzma.LZMAError,
+            EOFError,
+            OSError,
+        ):
             raise StudyError(f"{self.where(name)}: locked or damaged in the zip: unpack it") from None
 
 
@@ -101,14 +111,28 @@ def _names(path: Path) -> Iterator[str]:
     if not path.is_dir():
         raise StudyError(f"{path} is missing: correct corpus.path")
     root = path.resolve()
-    for file in path.rglob("*"):
-        name = file.relative_to(path).as_posix()
-        if is_hidden(name):
-            continue
-        if not file.resolve().is_relative_to(root):
-            raise StudyError(f"{path}/{name} is a link that leaves the folder: put a copy in its place")
-        if file.is_file():
-            yield name
+    for folder, folders, names in os.walk(path, onerror=_refuse_locked):
+        for file in (Path(folder, step) for step in (*folders, *names)):
+            name = file.relative_to(path).as_posix()
+            if is_hidden(name):
+                continue
+            try:
+                target = file.resolve(strict=True)
+            except (OSError, RuntimeError):  # a link to nothing, or to itself
+                raise StudyError(
+                    f"{path}/{name} leads to nothing that can be read: remove it, or put its file there"
+                ) from None
+            if not target.is_relative_to(root):
+                raise StudyError(f"{path}/{name} is a link that leaves the folder: put a copy in its place")
+            if file.is_file():
+                yield name
+            elif file.is_symlink() and is_hidden(target.relative_to(root).as_posix()):
+                raise StudyError(f"{path}/{name} is a link to a hidden folder: put a copy in its place")
+        folders[:] = [step for step in folders if not is_hidden(step)]
+
+
+def _refuse_locked(error: OSError) -> NoReturn:
+    raise StudyError(f"{error.filename} cannot be read ({error.strerror}): change its rights, or take it out")
 
 
 def _check_names(names: list[str], path: Path) -> None:

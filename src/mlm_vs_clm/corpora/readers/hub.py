@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import Columns, OnMistake, ReaderResult, check_id, raise_mistake
+from .base import Columns, OnMistake, ReaderResult, check_id, parse_json, raise_mistake, read_text
 from .cells import expand, read_list, text_of
 from .official import part_of_value
 from .tables import find_columns, name_columns
@@ -53,6 +53,7 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
     try:
         if Path(path).is_dir():
             _refuse_parent(Path(path))
+            _refuse_outside(Path(path))
             return load_from_disk(str(Path(path).absolute()))  # else the library reads ~ and :: in it
         if HUB.fullmatch(str(path)):
             name, _, revision = str(path).partition("@")
@@ -75,6 +76,20 @@ def _refuse_parent(folder: Path) -> None:
         raise StudyError(
             f"{folder} holds {len(inner)} data sets ({', '.join(inner[:3])}): give the path of one, or save them as one DatasetDict"
         )
+
+
+def _refuse_outside(folder: Path) -> None:
+    """Raise StudyError for a folder whose own lists (of splits, of files) name what lies elsewhere."""
+    for listing in (path for name in SAVED for path in folder.rglob(name)):
+        content = parse_json(read_text(listing), str(listing))
+        content = content if isinstance(content, dict) else {}
+        files = content.get("_data_files") or []
+        names = [file.get("filename") if isinstance(file, dict) else None for file in files]
+        for name in (*names, *(content.get("splits") or [])):
+            if not isinstance(name, str) or PurePosixPath(name).name != name or name == "..":
+                raise StudyError(
+                    f"{listing} names what lies outside of its folder: save the data again (save_to_disk)"
+                )
 
 
 def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: ReaderResult) -> None:

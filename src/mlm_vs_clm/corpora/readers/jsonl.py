@@ -16,7 +16,7 @@ from .base import (
 )
 from .cells import expand, text_of
 from .official import part_of_value
-from .tables import name_columns
+from .tables import name_columns, refuse_near_names
 
 RULE = "texts as they stand"
 SHAPE = '{"id", "text", "labels"?: [str] or "label"?: str, "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
@@ -37,6 +37,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
             raise StudyError(
                 f"{path}: no line has a key {theirs}: name the right one (corpus.columns.{ours}=...)"
             )
+    refuse_near_names(keys, name_columns(keys, columns or {}), str(path))
     result.refuse_numbers(str(path))
     return result
 

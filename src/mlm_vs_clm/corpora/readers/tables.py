@@ -120,6 +120,17 @@ def name_columns(present: Collection[str], columns: Columns) -> dict[str, str]:
     return called
 
 
+def refuse_near_names(present: Collection[str], called: Columns, where: str) -> None:
+    """Raise StudyError for a column that has one of our names but for its case (Labels), where none is called so: it would not be read."""
+    others = {name.lower(): name for name in present if name not in called.values()}
+    for ours in called:
+        unread = others.get(ours) or (others.get(LABEL) if ours == "labels" else None)
+        if unread and called[ours] not in present:
+            raise StudyError(
+                f"{where}: a column {unread} and none {ours}: rename it, or name it (corpus.columns.{ours}=...)"
+            )
+
+
 def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, where: str) -> dict[str, int]:
     """Return the place of each column that is there; StudyError for one that was named or is needed, and is not,
     and for two of the same name."""
@@ -133,6 +144,7 @@ def find_columns(head: list[str], needed: tuple[str, ...], columns: Columns, whe
                 f"{where}: no column {theirs}: name its column (corpus.columns.{ours}=...){is_one}"
             )
     places = {ours: called[ours] for ours in NAMES if called[ours] in head}
+    refuse_near_names(head, called, where)
     for ours, theirs in places.items():
         if head.count(theirs) > 1:
             raise StudyError(
