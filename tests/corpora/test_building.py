@@ -12,6 +12,8 @@ from refusals import SECRET, assert_refused
 from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.building import name_own
 from mlm_vs_clm.corpora.readers import READERS
+from mlm_vs_clm.corpora.readers.official import ONE_SPLIT
+from mlm_vs_clm.corpora.sources import ANYWHERE
 from mlm_vs_clm.pipeline import recipes
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.stages import make_corpus
@@ -251,3 +253,12 @@ def test_two_files_of_one_corpus_are_told_apart_by_their_split(tmp_path):
     files["test"].write_text(files["test"].read_text().replace(SECRET, "other"))
     corpus = build(CorpusSource("own", "jsonl", feeds=feeds), files, Sizes(1, 1, 9), WINDOWS)
     assert {window.origin_id for window in corpus.splits["test"]} == {f"test-{n}" for n in range(9)}
+
+
+def test_documents_beside_a_single_named_split_are_counted(tmp_path):
+    for part in ("train", "tset"):
+        for n in range(8):
+            put(tmp_path, f"own/{part}/{n}.txt", f"Text {n} of {part} has seven words.")
+    source = CorpusSource("own", "folder", feeds=ANYWHERE)
+    corpus = build(source, {"": tmp_path / "own"}, Sizes(2, 2, 2), WINDOWS)
+    assert corpus.card["counted"][ONE_SPLIT] == 8

@@ -326,6 +326,14 @@ def test_a_causal_model_trains_on_the_marks_that_filling_sets(texts, tokenizer):
         assert len(tokenize(texts, each, 9, "causal")[0].ids) == 9
 
 
+@pytest.mark.parametrize("family", ["wordpiece", "roberta", "gpt2"])
+def test_a_special_token_typed_in_a_text_is_text_in_training_too(family, texts, tokenizer):
+    each = make_tokenizers(texts, tokenizer)[family]
+    for mark in each.all_special_tokens:
+        ids = tokenize([f"The old {mark} captain sailed."], each, 64)[0].ids.tolist()
+        assert not {*ids[1:-1]} & {*each.all_special_ids} - {each.unk_token_id}
+
+
 def test_marks_of_every_family(texts, tokenizer):
     networks = make_networks(make_tokenizers(texts, tokenizer))
     made = {name: find_target_tokens(each, model) for name, (model, each) in networks.items()}

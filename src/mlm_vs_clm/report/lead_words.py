@@ -9,6 +9,7 @@ from ..evidence.cells import group_by
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_SETTLED, SECOND
 
 SIDES = {FIRST: "masked", SECOND: "causal"}
+EQUAL = "equal"  # inside the margin
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -16,7 +17,7 @@ def word_no_lead(row: Any) -> str:
     """Return a verdict that names no side: "equal" (inside the margin), "not settled" or "undecided"; nothing for a lead."""
     if row.status != MADE:
         return "undecided"
-    return "" if row.direction != NONE_SHOWN else "equal" if row.size == INSIDE else NOT_SETTLED
+    return "" if row.direction != NONE_SHOWN else EQUAL if row.size == INSIDE else NOT_SETTLED
 
 
 def word_short(row: Any) -> str:

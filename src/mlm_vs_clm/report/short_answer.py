@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND
 from . import style
 from .ladder import (
     BEFORE,
@@ -27,10 +27,12 @@ from .ladder import (
     word_tokens,
 )
 from .lead_words import (
+    EQUAL,
     is_ahead,
     is_small,
     list_by_corpus,
     span,
+    word_no_lead,
     word_number,
     word_runs,
 )
@@ -154,11 +156,22 @@ def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     rows = keep_decided(whole)
     if rows.empty:
         return list_by_corpus("Against a causal model that reads both sides", whole)
-    equal = f"**One that reads both sides is equal in BLEU{say_where(rows, whole)}**: {span(rows['effect'].abs())} points apart"
-    outcome = equal if is_small(rows) else f"**Against one that reads both sides**: {list_entries(rows)}"
     return (
-        f"{outcome} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
+        f"{name_both(rows, whole)} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
         f"{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
+    )
+
+
+def name_both(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Return what the rows of BOTH say in a headline: equal, less than a margin apart, or the outcomes alone."""
+    where, entries = say_where(rows, whole), list_entries(rows)
+    if is_small(rows):
+        return f"**One that reads both sides is equal in BLEU{where}**: {span(rows['effect'].abs())} points apart"
+    is_near = (rows["effect"].abs() < rows["margin"]).all() and all(
+        row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False)
+    )
+    return (
+        f"**One that reads both sides {'is nearly as good' if is_near else 'compares so'}{where}**: {entries}"
     )
 
 
@@ -173,9 +186,10 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return where after another training the step of `rows` is not small: which side is ahead, else that it is not settled."""
+    """Return how the step of `rows` came out after another training; beside equality, where it is not small."""
     elsewhere = keep_decided(pick_step(steps, BOTH))
-    elsewhere = elsewhere[(elsewhere["study"] != rows.iloc[0]["study"]) & (elsewhere["size"] != INSIDE)]
+    elsewhere = elsewhere[elsewhere["study"] != rows.iloc[0]["study"]]
+    elsewhere = elsewhere[elsewhere["size"] != INSIDE] if is_small(rows) else elsewhere
     sentences = []
     for network, of_network in elsewhere.groupby("network"):
         clauses = [
@@ -189,9 +203,10 @@ def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
 
 
 def describe_sides(rows: pd.DataFrame) -> str:
-    """Return which side leads by how much where one does, else that it is not settled."""
+    """Return which side leads by how much where one does, else that both are equal, or that it is not settled."""
     decided = rows[rows["direction"] != NONE_SHOWN]
-    return list_entries(decided) if len(decided) else f"not settled ({span(rows['effect'], sign='+')})"
+    word = EQUAL if is_small(rows) else NOT_SETTLED
+    return list_entries(decided) if len(decided) else f"{word} ({span(rows['effect'], sign='+')})"
 
 
 def describe_left(steps: pd.DataFrame) -> str:

@@ -1,5 +1,8 @@
 """A folder of .txt files with a table of labels."""
 
+import os
+
+import pytest
 from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
@@ -33,3 +36,32 @@ def test_files_of_one_name_in_two_folders_get_ids_of_their_own(tmp_path):
         put(tmp_path, f"{part}/1.txt", f"Text of {part}.")
     result = folder.read(tmp_path)
     assert result.parts == {"test_1": "test", "train_1": "train"}
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "says"),
+    [
+        ("loop.txt", "loop.txt", "loop.txt leads to nothing that can be read"),
+        ("gone.txt", "nowhere.txt", "gone.txt leads to nothing that can be read"),
+        ("shown", ".store", "shown is a link to a hidden folder"),
+    ],
+)
+def test_a_link_whose_text_cannot_be_read_stops(tmp_path, link, target, says):
+    put(tmp_path, "a.txt", "Ann sang.")
+    put(tmp_path, ".store/b.txt", SECRET)
+    os.symlink(target, tmp_path / link)
+    assert_refused(says, folder.read, tmp_path)
+
+
+def test_a_folder_without_rights_stops(tmp_path, monkeypatch):
+    put(tmp_path, "a.txt", "Ann sang.")
+    put(tmp_path, "locked/b.txt", "Bob ran.")
+    scan = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root may read all
+    assert_refused("locked cannot be read .Permission denied.: change its rights", folder.read, tmp_path)

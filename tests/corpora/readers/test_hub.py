@@ -1,5 +1,7 @@
 """Data sets saved by the library `datasets`."""
 
+import json
+
 import datasets
 import pytest
 from corpus_files import collect
@@ -130,3 +132,20 @@ def test_a_folder_of_data_sets_is_none(tmp_path):
     for key in ("train", "test"):
         datasets.Dataset.from_dict({"text": ["one"]}).save_to_disk(tmp_path / key)
     assert_refused(r"holds 2 data sets \(test, train\): give the path of one", hub.read, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../far.arrow", "/far.arrow", "..", "a/b.arrow", None])
+def test_a_data_set_reads_no_file_from_elsewhere(tmp_path, name):
+    folder = tmp_path / "saved"
+    datasets.Dataset.from_dict({"text": [SECRET]}).save_to_disk(folder)
+    state = json.loads((folder / "state.json").read_text())
+    (folder / "state.json").write_text(json.dumps(state | {"_data_files": [{"filename": name}]}))
+    assert_refused("state.json names what lies outside of its folder", hub.read, folder)
+
+
+def test_a_data_set_has_no_split_from_elsewhere(tmp_path):
+    datasets.DatasetDict({"train": datasets.Dataset.from_dict({"text": [SECRET]})}).save_to_disk(
+        tmp_path / "saved"
+    )
+    (tmp_path / "saved/dataset_dict.json").write_text(json.dumps({"splits": ["train", "../other"]}))
+    assert_refused("dataset_dict.json names what lies outside", hub.read, tmp_path / "saved")

@@ -43,3 +43,10 @@ def test_jsonl_names_the_line_and_not_the_text(tmp_path, line, says):
     path = tmp_path / "d.jsonl"
     path.write_text('{"id": "0", "text": "fine"}\n' + line)
     assert_refused(says, jsonl.read, path)
+
+
+def test_a_key_in_another_case_is_not_left_out_in_silence(tmp_path):
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps({"id": "1", "text": "Ann sang.", "Labels": ["a"]}) + "\n")
+    assert_refused("a column Labels and none labels: rename it", jsonl.read, path)
+    assert jsonl.read(path, columns={"labels": "Labels"}).documents[0].labels == ("a",)

@@ -77,3 +77,10 @@ def test_rows_between_quotes_that_are_text_are_a_mistake(tmp_path):
 def test_a_packed_table_is_parted_as_its_name_says(tmp_path):
     path = put(tmp_path, "x.tsv.gz", gzip.compress(b"id\ttext\n1\tAnn sang, loud.\n"))
     assert tables.read(path).documents[0].text == "Ann sang, loud."
+
+
+@pytest.mark.parametrize(("name", "ours"), [("Labels", "labels"), ("Label", "labels"), ("Split", "split")])
+def test_a_column_in_another_case_is_not_left_out_in_silence(tmp_path, name, ours):
+    path = put(tmp_path, "own.csv", f"id,text,{name}\n1,She sang.,train\n")
+    assert_refused(f"line 1: a column {name} and none {ours}: rename it", tables.read, path)
+    assert len(tables.read(path, columns={ours: name}).documents) == 1

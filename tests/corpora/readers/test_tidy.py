@@ -147,3 +147,14 @@ def test_a_pair_that_contradicts_itself_is_a_mistake(tmp_path, same, kinds, says
     put(tmp_path, "pairs.jsonl", json.dumps(pair))
     put(tmp_path, "truth.jsonl", json.dumps({"id": "1", "same": same, "authors": ["x", "x"]}))
     assert_refused(says, pan_pairs.read, tmp_path)
+
+
+def test_entity_types_that_look_the_same_are_the_same(tmp_path):
+    entities = [[0, 7, "caf\u00e9 "], [8, 13, "cafe\u0301"]]
+    (document,) = read_line(tmp_path, entities=entities).documents
+    assert {entity.type for entity in document.entities} == {"caf\u00e9"}
+
+
+def test_entities_that_cut_words_are_counted(tmp_path):
+    counted = read_line(tmp_path, entities=[[0, 4, "Drug"], [8, 13, "Drug"]]).counted
+    assert counted == {"entities that begin or end inside a word (kept)": 1}
