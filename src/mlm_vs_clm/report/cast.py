@@ -1,12 +1,13 @@
 """The arms of a page as cards: what each is, a drawing of what it sees, and how well it did."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from ..evidence.tables import over_seeds
 from . import style
+from .lead_words import span
 from .roles import FAMILIES, Role, base_of, find_role
 from .style import Study
 
@@ -84,10 +85,3 @@ def make_card(arm: str, scores: pd.DataFrame, study: Study) -> Card:
             values = over_seeds(rows, ["corpus", "arm"])["value"]
             written[style.name_metric(metric)] = span(values, style.decimals_of(metric))
     return Card(arm, find_role(arm), written, (main if len(main) else scores)["arm"].nunique())
-
-
-def span(values: Iterable[float], digits: int) -> str:
-    """Return the lowest and the highest value as one text, once where they are written alike."""
-    values = list(values)
-    ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
-    return " to ".join(dict.fromkeys(ends))

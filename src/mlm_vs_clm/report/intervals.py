@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict, crossed: bool = False) -> None:
-    """Draw points with thin intervals, `crossed` with those of both axes; a missing interval is left off."""
+def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict) -> None:
+    """Draw points with thin intervals; a missing interval is left off."""
     dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
     axes.plot(cells[x], cells[y], alpha=0.9, **dots)
     thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
     axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
-    if crossed:
-        axes.errorbar(cells[x], cells[y], xerr=interval_arms(cells, x), **thin)
 
 
 def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:

@@ -49,6 +49,11 @@ def say_single(rows: pd.DataFrame) -> str:
     return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
 
 
+def say_undecided(rows: pd.DataFrame) -> str:
+    """Return what ends a sentence that leaves out some rows, as these decide nothing; nothing where there are none."""
+    return " Undecided elsewhere." if len(rows) else ""
+
+
 def span(values: Iterable[float], digits: int = 1, sign: str = "") -> str:
     """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike; `sign="+"` signs both."""
     values = list(values)

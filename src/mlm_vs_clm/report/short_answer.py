@@ -31,6 +31,7 @@ from .lead_words import (
     is_ahead,
     is_small,
     list_by_corpus,
+    say_undecided,
     span,
     word_no_lead,
     word_number,
@@ -253,11 +254,6 @@ def describe_started(steps: Sequence[pd.DataFrame]) -> str:
 def say_where(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     """Return " on abstracts and plots", where these are not all corpora of a step."""
     return f" on {' and '.join(style.ordered(rows['corpus']))}" * (len(rows) < len(whole))
-
-
-def say_undecided(rows: pd.DataFrame) -> str:
-    """Return what ends a sentence that leaves out some rows, as these decide nothing; nothing where there are none."""
-    return " Undecided elsewhere." if len(rows) else ""
 
 
 def list_entries(rows: pd.DataFrame) -> str:

@@ -13,6 +13,8 @@ from ..evidence.usefulness import TABLE as WORD_TABLE
 from . import style
 from .drawing import Drawing, add_legend, describe_values, open_up, panels, style_context
 from .intervals import draw_intervals, interval_arms
+from .lead_words import span
+from .panel_sentences import Spec
 from .point_labels import label_points
 from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role
 from .roles import TABLE as OF_TABLE
@@ -20,7 +22,6 @@ from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
 from .wording import join_names
 
-Spec = Mapping[str, Any]
 FLOOR_LOOK = {"color": style.COLOURS[CONTROL], "marker": "x", "linestyle": "none"}
 LOOKS = {
     "masked model": {"color": style.COLOURS[MASKED], "marker": "o", "linestyle": "none"},
@@ -147,14 +148,10 @@ def describe_groups(spec: Spec, cells: pd.DataFrame) -> str:
                 group[group["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
             )
         )
-        clauses = [f"{name} {_span(of_arms['value'])}" for name, of_arms in groups if len(of_arms)]
+        clauses = [f"{name} {span(of_arms['value'], 2)}" for name, of_arms in groups if len(of_arms)]
         where = " ".join(filter(None, [facet, "" if line in ("", "defaults") else f"with labels {line}"]))
         sentences.append(f"{where}: {', '.join(clauses)}")
     return f"Share of headroom: {'; '.join(sentences)}."
-
-
-def _span(values: pd.Series) -> str:
-    return " to ".join(dict.fromkeys(f"{end:.2f}" for end in (values.min(), values.max())))
 
 
 def describe_writers(spec: Spec, writers: pd.DataFrame) -> str:
