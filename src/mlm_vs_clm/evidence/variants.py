@@ -45,12 +45,15 @@ def join_settings(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     rows = rows.assign(base=words[0], variant=words[2].where(words[2] != "", words[0]))
     if "second" in rows:
         rows["pair"] = rows["base"] + " - " + rows["second"].str.partition(" ")[0]
-    levels = variants.drop_duplicates(["arm", "setting"]).pivot(
-        index="arm", columns="setting", values="level"
-    )
-    levels = levels.drop(columns=[column for column in levels if column in rows])
-    rows = rows.join(levels.apply(read_numbers), on=arm)
+    settings = pivot_settings(variants)
+    rows = rows.join(settings.drop(columns=[column for column in settings if column in rows]), on=arm)
     return join_measures(rows, tables) if set(CELL) <= {*rows} else rows
+
+
+def pivot_settings(variants: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per variant and a column per setting, from the table `variants`."""
+    levels = variants.drop_duplicates(["arm", "setting"])
+    return levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
 
 
 def read_numbers(levels: pd.Series) -> pd.Series:

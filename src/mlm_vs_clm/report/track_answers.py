@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..evidence.competence import COMPETENT
 from ..evidence.tables import TEXT, at_main_cell, main_cell, over_seeds, pick_kind
-from ..evidence.variants import read_numbers
+from ..evidence.variants import pivot_settings
 from ..evidence.verdicts import FIRST, MADE, SECOND
 from . import style
 from .lead_words import span
@@ -26,9 +26,7 @@ def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
     rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric) & scores["value"].notna()]
     cells = over_seeds(rows, ["corpus", "arm", "strategy", "ratio"])
     cells["base"] = cells["arm"].str.partition(" ")[0]
-    levels = tables["variants"].drop_duplicates(["arm", "setting"])
-    settings = levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
-    return cells.join(settings, on="arm", rsuffix="_trained")
+    return cells.join(pivot_settings(tables["variants"]), on="arm", rsuffix="_trained")
 
 
 def has_corpora(cells: pd.DataFrame) -> bool:
@@ -153,9 +151,7 @@ def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd
     rows = rows[(rows["metric"] == metric) & rows["value"].notna()]
     sides = [rows[side].str.partition(" ")[0] for side in ("first", "second")]
     rows = rows[(sides[0] == first) & (sides[1] == second)]
-    levels = tables["variants"].drop_duplicates(["arm", "setting"])
-    settings = levels.pivot(index="arm", columns="setting", values="level").apply(read_numbers)
-    joined = rows.join(settings, on="first")
+    joined = rows.join(pivot_settings(tables["variants"]), on="first")
     return joined if "scale.training.unique_tokens" in joined else joined.iloc[:0]
 
 
