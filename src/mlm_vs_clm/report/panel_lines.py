@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from . import style
@@ -21,6 +22,7 @@ from .style import ordered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
@@ -92,11 +94,7 @@ def draw_points(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: facets across, each with its own metric, a row per value of `x`, a point with its interval per line."""
     facets, rows = [*dict.fromkeys(cells["facet"])], ordered(cells["x"], [*style.ARMS, *cells["x"]])
     looks = find_looks(cells, spec)
-    across = min(ACROSS, len(facets))
-    down = -(-len(facets) // across)
-    figure, axes = panels(down, across, 0.45 * len(rows) + 0.9, 4.4 * across + 0.4)
-    for unused in axes.flat[len(facets) :]:
-        unused.set_visible(False)
+    figure, axes = _panel_facets(facets, 0.45 * len(rows) + 0.9)
     for axis, facet in zip(axes.flat, facets, strict=False):
         in_facet = cells[cells["facet"] == facet]
         for number, (line, look) in enumerate(looks.items()):
@@ -113,6 +111,15 @@ def draw_points(spec: Spec, cells: pd.DataFrame) -> Drawing:
     return Drawing(
         spec["name"], spec["title"], spec["caption"], f"{name_value(spec, cells)}. {values}.", figure
     )
+
+
+def _panel_facets(facets: Sequence[str], height: float, **shared: Any) -> tuple[Figure, np.ndarray]:
+    """Return a figure with a panel for each facet, ACROSS beside each other, and their axes."""
+    across = min(ACROSS, len(facets))
+    figure, axes = panels(-(-len(facets) // across), across, height, 4.4 * across + 0.4, **shared)
+    for unused in axes.flat[len(facets) :]:
+        unused.set_visible(False)
+    return figure, axes
 
 
 def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
@@ -140,11 +147,7 @@ def _draw_axes(spec: Spec, cells: pd.DataFrame, draw: Callable[[Axes, pd.DataFra
     facets, looks = [*dict.fromkeys(cells["facet"])], find_looks(cells, spec)
     has_legend = len(looks) > MOST
     height = 2.8 + 0.11 * len(looks) * has_legend
-    across = min(ACROSS, len(facets))
-    down = -(-len(facets) // across)
-    figure, axes = panels(down, across, height, 4.4 * across + 0.4, sharey=do_overlap(cells))
-    for unused in axes.flat[len(facets) :]:
-        unused.set_visible(False)
+    figure, axes = _panel_facets(facets, height, sharey=do_overlap(cells))
     for axis, facet in zip(axes.flat, facets, strict=False):
         _draw_facet(axis, cells[cells["facet"] == facet], spec, looks, draw, is_wide(cells["x"]))
     for axis, facet in zip(axes.flat, facets, strict=False):  # once all have their heights

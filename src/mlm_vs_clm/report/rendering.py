@@ -28,19 +28,15 @@ def is_numeric(table: Table, column: int) -> bool:
     return any(row[column].number is not None for row in table.rows)
 
 
-def to_lines(table: Table) -> list[str]:
-    """Return the lines of the table alone in Markdown: its header, a rule, its rows."""
+def to_markdown(table: Table) -> str:
+    """Return the table in Markdown with its caption, its reasons and its command."""
     letters = letter_reasons(table)
     rule = [" ---: " if is_numeric(table, i) else " --- " for i in range(len(table.header))]
     rows = (markdown_row([format_entry(entry, letters) for entry in row]) for row in table.rows)
-    return [markdown_row(table.header), f"|{'|'.join(rule)}|", *rows]
-
-
-def to_markdown(table: Table) -> str:
-    """Return the table in Markdown with its caption, its reasons and its command."""
-    notes = [f"({letter}) {reason}" for reason, letter in letter_reasons(table).items()]
+    lines = [markdown_row(table.header), f"|{'|'.join(rule)}|", *rows]
+    notes = [f"({letter}) {reason}" for reason, letter in letters.items()]
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
-    paragraphs = [f"### {table.title}", "\n".join(to_lines(table)), table.caption, *notes, "\n".join(command)]
+    paragraphs = [f"### {table.title}", "\n".join(lines), table.caption, *notes, "\n".join(command)]
     return "\n\n".join(paragraphs) + "\n"
 
 

@@ -31,7 +31,7 @@ def describe_utility(differences: pd.DataFrame, headroom: pd.DataFrame, study: S
     if not rows:
         return ""
     clauses = "; ".join(
-        f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row, 3)}" for row in rows
+        f"{row.corpus} ({style.name_metric(row.metric)}) {describe_paired(row)}" for row in rows
     )
     sentence = f"**As training data**, {rows[0].first} text minus {rows[0].second} text on the same test units: {clauses}."
     return " ".join(filter(None, [sentence, describe_shares(study.at_main(headroom))]))
@@ -52,11 +52,9 @@ def describe_shares(headroom: pd.DataFrame) -> str:
     return f"On a scale from 0 (the text without its masked words) to 1 (real text): {'; '.join(clauses)}."
 
 
-def describe_paired(row: Any, digits: int) -> str:
+def describe_paired(row: Any) -> str:
     """Return a paired difference with its verdict, or why it is missing."""
-    if row is None or pd.isna(row.value):
-        return "missing" if row is None else f"missing: {row.reason}"
-    return word_verdict(row, format_difference(row, digits))
+    return f"missing: {row.reason}" if pd.isna(row.value) else word_verdict(row, format_difference(row, 3))
 
 
 def describe_main_cell(tables: Tables, study: Study) -> str:

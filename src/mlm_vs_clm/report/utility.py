@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -29,7 +28,6 @@ from .tables import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -202,14 +200,6 @@ def draw_quality_against_utility(
     cells = pair_cells(scores, downstream)
     if cells.empty:
         return []
-
-    def draw_references(axes: Axes, panel: pd.DataFrame) -> None:
-        of_corpus = utilities[utilities["corpus"].isin(panel["corpus"])]
-        for name, line in LINES.items():
-            for value in of_corpus.loc[of_corpus["arm"] == name, "utility"]:
-                axes.axhline(value, zorder=1, **line)
-
-    lines = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
     counts = cells.groupby(["corpus", "scope"]).size().items()
     clauses = [f"{corpus}, {style.name_scope(scope)}: {n} cells" for (corpus, scope), n in counts]
     return [
@@ -222,18 +212,16 @@ def draw_quality_against_utility(
                 "The masking ratio moves both axes, so read the partial correlation too."
             ),
             alt=f"Scatter plots of utility against quality. {'; '.join(clauses)}.",
-            figure=draw_scatter(cells, downstream, lines, draw_references),
+            figure=draw_families(cells, downstream, utilities),
         )
     ]
 
 
-def draw_scatter(
-    cells: pd.DataFrame,
-    downstream: pd.DataFrame,
-    lines: dict[str, dict],
-    draw_lines: Callable[[Axes, pd.DataFrame], None],
-) -> Figure:
-    """Return a figure of utility against quality: corpora across, scopes down, a colour and a marker per family of arms."""
+def draw_families(cells: pd.DataFrame, downstream: pd.DataFrame, utilities: pd.DataFrame) -> Figure:
+    """Return a figure of utility against quality: corpora across, scopes down, a colour and a marker per family of arms.
+
+    The references among `utilities` are lines.
+    """
     measures = list(cells[["scope", "metric"]].drop_duplicates().itertuples(index=False, name=None))
     corpora = ordered(cells["corpus"])
     families = cells["arm"].map(lambda arm: find_role(arm).family)
@@ -244,7 +232,10 @@ def draw_scatter(
             panel = cells[is_shown & (families == family)]
             look: dict[str, Any] = {"color": style.COLOURS[family], "marker": marker, "linestyle": "none"}
             axis.plot(panel["value"], panel["utility"], alpha=0.8, markersize=4, **look)
-        draw_lines(axis, cells[is_shown])
+        for name, line in LINES.items():
+            is_reference = (utilities["arm"] == name) & (utilities["corpus"] == corpus)
+            for value in utilities.loc[is_reference, "utility"]:
+                axis.axhline(value, zorder=1, **line)
         open_up(axis, least_span(find_utility(downstream, corpus)))
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
         axis.set_xlabel(style.label_axis(metric))
@@ -254,5 +245,6 @@ def draw_scatter(
         for family, marker in FAMILY_MARKERS.items()
         if family in {*families}
     }
+    lines = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
     add_legend(figure, looks, lines)
     return figure
