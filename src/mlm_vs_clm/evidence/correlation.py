@@ -7,6 +7,7 @@ finding; resamples draw cells.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def correlate_tables(
             rows += [about | row for row in statistics]
         overall = describe_overall(cells, resamples, bound)
         rows += [_name(OVERALL, scope, metric, "standardised") | row for row in overall]
-    return correct_curves(rows)
+    correct_rows(rows, "spline_p", (BENT, STRAIGHT))
+    return rows
 
 
 def _name(corpus: str, scope: str, metric: str, utility: str) -> dict:
@@ -239,12 +241,11 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
     return [_row(name, Estimate(value, n=len(quality))) for name, value in values.items()]
 
 
-def correct_curves(rows: list[dict]) -> list[dict]:
-    """Return the rows with the p of every spline corrected over all of them, and what it decides."""
-    tested = [row for row in rows if row["statistic"] == "spline_p" and not np.isnan(row["value"])]
+def correct_rows(rows: Sequence[dict], statistic: str, decisions: tuple[str, str]) -> None:
+    """Correct the p of every row of a statistic by Holm, in place, and say what it decides: shown, not shown."""
+    tested = [row for row in rows if row["statistic"] == statistic and not np.isnan(row["value"])]
     for row, p in zip(tested, correct([row["value"] for row in tested]), strict=True):
-        row |= {"value": p, "decision": BENT if p < ALPHA else STRAIGHT}
-    return rows
+        row |= {"value": p, "decision": decisions[0] if p < ALPHA else decisions[1]}
 
 
 def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: float) -> list[dict]:

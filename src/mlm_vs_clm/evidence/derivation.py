@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
@@ -15,8 +14,8 @@ from .comparisons import compare_maskings
 from .competence import exclude, judge_competence
 from .correlation import compare_at_same_masking, correlate_tables
 from .curve import compare_along, exclude_along, list_learning
-from .differences import UNIT_NAMES, compare_by_seed, compare_utility
-from .documents import group_documents, list_measured, read_statistics, to_cell
+from .differences import compare_by_seed, compare_utility, stack_answers
+from .documents import group_rows, list_measured, read_statistics, to_cell
 from .equal_compute import compare_at_equal_compute, repeat_text
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
@@ -116,7 +115,7 @@ def correlate(tables: Mapping[str, pd.DataFrame], design: Design) -> pd.DataFram
 def score_documents(observed: Observations, cells: Sequence[ScoredCell]) -> pd.DataFrame:
     """Return the table `scores`: every measure of every cell and, where its bounds were scored, its gains."""
     names = {to_cell(row): row for row in observed.cells.to_dict("records")}
-    documents, bounds = group_documents(observed.documents), {}
+    documents, bounds = group_rows(observed.documents), {}
     for cell, rows in documents.items():
         if cell.arm in BOUNDS and not cell.budget:
             bounds[cell] = read_statistics(rows, list_measured(rows))
@@ -189,12 +188,9 @@ def score_networks(observed: Observations, trained: Sequence[TrainedCell]) -> pd
 
 
 def _score_answers(row: Mapping, model: TrainedCell) -> list[dict]:
-    answers = [
-        np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in units], dtype=float)
-        for units in group_by(model.units, lambda unit: unit["task_seed"]).values()
-    ]
     clusters = [unit["cluster"] for unit in model.units if unit["task_seed"] == 0]
-    scores = score_task(TASKS[model.task].measures, answers, clusters, row["reason"], int(row["resamples"]))
+    answers, measures = stack_answers(model.units), TASKS[model.task].measures
+    scores = score_task(measures, answers, clusters, row["reason"], int(row["resamples"]))
     return [round_numbers(score) for score in scores]
 
 

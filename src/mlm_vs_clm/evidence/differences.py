@@ -16,9 +16,9 @@ from blankfill.draws import keyed_rng
 
 from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
-from ..tasks.outcome import Measure, draw_cluster_weights
+from ..tasks.outcome import draw_cluster_weights
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
-from .paired import UTILITY_DEGREES, by_seed, compare_cells, widen, with_measure
+from .paired import UTILITY_DEGREES, compare_cells, group_arms, widen, with_measure
 from .tables import COLUMNS, SEED, TRAINING_DATA
 from .verdicts import UTILITY
 
@@ -37,10 +37,7 @@ def compare_text(
     measured is a row with value None and the reason.
     """
     rows = []
-    for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items():
-        arms = {
-            arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
-        }
+    for corpus, arms in group_arms(cells).items():
         rows += [
             {"corpus": corpus, "scope": measure[0], "metric": measure[1]}
             | name_comparison(comparison)
@@ -209,18 +206,18 @@ def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np
         weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
         weights = np.vstack([np.ones(len(clusters)), weights])
         for model in unscored:
-            scores = _score(model.units, task.measures[task.main_metric], weights)
-            model.scores[resamples] = np.array(scores)
+            measure = task.measures[task.main_metric]
+            model.scores[resamples] = np.array(
+                [measure(rows, weights) for rows in stack_answers(model.units)]
+            )
     return [model.scores[resamples] for model in cells], len(set(clusters))
 
 
-def _score(units: Sequence[dict], measure: Measure, weights: np.ndarray) -> list[np.ndarray]:
-    """Return the scores (n draws,) of each task seed."""
-    columns = [column for column in units[0] if column not in UNIT_NAMES]
-    by_seed = group_by(units, lambda unit: unit["task_seed"]).values()
+def stack_answers(units: Sequence[dict]) -> list[np.ndarray]:
+    """Return the answers of each task seed, (units, columns)."""
     return [
-        measure(np.array([[unit[column] for column in columns] for unit in rows], dtype=float), weights)
-        for rows in by_seed
+        np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in of_seed], dtype=float)
+        for of_seed in group_by(units, lambda unit: unit["task_seed"]).values()
     ]
 
 

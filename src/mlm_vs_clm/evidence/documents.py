@@ -90,9 +90,9 @@ def read_clusters(rows: pd.DataFrame) -> list[int] | None:
     return units if len(set(units)) < len(units) else None
 
 
-def group_documents(documents: pd.DataFrame) -> Mapping[Cell, pd.DataFrame]:
-    """Return the rows of each cell."""
-    groups = documents.assign(budget=documents["budget"].fillna(0)).groupby(list(NAMES), sort=False)
+def group_rows(frame: pd.DataFrame) -> Mapping[Cell, pd.DataFrame]:
+    """Return the rows of each cell of a frame."""
+    groups = frame.assign(budget=frame["budget"].fillna(0)).groupby(list(NAMES), sort=False)
     return {to_cell(dict(zip(NAMES, names, strict=True))): rows for names, rows in groups}
 
 

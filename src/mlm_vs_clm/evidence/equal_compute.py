@@ -15,12 +15,12 @@ import pandas as pd
 from blankfill.axes import PACE
 
 from ..stats import contrast_runs
-from .cells import Comparison, ScoredCell, group_by
+from .cells import Comparison, ScoredCell
 from .differences import MEASURES, keep_run, name_comparison
 from .paired import (
     BySeed,
-    by_seed,
     find_aggregate,
+    group_arms,
     group_seeds,
     list_units,
     score_cells,
@@ -57,10 +57,7 @@ def compare_at_equal_compute(
     run, and the interval of several is over runs; that of single trainings has the `noise` between trainings, by metric.
     """
     rows = []
-    for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items():
-        arms = {
-            arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
-        }
+    for corpus, arms in group_arms(cells).items():
         rows += [
             {"kind": COMPUTE, "corpus": corpus, "scope": scope, "metric": metric, "at": basis}
             | name_comparison(comparison)

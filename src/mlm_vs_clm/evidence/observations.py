@@ -18,7 +18,7 @@ model that a study uses). `documents` also has the unfilled and original texts o
 themselves, since gains are measured against them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ import yaml
 from ..errors import StudyError
 from ..files import STUDY, read_parquet, write_parquet
 from .cells import Cell, ScoredCell, TrainedCell
-from .documents import NAMES, group_documents, read_clusters, read_statistics, to_cell
+from .documents import NAMES, group_rows, read_clusters, read_statistics, to_cell
 from .units import list_trained
 
 PACKED = ("documents", "measures", "units")
@@ -172,8 +172,11 @@ def describe_scored(scored: ScoredCell) -> dict:
 
 def list_scored(observed: Observations) -> list[ScoredCell]:
     """Return the cells of a study, those along training curves among them, in the order of `cells`."""
-    documents = group_documents(observed.documents)
-    measures = dict(_group_measures(observed.measures))
+    documents = group_rows(observed.documents)
+    measures = {
+        cell: list(zip(rows["scope"], rows["metric"], strict=True))
+        for cell, rows in group_rows(observed.measures).items()
+    }
     cut_off = {variant["arm"] for variant in observed.design.variants if is_cut_off(variant)}
     rows = observed.cells.assign(
         context=observed.cells["context"].mask(observed.cells["arm"].isin(cut_off), "left")
@@ -184,13 +187,6 @@ def list_scored(observed: Observations) -> list[ScoredCell]:
 def is_cut_off(variant: Mapping[str, Any]) -> bool:
     """Return whether a variant sees no word behind a blank, so that its context is the left side, whatever its arm's is."""
     return variant["setting"] == "arm.right_words" and str(variant["level"]) == "0"
-
-
-def _group_measures(measures: pd.DataFrame) -> Iterable[tuple[Cell, list[tuple[str, str]]]]:
-    rows = measures.assign(budget=measures["budget"].fillna(0))
-    for names, group in rows.groupby(list(NAMES), sort=False):
-        pairs = list(zip(group["scope"], group["metric"], strict=True))
-        yield to_cell(dict(zip(NAMES, names, strict=True))), pairs
 
 
 def _to_scored(

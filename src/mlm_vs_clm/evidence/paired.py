@@ -5,7 +5,7 @@ over them, so that its interval is over documents, and narrower as more of the w
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,6 +48,16 @@ def find_aggregate(metric: str) -> Aggregate:
 def by_seed(cells: Sequence[ScoredCell]) -> dict[int, ScoredCell]:
     """Return the cells of one arm at one masking by their seed."""
     return {scored.cell.seed: scored for scored in cells}
+
+
+def group_arms(cells: Iterable[ScoredCell]) -> dict[str, dict[str, BySeed]]:
+    """Return the cells by corpus and arm, each by seed; those at one masking are given."""
+    return {
+        corpus: {
+            arm: by_seed(seeds) for arm, seeds in group_by(of_corpus, lambda scored: scored.cell.arm).items()
+        }
+        for corpus, of_corpus in group_by(cells, lambda scored: scored.cell.corpus).items()
+    }
 
 
 def with_measure(cells: BySeed, measure: tuple[str, str]) -> dict[int, ScoredCell]:

@@ -14,17 +14,17 @@ from blankfill.draws import keyed_rng
 
 from ..arms.baselines import BASELINES, BOUNDS, CONTEXT_FREE, LABELLED
 from ..correlations import spearman
-from ..stats import ALPHA, NORMAL, Estimate, draw_weights, undefined
+from ..stats import NORMAL, Estimate, draw_weights, undefined
 from ..tasks import TASKS
 from ..tasks.outcome import draw_cluster_weights
 from .cells import ScoredCell, TrainedCell, group_by
-from .correlation import BENT, DECISIONS, STRAIGHT, describe_curve
+from .correlation import BENT, DECISIONS, STRAIGHT, correct_rows, describe_curve
 from .differences import score_answers
 from .paired import find_aggregate
 from .scores import round_numbers
 from .tables import COLUMNS, over_seeds
 from .threshold import find_threshold
-from .verdicts import correct, find_size
+from .verdicts import find_size
 
 FEWEST_WRITERS = 20  # at one masking, below which no rank correlation has an interval worth reading
 NETWORK, TABLE, FLOOR, REFERENCE = "network", "word table", "floor", "reference"
@@ -153,7 +153,7 @@ def correlate_writers(
             about |= {"metric": measure[1], "utility_metric": TASKS[task].main_metric}
             rows += [about | round_numbers(row) for row in statistics_found]
     for statistic, decisions in (("spline_p", (BENT, STRAIGHT)), ("threshold_p", (BROKEN, UNBROKEN))):
-        _correct(rows, statistic, decisions)
+        correct_rows(rows, statistic, decisions)
     return pd.DataFrame(rows, columns=COLUMNS["writers"])
 
 
@@ -273,10 +273,3 @@ def _row(statistic: str, estimate: Estimate, bound: float = np.nan, decision: st
     return (
         {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": estimate.reason}
     )
-
-
-def _correct(rows: Sequence[dict], statistic: str, decisions: tuple[str, str]) -> None:
-    """Correct the p of every row of a statistic by Holm, in place, and say what it decides: shown, not shown."""
-    tested = [row for row in rows if row["statistic"] == statistic and not np.isnan(row["value"])]
-    for row, p in zip(tested, correct([row["value"] for row in tested]), strict=True):
-        row |= {"value": p, "decision": decisions[0] if p < ALPHA else decisions[1]}
