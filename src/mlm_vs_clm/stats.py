@@ -8,7 +8,7 @@ is not defined: they are left out, never counted as zero. Draws are the same for
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -161,12 +161,8 @@ def compare_runs(
     clusters: Sequence[Sequence] | None = None,
 ) -> PairedDifference:
     """Compare two systems, each run several times on the same documents; `pairs` has the statistics (n, k) of both by run."""
-
-    def subtract(sums: np.ndarray) -> np.ndarray:
-        first, second = np.split(sums, 2, axis=-1)
-        return aggregate(first) - aggregate(second)
-
-    return contrast_runs([np.hstack(pair) for pair in pairs], subtract, n_resamples, clusters)
+    contrast = partial(difference_of_sums, aggregate=aggregate)
+    return contrast_runs([np.hstack(pair) for pair in pairs], contrast, n_resamples, clusters)
 
 
 def contrast_runs(

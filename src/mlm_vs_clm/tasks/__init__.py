@@ -41,6 +41,7 @@ TASKS = {
         "accuracy", choices.MEASURES, choices.refuse_linear, choices.majority_pairs, choices.shuffle_sentences
     ),
     "authors": Task(
-        "accuracy", choices.MEASURES, choices.refuse_linear, choices.majority_authors, choices.shuffle_authors
+        *("accuracy", choices.MEASURES, choices.refuse_linear, choices.majority_authors),
+        verification.shuffle_labels,
     ),
 }

@@ -115,12 +115,6 @@ def shuffle_sentences(train: Sequence[Document], rng: np.random.Generator) -> li
     return shuffled
 
 
-def shuffle_authors(train: Sequence[Document], rng: np.random.Generator) -> list[Document]:
-    """Return the documents with their authors permuted."""
-    order = rng.permutation(len(train))
-    return [replace(document, author=train[i].author) for document, i in zip(train, order, strict=True)]
-
-
 def list_authors(documents: Sequence[Document]) -> list[str]:
     """Return the authors of documents, in alphabetical order."""
     return sorted({document.author for document in documents})
