@@ -21,7 +21,7 @@ from blankfill.text import find_words
 
 from ..errors import StudyError
 from ..examples import LABELS, WORDS, Example, Head
-from .batches import Batch
+from .batches import Batch, pad_examples
 from .settings import BOTH, OWN, Finetuning
 
 HEAD_RATE, WARMUP, WEIGHT_DECAY, MAX_NORM = 1e-3, 0.1, 0.01, 1.0
@@ -149,15 +149,10 @@ class Finetuner:
 
     def _collate(self, encodings: list[Encoded]) -> Batch:
         """Return input_ids and attention_mask (batch, length), and the tokens of words as `rows` and `places` (n words,)."""
-        length, padding = max(len(encoding.ids) for encoding in encodings), self.tokenizer.pad_token_id or 0
-        ids = torch.full((len(encodings), length), padding)
-        seen = torch.zeros((len(encodings), length), dtype=torch.long)
-        for row, encoding in enumerate(encodings):
-            ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
-            seen[row, : len(encoding.ids)] = 1
+        examples = [{"input_ids": np.array(encoding.ids, dtype=int)} for encoding in encodings]
         pairs = [(row, place) for row, encoding in enumerate(encodings) for place in encoding.places]
         rows, places = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
-        batch = {"input_ids": ids, "attention_mask": seen, "rows": rows, "places": places}
+        batch = pad_examples(examples, self.tokenizer.pad_token_id or 0) | {"rows": rows, "places": places}
         return {name: values.to(self.device) for name, values in batch.items()}
 
 

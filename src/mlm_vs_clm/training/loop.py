@@ -76,7 +76,7 @@ class Trainer:
         """
         self.resume()
         self._take_steps(show_progress, line)
-        self.write_totals()
+        write_curves(self.state["curve"], self.reading, self.sizes, self.training.budgets, self.folder)
         self.write_pairs()
         return self.measured()
 
@@ -92,8 +92,10 @@ class Trainer:
             disable=not show_progress,
             position=line,
         ) as bar:
-            while len(self.state["curve"]) <= len(budgets) and not self._has_lost_patience():
-                budget = budgets[len(self.state["curve"]) - 1]
+            while len(curve := self.state["curve"]) <= len(budgets):
+                if is_out_of_patience(curve, self.training.patience):
+                    break
+                budget = budgets[len(curve) - 1]
                 falls, ends = (self._step_at(budget * share) for share in (1 - self.training.decay_share, 1))
                 self.advance(falls, None, bar)
                 is_last = budget == budgets[-1]
@@ -151,9 +153,6 @@ class Trainer:
         self.model.save_pretrained(self.folder / str(budget))
         self.tokenizer.save_pretrained(self.folder / str(budget))
         self.learner.to(self.device)
-
-    def _has_lost_patience(self) -> bool:
-        return is_out_of_patience(self.state["curve"], self.training.patience)
 
     def _step(self, number: int) -> float:
         """Learn from one batch, in micro-batches; return its mean loss.
@@ -279,11 +278,6 @@ class Trainer:
         if checkpoint := load_checkpoint(self.folder, self.learner, self.optimizer):
             self.state = checkpoint
             self.losses = self.state.pop("losses")
-
-    def write_totals(self) -> None:
-        """Write `curves.csv` (one row per budget and corpus) and `training.json`."""
-        curve, n_budgets = self.state["curve"], self.training.budgets
-        write_curves(curve, self.reading, self.sizes, n_budgets, self.folder)
 
     def measured(self) -> dict:
         """Return speed and means: on the CPU the number of threads changes the last bits."""
