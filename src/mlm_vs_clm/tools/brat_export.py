@@ -79,7 +79,7 @@ def describe_entity(document: Document, entity: Entity) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `python -m mlm_vs_clm export-brat`."""
+    """Add the arguments of `python -m mlm_vs_clm export-brat` and `export-dataset`."""
     parser.add_argument(
         "generation", type=Path, help="outputs/generate/<id>, as experiments/generate.py prints"
     )

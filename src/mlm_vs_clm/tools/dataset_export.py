@@ -17,7 +17,9 @@ from ..documents import Document
 from ..errors import StudyError
 from ..files import explain_os_error
 from ..pipeline.artifacts import inputs_of, name_of, read_record
-from .brat_export import load_generated
+from .brat_export import add_arguments, load_generated
+
+__all__ = ["add_arguments", "run"]
 
 PARQUET, CARD = "data/generated.parquet", "README.md"
 TOLD = ("context", "length", "order", "per_pass", "temperature", "top_k", "top_p", "seed")
@@ -69,14 +71,6 @@ def describe_dataset(generation: Path, documents: list[Document], lost: Counter)
         card_markdown(origin).partition("\n")[2].strip(),
     ]
     return "\n\n".join(lines) + "\n"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `mlm-vs-clm export-dataset`."""
-    parser.add_argument(
-        "generation", type=Path, help="outputs/generate/<id>, as experiments/generate.py prints"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
 
 
 def run(chosen: argparse.Namespace) -> None:

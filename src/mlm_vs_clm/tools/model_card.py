@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 
 from ..errors import StudyError
-from ..evidence.tables import read_study
+from ..evidence.tables import at_main_cell, main_cell, read_study, read_table
 from ..files import explain_os_error
 from ..pipeline.artifacts import inputs_of, name_of, read_record, refuse_damaged
 from ..report.frames import load_settings
@@ -31,31 +31,21 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
 
     Raises StudyError where the study has no such arm, the arm has no model, or the store does not hold it.
     """
-    scores = pd.read_csv(_path(study, "scores.csv"), keep_default_na=False, na_values=[""])
-    ledger = pd.read_csv(_path(study, "ledger.csv"), keep_default_na=False, na_values=[""])
-    (main,) = read_study(study).to_dict("records")
-    rows = scores[
-        (scores["arm"] == arm)
-        & (scores["strategy"] == main["main_strategy"])
-        & (scores["ratio"] == main["main_ratio"])
-    ]
+    scores, ledger = (read_table(name, study) for name in ("scores", "ledger"))
+    main = main_cell({"study": read_study(study)})
+    rows = at_main_cell(scores[scores["arm"] == arm], main)
     if rows.empty:
         choices = ", ".join(sorted(set(ledger.loc[ledger["model"] != "none", "arm"])))
         raise StudyError(f"{study} has no arm {arm}: choose one of {choices}")
-    generations = ledger[
-        (ledger["arm"] == arm)
-        & (ledger["strategy"] == main["main_strategy"])
-        & (ledger["ratio"] == main["main_ratio"])
-    ]
-    generation = store / generations.sort_values("seed")["artifact"].iloc[0]
+    generations = at_main_cell(ledger[ledger["arm"] == arm], main).sort_values("seed")
+    generation = store / generations["artifact"].iloc[0]
     if not generation.is_dir():
         raise StudyError(f"{generation} is not stored: run `{load_settings(study).about['command']}` first")
     refuse_damaged(generation)
     training = inputs_of(generation).get("model")
     if training is None:
         raise StudyError(f"{arm} has no model: it is a floor or a bound")
-    corpus = generations.sort_values("seed")["corpus"].iloc[0]
-    folder, _ = choose_budget(training, corpus)
+    folder, _ = choose_budget(training, generations["corpus"].iloc[0])
     written = [
         (generation.corpus, generation.seed)
         for generation in generations.itertuples(index=False)
@@ -67,17 +57,11 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
     return folder, training, rows[is_by_it]
 
 
-def _path(study: Path, name: str) -> Path:
-    if not (study / name).is_file():
-        raise StudyError(f"no {name} in {study}: name a folder of results, or run `make reproduce`")
-    return study / name
-
-
 def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.DataFrame) -> str:
     """Return the card of an arm's model as Markdown, with the header that a hub reads."""
     about, settings = json.loads((training / "training.json").read_text()), load_settings(study)
     record, objective = read_record(training), about["objective"]
-    (main,) = read_study(study).to_dict("records")
+    strategy, ratio = main_cell({"study": read_study(study)})
     kind = OBJECTIVES[objective].kind
     point = next(budget for budget in about["budgets"] if str(budget["budget"]) == folder.name)
     head = {
@@ -114,7 +98,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "## Text it was trained on",
         *(["\n".join(corpora)] if corpora else []),
         "## Scores",
-        f"Of the arm at the main cell of `{study.name}`: strategy {main['main_strategy']}, {main['main_ratio']:.0%} of the words hidden; means over the draws that this model filled.",
+        f"Of the arm at the main cell of `{study.name}`: strategy {strategy}, {ratio:.0%} of the words hidden; means over the draws that this model filled.",
         "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
         "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
         "## Use",
