@@ -12,6 +12,7 @@ from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_tokens, list_own_steps, word_tokens
 from .lead_words import SIDES, span, word_number, word_runs
+from .roles import PAIR
 from .sentences import Tables
 from .short_table import enter_short
 from .style import read_study
@@ -22,7 +23,6 @@ QUESTION = "Does masked language modelling write better text than causal?"  # of
 OWN = "own"  # the scale of a user's own texts
 OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
 OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
-PAIR = ("mlm", "clm")
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
 STEPS = {  # condition of claim C1 -> the causal model of the sentence

@@ -7,6 +7,7 @@ from importlib.resources import files
 import yaml
 
 FILE = "templates/cast.yaml"
+PAIR = ("mlm", "clm")  # the arms that are told first
 MASKED, CAUSAL, TABLE, CONTROL = FAMILIES = ("masked", "causal", "table", "control")
 
 

@@ -10,6 +10,7 @@ from ..evidence.equal_compute import BASES
 from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
 from .correlation import CorrelationLookup, decision_of, keep_defined
+from .roles import PAIR
 from .style import Study, ordered
 from .tables import enter, markdown_row
 from .wording import join_names, word_verdict
@@ -17,7 +18,6 @@ from .wording import join_names, word_verdict
 Tables = dict[str, pd.DataFrame]
 SAME_LENGTHS = "known length"
 RATIOS = "FLOPs per document, masked relative to causal, over the corpora"
-PAIR = ("mlm", "clm")  # the arms of SAME_LENGTHS
 
 
 def format_difference(row: Any, digits: int) -> str:

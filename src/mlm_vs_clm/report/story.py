@@ -9,10 +9,9 @@ import pandas as pd
 from ..evidence.tables import over_seeds
 from . import style
 from .cast import COMPARED
-from .roles import CONTROL, base_of, find_role
+from .roles import CONTROL, PAIR, base_of, find_role
 from .style import Study
 
-PAIR = ("mlm", "clm")  # the arms that an example opens with
 SHOWN = 9  # arms of an example
 DOCUMENTS = 2  # of a corpus and a masking
 DIALLED = 7  # arms of the dial
