@@ -88,14 +88,18 @@ def compare_tables(tables: Tables) -> dict[str, float]:
     return (means[TABLES[0]] - means[TABLES[1]]).dropna().to_dict()
 
 
+def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
+    """Return the rows of a start and condition, of all studies."""
+    return steps[(steps["start"] == step[0]) & (steps["condition"] == step[1])]
+
+
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
     """Return the rows of a step from one study.
 
     It is the study of most corpora; of these that of most trainings, of most corpora that are decided, by the newest rules, and at
     last of the longest training.
     """
-    start, condition = step
-    rows = steps[(steps["start"] == start) & (steps["condition"] == condition)]
+    rows = pick_step(steps, step)
     if rows.empty:
         return rows
     decided = rows.loc[rows["status"] == MADE, "study"].value_counts()

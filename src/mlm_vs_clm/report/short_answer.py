@@ -20,10 +20,10 @@ from .ladder import (
     ENCODER,
     LIKELIHOOD,
     STARTED,
-    Step,
     best_rows,
     list_likelihoods,
     list_steps,
+    pick_step,
     word_tokens,
 )
 from .lead_words import (
@@ -221,11 +221,6 @@ def describe_left(steps: pd.DataFrame) -> str:
         f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
         f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{say_undecided(weak)}"
     )
-
-
-def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
-    """Return the rows of a start and condition, of all studies."""
-    return steps[(steps["start"] == step[0]) & (steps["condition"] == step[1])]
 
 
 def word_size(rows: pd.DataFrame) -> str:
