@@ -7,6 +7,7 @@ from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import folder
+from mlm_vs_clm.corpora.readers.files import UNREAD
 
 
 def test_folder_of_texts_with_a_table_of_labels(tmp_path):
@@ -65,3 +66,9 @@ def test_a_folder_without_rights_stops(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refuse)  # root may read all
     assert_refused("locked cannot be read .Permission denied.: change its rights", folder.read, tmp_path)
+
+
+def test_files_that_the_format_does_not_use_are_counted(tmp_path):
+    for name in ("a.txt", "b.md", "c.csv.gz", ".hidden"):
+        put(tmp_path, name, "Ann sang.")
+    assert folder.read(tmp_path).counted == {UNREAD: 2}

@@ -18,7 +18,7 @@ from .bio_columns import (
     given_columns,
     holds_ranges,
 )
-from .files import Files
+from .files import Files, reading
 from .official import part_of_path
 
 ENDINGS = (".conll", ".conllu", ".bio", ".iob", ".iob2")
@@ -43,7 +43,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     no other column can hold words.
     """
     result, given = ReaderResult(on_mistake=on_mistake), given_columns(columns or {})
-    with Files(path) as files:
+    with reading(path, result) as files:
         names = files.ending(*ENDINGS) or files.ending(".txt", ".tsv") or files.names
         if not names:
             raise StudyError(f"{path} is empty: give a file of tokens and tags, or a folder of them")

@@ -11,7 +11,7 @@ from blankfill.text import compose
 from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, name_documents, raise_mistake
-from .files import Files, plain
+from .files import Files, plain, reading
 from .official import part_of_path
 
 RULE = (
@@ -49,7 +49,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     A missing .ann, a line that is no annotation, and offsets that do not hold their text are mistakes.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         texts = files.ending(".txt")
         if not texts:
             raise StudyError(f"{path} holds no .txt file: give a folder of .txt and .ann files")

@@ -7,12 +7,15 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NoReturn, Self
 
 from ...errors import StudyError
 from ...files import hash_lines, hash_of, list_hashes
-from .base import read_bytes, refuse_nul
+from .base import ReaderResult, read_bytes, refuse_nul
+
+UNREAD = "files that this format does not use (not read)"
 
 
 class Files:
@@ -24,7 +27,7 @@ class Files:
     """
 
     def __init__(self, path: Path):
-        self.path = path
+        self.path, self.opened = path, set[str]()
         self.zip = _open_zip(path) if zipfile.is_zipfile(path) else None
         try:
             self.names = sorted(_zip_names(self.zip, path) if self.zip else _names(path))
@@ -73,6 +76,7 @@ class Files:
                 yield number, line
 
     def _read_bytes(self, name: str) -> bytes:
+        self.opened.add(name)
         if self.zip is None:
             return read_bytes(self.path / name if self.path.is_dir() else self.path)
         try:
@@ -87,6 +91,15 @@ class Files:
             OSError,
         ):
             raise StudyError(f"{self.where(name)}: locked or damaged in the zip: unpack it") from None
+
+
+@contextmanager
+def reading(path: Path, result: ReaderResult) -> Iterator[Files]:
+    """Open the files of a corpus for a block; those that it did not read are counted in the result."""
+    with Files(path) as files:
+        yield files
+        if unread := len({*files.names} - files.opened):
+            result.counted[UNREAD] += unread
 
 
 def plain(text: str) -> str:

@@ -10,7 +10,7 @@ from ...documents import Document
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, name_documents, raise_mistake
 from .cells import split_labels
-from .files import Files
+from .files import Files, reading
 from .official import part_of_path, part_of_value
 from .tables import read_rows
 
@@ -39,7 +39,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     are no labels, and official splits are those of folders named train and test.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         texts, tables = files.ending(".txt"), files.ending(".csv", ".tsv")
         if not texts:
             raise StudyError(f"{path} holds no .txt file: give a folder of texts")

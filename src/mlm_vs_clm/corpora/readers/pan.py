@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from ...documents import Document
 from ...errors import StudyError
 from .base import GivenProblem, OnMistake, ReaderResult, name_documents, parse_json, raise_mistake
-from .files import Files
+from .files import Files, reading
 from .given_problems import Texts, name_authors
 from .official import ORDER, part_of_path
 
@@ -28,7 +28,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     problems are counted.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         folders = [_folder(name) for name in files.names if _file(name) == UNKNOWN]
         if not folders:
             raise StudyError(f"{path} holds no {UNKNOWN}: give a folder of PAN's problem folders")

@@ -8,7 +8,7 @@ from ...documents import Document
 from ...errors import StudyError
 from .base import GivenProblem, OnMistake, ReaderResult, check_id, raise_mistake
 from .cells import text_of
-from .files import Files
+from .files import Files, reading
 from .given_problems import Texts, name_authors
 from .jsonl import parse
 from .official import ORDER, part_of_path
@@ -28,7 +28,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     not parse are mistakes; the truth about absent pairs is counted.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         names = [name for name in files.ending(".jsonl") if "answers" not in PurePosixPath(name).name]
         truths = {_stem(name): name for name in names if _is_truth(name)}
         pairs = [name for name in names if not _is_truth(name)]

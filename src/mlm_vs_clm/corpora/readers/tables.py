@@ -9,7 +9,7 @@ from ...documents import Document
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, raise_mistake
 from .cells import split_labels
-from .files import Files
+from .files import Files, reading
 from .official import part_of_value
 
 NAMES = ("id", "text", "labels", "author", "split")
@@ -32,7 +32,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     A missing column, a bad quote, a row of another width, an id used twice and an unknown split are mistakes.
     """
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         tables = files.ending(".csv", ".tsv")
         if len(files.names) != 1 and len(tables) != 1:
             raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
