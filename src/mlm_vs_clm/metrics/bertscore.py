@@ -184,7 +184,7 @@ class Encoder:
 
     def cut_windows(self, text: str) -> list[list[int]]:
         """Return the token ids of a text; one that is too long is halved at a word boundary until each part fits."""
-        ids = self.tokenizer.encode(text, verbose=False)
+        ids = self.tokenizer.encode(text, verbose=False, split_special_tokens=True)
         if len(ids) <= self.tokenizer.model_max_length:
             return [ids]
         words = text.split()

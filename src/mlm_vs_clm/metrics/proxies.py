@@ -95,7 +95,9 @@ def measure_nats(text: str, tokenizer, model) -> float:
     """Return minus the log-likelihood (nats) of the tokens of a text, but for the first of each window."""
     import torch
 
-    ids = torch.tensor(tokenizer.encode(text, add_special_tokens=False), device=model.device)
+    ids = torch.tensor(
+        tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True), device=model.device
+    )
     nats = 0.0
     for window in ids.split(WINDOW):
         with torch.inference_mode():
