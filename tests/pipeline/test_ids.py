@@ -16,9 +16,6 @@ from mlm_vs_clm.pipeline import command, composing, recipes, study
 RESULTS = composing.CONF.parent / "results"
 STUDIES = list_studies(RESULTS)
 CHANGED = {"evening-runs"}  # a record: its track has another design today
-PARTS = {
-    "laptop-long_runs": ["scale.grid.seeds=[0,1,2]"]
-}  # what is committed of a study that is not whole yet
 STAGES = {"scores": "score", "downstream": "downstream", "training": "pretrain"}
 pytestmark = pytest.mark.usefixtures("choose")
 
@@ -32,7 +29,6 @@ def cells_of(study_name, like=""):
     scale, _, track = study_name.partition("-")
     used = set(pd.read_csv(STUDIES[like or study_name] / "ledger.csv")["precision"]) - {"none"}
     asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", f"precision={used.pop()}"]
-    asked += PARTS.get(study_name, [])
     job = command.Job(composing.compose(asked), asked)
     return study.cells(job.config, job.choose)
 
