@@ -72,6 +72,10 @@ class FillConfig:
                 raise BlankfillError(f"{name} needs {other}={needed}: leave it out, or set that too")
         instead = [name for name in ("passes", "threshold", "entropy_bound") if settings.get(name)]
         instead += ["order=parallel"] * (settings.get("order") == "parallel")
+        if settings.get("passes") and settings.get("order") == "parallel":
+            raise BlankfillError("passes changes nothing beside order=parallel: leave one of them out")
+        if settings.get("schedule", "equal") != "equal" and settings.get("order") == "spread":
+            raise BlankfillError("schedule changes nothing beside order=spread: leave one of them out")
         if "per_pass" in settings and instead:
             raise BlankfillError(f"per_pass changes nothing beside {instead[0]}: leave one of them out")
 

@@ -277,7 +277,7 @@ class Filler:
         nothing to score, and for a way of filling without probabilities.
         """
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
-        chosen = self.config.with_settings(**{"length": None} | settings)
+        chosen = self.config.with_settings(**{"length": None, "max_length": None} | settings)
         if method == "pseudo":
             refuse_beside_pseudo(settings, self.config)
             chosen = FillConfig()

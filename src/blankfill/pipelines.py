@@ -32,12 +32,12 @@ class InfillPipeline(Pipeline):
     _load_feature_extractor = False  # type: ignore[assignment]
     _load_tokenizer = True  # type: ignore[assignment]
 
-    def _sanitize_parameters(self, top_k: int = 5, marker: str | None = None, **settings: Any):
-        fill_settings = {
-            name: settings.pop(name) for name in types_of_settings() if name in settings and name != "top_k"
-        }
+    def _sanitize_parameters(self, **settings: Any):
+        given = {name: settings.pop(name) for name in ("top_k", "marker") if name in settings}
+        before = getattr(self, "_forward_params", {}).get("settings", {})  # of the construction
+        fill_settings = {name: settings.pop(name) for name in types_of_settings() if name in settings}
         FillConfig(**fill_settings).with_settings(**settings)  # raises for what is no setting
-        return {}, {"top_k": top_k, "marker": marker, "settings": fill_settings}, {}
+        return {}, given | {"settings": before | fill_settings}, {}
 
     def preprocess(self, input_: str, **_: Any) -> dict[str, Any]:
         """Return the text as the model is to see it."""

@@ -11,7 +11,7 @@ from .config import FillConfig, types_of_settings
 from .errors import BlankfillError
 from .likelihood import Likelihood, measure_likelihood
 from .pseudo import measure_pseudo_likelihood
-from .text import BlankedText, CharSpan, DocumentError, blank_out
+from .text import BlankedText, CharSpan, DocumentError, blank_out, find_markers
 from .windows import Windows, cut_originals, rename_errors
 from .writers import Way
 
@@ -48,7 +48,8 @@ def blank_originals(texts: Any, spans: Any, ids: Any, marker: str) -> list[Blank
     blanked = []
     for id, text, places, _ in list_requests(texts, blanks, ids):
         assert not isinstance(places, str)
-        if marker in (text if spans is None else [text[slice(*place)] for place in places]):
+        marked = find_markers(text, marker)
+        if marked and (spans is None or {*marked} & {tuple(place) for place in places}):
             raise DocumentError(id, f"it has a marker {marker}, where nothing stands to score")
         blanked.append(blank_out(id, text, places))
     return blanked

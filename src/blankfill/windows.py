@@ -1,5 +1,7 @@
 """Texts longer than the model: they are read in windows, and each carries what stands, or was filled, to its left."""
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -29,7 +31,7 @@ class Window:
 
 
 class Windows:
-    """Cuts texts for a model: `tokens` is how many a blank takes at least (None: as many as its original).
+    """Cuts texts for a model: `tokens` is how many a blank may take (None: as many as its original).
 
     `sees_right` (for each token masked alone): a window shows what follows its last blank too.
     """
@@ -41,15 +43,19 @@ class Windows:
         tokens: int | None,
         sees_right: bool = False,
     ):
-        self.tokenizer, self.tokens, self.sees_right = tokenizer, tokens, sees_right
+        self.tokenizer, self.sees_right = tokenizer, sees_right
         self.limit, self.encode = position_limit(model), PieceEncoder(tokenizer)
+        self.tokens = tokens and min(tokens, max(1, (self.limit or tokens) // AHEAD))
         self.n_edges = sum(map(len, edge_tokens(tokenizer)))
 
     def fits(self, text: BlankedText) -> bool:
         """Return whether a text fits the model as it is."""
         if self.limit is None or not text.blanks:
             return True
-        n_bytes = len(text.text.encode("utf-8", "replace")) + sum(text.counts or [self.tokens or 0])
+        longest = unicodedata.normalize("NFKD", text.text)  # a tokenizer may normalise its text so
+        n_bytes = len(longest.encode("utf-8", "replace")) + sum(
+            text.counts or [(self.tokens or 0) * len(text.blanks)]
+        )
         return n_bytes + self.n_edges < self.limit or self._count(text) <= self.limit
 
     def _count(self, text: BlankedText) -> int:
@@ -80,7 +86,10 @@ class Windows:
         first = text.blanks[0]
         near = range(max(0, first - room), min(len(text.words), first + room + 1))
         costs = dict(zip(near, self._costs(text, near), strict=True))
-        start, end = _spread(near, costs, first, room)
+        most = room // CARRIED
+        if is_whole:  # all blanks come before more of what stands to their left
+            most = max(0, min(most, room - sum(costs.get(i, 0) for i in range(first, text.blanks[-1] + 1))))
+        start, end = _spread(near, costs, first, room, most)
         if end <= first:
             raise self._refusal(text)
         if is_whole and text.blanks[-1] >= end:
@@ -119,14 +128,14 @@ class Windows:
         return BlankedText(name, text.text[first:last], words, blanks, counts and counts[:n_blanks])
 
 
-def _spread(near: range, costs: dict[int, int], first: int, room: int) -> tuple[int, int]:
-    """Return the words of a window around the first blank: at most half before it, then what fits, then more before it."""
+def _spread(near: range, costs: dict[int, int], first: int, room: int, most: int) -> tuple[int, int]:
+    """Return the words of a window around the first blank: at most `most` before it, then what fits, then more before it."""
 
     def reach_left(most: int) -> int:
         sums = accumulate(costs[i] for i in reversed(range(near.start, first)))
         return first - sum(total <= most for total in sums)
 
-    start = reach_left(room // CARRIED)
+    start = reach_left(most)
     used = sum(costs[i] for i in range(start, first))
     end = first + sum(used + total <= room for total in accumulate(costs[i] for i in range(first, near.stop)))
     ahead = sum(costs[i] for i in range(first, end))
@@ -240,11 +249,10 @@ def split_blanks(text: BlankedText) -> BlankedText:
     for i, (start, end) in enumerate(text.words):
         pieces = [(start, end)]
         if i in masked:
-            pieces, cursor = [], start
-            for piece in text.text[start:end].split():
-                cursor = text.text.index(piece, cursor)
-                pieces.append((cursor, cursor + len(piece)))
-                cursor += len(piece)
+            parts = re.finditer(
+                r"(?: (?=\S))?(\s*\S+)", text.text[start:end]
+            )  # but for one space, which `_cut` gives back
+            pieces = [(start + part.start(1), start + part.end(1)) for part in parts]
             blanks += range(len(words), len(words) + len(pieces))
         words += pieces
     return BlankedText(text.id, text.text, words, blanks)

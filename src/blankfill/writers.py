@@ -67,8 +67,9 @@ class Way:
 
     @property
     def tokens(self) -> int | None:
-        """Return how many tokens a blank takes at least; None: as many as its original."""
-        return None if self.settings.get("length", "known") == "known" else 1
+        """Return how many tokens a blank may take; None: as many as its original."""
+        most = {"known": None, "one": 1, "free": self.settings.get("max_length", 4)}
+        return most[self.settings.get("length", "known")]
 
 
 def fill_skipping_failures(
@@ -105,6 +106,10 @@ def check_settings(kind: str, settings: dict, has_marker: bool, has_counts: bool
     if has_counts and not is_known:
         raise BlankfillError(
             "counts are the lengths of the blanks: they need a masked or causal model, and length=known"
+        )
+    if has_counts and settings.get("context") in ("leaky", "true_left"):
+        raise BlankfillError(
+            f"context={settings['context']} reads the originals, which have a length of their own: leave counts out"
         )
     if has_marker and settings.get("context") in ("leaky", "true_left"):
         raise BlankfillError(

@@ -350,3 +350,11 @@ def test_a_text_may_be_long_and_one_that_cannot_be_filled_is_named_or_left_out(s
         augment([texts[0], long], start, tokenizer, ids=["short", "long"], **wide)
     made = augment([texts[0], long], start, tokenizer, on_error="skip", **wide)
     assert [len(variants) for variants in made] == [1, 0]
+
+
+@pytest.mark.parametrize("settings", [{"top_k": 5}, {"top_p": 0.5}, {"order": "gibbs", "sweeps": 2}])
+def test_settings_of_drawing_need_no_temperature_here(settings, start, tokenizer):
+    made = InfillAugmenter(start, tokenizer, **settings)
+    assert made.filler.config.temperature == 1.0 and made.augment(DOSE)[0]["text"]
+    with pytest.raises(BlankfillError, match="temperature"):
+        InfillAugmenter(start, tokenizer, temperature=0, **settings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from blankfill import score
+from blankfill import Filler, score
 from blankfill.axes import why_no_likelihood
 from blankfill.decoding.masked import RUNWAY
 from blankfill.draws import keyed_rng
@@ -156,3 +156,15 @@ def test_the_public_function_refuses_what_has_none(start, seq2seq_model, tokeniz
         score(*spans, start, tokenizer, order="mask_predict", passes=2)
     with pytest.raises(BlankfillError, match="no likelihood: an encoder-decoder"):
         score(*spans, seq2seq_model, tokenizer)
+
+
+@pytest.mark.parametrize("space", [" ", "  ", "\n", "\n\n", "\t", " \n "])
+@pytest.mark.parametrize("name", ["gpt2", "llama", "roberta"])
+def test_a_text_in_windows_has_all_of_its_tokens(name, space, networks):
+    """A text longer than the model counts the same tokens as one that fits: those of the spaces too."""
+    model, tokenizer = networks[name]
+    text = space.join(["The old captain sailed the small boat to the harbour."] * 20)
+    settings = {} if name in ("gpt2", "llama") else {"order": "parallel"}
+    n = len(tokenizer(text, add_special_tokens=False)["input_ids"])
+    assert n > model.config.max_position_embeddings
+    assert Filler(model, tokenizer, **settings).score(text).tokens == n

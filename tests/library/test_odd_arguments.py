@@ -137,3 +137,49 @@ def test_candidates_hold_whole_characters(networks):
         model.lm_head.bias[tokenizer.convert_tokens_to_ids(sign)] += 50.0
     candidates = Filler(model, tokenizer).candidates("He said,(___)", 3, counts=[2], beam=2000)
     assert candidates and not any("\ufffd" in word for answer in candidates for word in answer.words)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"order": "parallel", "passes": 3}, "passes changes nothing beside order=parallel"),
+        (
+            {"order": "spread", "passes": 3, "schedule": "cosine"},
+            "schedule changes nothing beside order=spread",
+        ),
+    ],
+)
+def test_a_pace_without_effect_is_refused(settings, says, networks):
+    with pytest.raises(BlankfillError, match=says):
+        Filler(*networks["bert"], **settings)
+
+
+@pytest.mark.parametrize(("name", "context"), [("gpt2", "true_left"), ("bert", "leaky")])
+def test_lengths_are_refused_where_the_originals_are_read(name, context, networks):
+    filler = Filler(*networks[name], context=context)
+    with pytest.raises(BlankfillError, match="leave counts out"):
+        filler([TEXT], [BLANK], counts=[[2]])
+
+
+def test_a_longer_run_of_the_marker_is_no_original(networks):
+    with pytest.raises(DocumentError, match="it has a marker ___"):
+        score("The _____ sailed.", [(4, 9)], *networks["bert"])
+    score("The _____ sailed.", [(0, 3)], *networks["bert"])
+
+
+def test_a_score_does_not_ask_for_the_length_of_a_fill(networks):
+    model, tokenizer = networks["bert"]
+    free = Filler(model, tokenizer, length="free", max_length=3, order="left_to_right").score(TEXT)
+    assert free == Filler(model, tokenizer, order="left_to_right").score(TEXT)
+
+
+def test_an_id_without_a_token_fills_nothing(networks):
+    model, tokenizer = networks["bert"]
+    other = deepcopy(tokenizer)
+    names = other.convert_ids_to_tokens
+    other.convert_ids_to_tokens = lambda ids, **more: (
+        [None if number == 9 else name for number, name in zip(ids, names(ids, **more), strict=True)]
+        if isinstance(ids, list)
+        else names(ids, **more)
+    )
+    assert fill([TEXT], [BLANK], model, other).texts

@@ -27,3 +27,13 @@ def test_an_encoder_decoder_has_one_answer(networks):
     model, tokenizer = networks["t5"]
     made = pipeline("infill", model=model, tokenizer=tokenizer)(TEXT)
     assert len(made) == 1 and made[0]["score"] is None and len(made[0]["fills"]) == 2
+
+
+def test_settings_of_the_construction_hold_for_its_calls(start, tokenizer):
+    infill = pipeline("infill", model=start, tokenizer=tokenizer, top_k=2, order="left_to_right", marker="XX")
+    text = TEXT.replace("___", "XX")
+    assert len(infill(text)) == 2 and len(infill(text, top_k=3)) == 3 and len(infill(text)) == 2
+    best = Filler(start, tokenizer, order="left_to_right").candidates(TEXT, k=2)
+    assert [one["fills"] for one in infill(text)] == [one.words for one in best]
+    other = Filler(start, tokenizer, order="left_to_right", context="left").candidates(TEXT, k=2)
+    assert [one["fills"] for one in infill(text, context="left")] == [one.words for one in other]

@@ -57,7 +57,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: of six comparisons with gap places told, "
-        "six are inconclusive, none favours masked and none causal text. On abstracts one constant word per gap is better still.",
+        "six are inconclusive, none favours masked, none causal text. On abstracts one constant word per gap is better still.",
     ]
 
 
@@ -130,9 +130,7 @@ def test_where_a_causal_start_decides_little_the_rest_is_told_as_undecided(studi
     for name, value in SILENT.items():
         rows.loc[rows["corpus"] == "plots", name] = value
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert (
-        "(one training): if the causally trained one reads before the gap, causal +3.0 on abstracts" in told
-    )
+    assert "(one training): if the causal one reads before the gap, causal +3.0 on abstracts" in told
     assert "if it reads both sides, causal +3.0 on abstracts. Undecided elsewhere." in told
 
 
@@ -149,7 +147,7 @@ def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(s
     gaps = studies["desk"]["comparisons"]
     gaps.loc[0, "direction"] = "first"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert NO_BETTER_DATA not in told and "five are inconclusive, one favours masked and none causal" in told
+    assert NO_BETTER_DATA not in told and "five are inconclusive, one favours masked, none causal" in told
     assert "Better training data? Mostly not shown." in told and "reliably better training data" in told
     studies["desk-short_runs"]["comparisons"].loc[0, "direction"] = "second"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
@@ -187,12 +185,17 @@ def test_the_words_that_a_causal_model_of_both_sides_misses_are_told_where_bleu_
 
 
 def test_a_lead_from_another_network_says_so(studies, tmp_path):
-    """Trainings of another network are no other point of the same curve."""
+    """Trainings of another network are no other point of the same curve; one of fewer trainings is not told."""
     change({"desk": studies["desk"]}, "both contexts", **FIRST, effect=0.8)
+    assert "masked +0.8" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    answers = studies["desk"]["answers"]
+    asked = answers["condition"] == "both contexts"
+    answers["runs"] = answers["runs"].mask(asked, 5)
+    answers["status"] = answers["status"].mask(asked & (answers["corpus"] == "abstracts"), "not competent")
     for network, words in (("minilm", ". After"), ("bert", ". From another encoder after")):
         studies["desk"]["training"]["model"] = network
         told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-        assert f"{words} 3.07 million tokens (one training) masked +0.8 on plots." in told
+        assert f"{words} 3.07 million tokens (five trainings) masked +0.8 on plots." in told
 
 
 def test_a_further_study_of_the_exact_likelihood_is_told_in_few_words(studies, tmp_path):

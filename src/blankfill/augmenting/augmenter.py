@@ -27,6 +27,7 @@ SHARES, TIMES, SEEDS = (
     Range(0, LARGEST_SEED, whole=True),
 )
 ON_ERROR = ("raise", "skip")
+OF_DRAWING = ("top_k", "top_p", "order", "sweeps")  # these, or order=gibbs, need a temperature
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,11 @@ class InfillAugmenter:
         if "config" in settings:
             raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
+        greedy = {name: value for name, value in settings.items() if name not in OF_DRAWING}
+        if "temperature" not in settings and Filler(network, loaded_tokenizer, **greedy).samples():
+            settings = settings | {"temperature": 1.0}
         self.filler = Filler(network, loaded_tokenizer, seed=seed, **settings)
         _refuse_whole_texts(self.filler)
-        if "temperature" not in settings and self.filler.samples():
-            self.filler.config = self.filler.config.with_settings(temperature=1.0)
 
     def augment(
         self,

@@ -5,7 +5,7 @@ from itertools import groupby, islice
 
 from ..streams import show_progress
 from .lines import open_lines
-from .options import add_line_options, add_model_options, add_settings, make_filler
+from .options import add_line_options, add_model_options, add_settings, make_filler, read_settings
 
 EXAMPLE = """example:
   echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
@@ -33,8 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the texts of the input, in order, as they come."""
+    from ..scoring import refuse_settings  # loads the network library
+
     source, sink = open_lines(options)
     with sink:
+        if options.method == "pseudo":
+            refuse_settings("method pseudo", read_settings(options).of_model(), USED)
         filler = make_filler(options)
         with show_progress(options.progress, None) as advance:
             for has_spans, lines in groupby(sink.left(source), lambda line: "spans" in line.fields):

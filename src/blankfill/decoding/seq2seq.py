@@ -76,6 +76,7 @@ def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[Bla
         return lambda text: without_marks(text, [kept_words(text)], marks), settle_whole(tokenizer)
     sentinels = sentinel_tokens(tokenizer)
     if sentinels:
+        marks = [*dict.fromkeys([*marks, *sentinels])]  # they need not be special tokens (mT5)
         ids_of = list(sentinels.values())
         return lambda text: masked_text(text, list(sentinels), marks), lambda text, ids: settle_answers(
             text, find_answers(tokenizer, ids, ids_of)

@@ -144,6 +144,8 @@ class PieceEncoder:
         self._bare = _without_added_space(tokenizer, len(tokenizer))
         self.adds_space = self._bare is not None and self._encode_whole(["a"]) != self(["a"])
         self._space: dict[str, bool] = {"": False, " ": True}
+        # Metaspace adds none before a text that begins with one
+        self.doubles_space = self.adds_space and self._encode_whole([" a"]) == self(["  a"])
 
     def __call__(self, pieces: list[str]) -> list[list[int]]:
         """Return the token ids of each piece, without special tokens around it."""
@@ -171,7 +173,8 @@ def _cut(blanked: BlankedText, encode: PieceEncoder) -> list[tuple[str, int | No
     A tokenizer that adds a space to every text gets one before the first piece.
     """
     pieces: list[tuple[str, int | None]] = []
-    cursor, opening = 0, " " * encode.adds_space
+    adds = encode.adds_space and (encode.doubles_space or not blanked.text.startswith(" "))
+    cursor, opening = 0, " " * adds
     for number, word in enumerate(blanked.blanks):
         start, end = blanked.words[word]
         before = opening + blanked.text[cursor:start]
@@ -220,6 +223,7 @@ def _bare_part(step: dict | None) -> dict | None:
     changed: dict[str, dict] = {
         "Metaspace": {"prepend_scheme": "never"},
         "ByteLevel": {"add_prefix_space": False},
+        "Strip": {"strip_left": False},  # of a text; a piece keeps the space that it begins with
     }
     for inner in ("normalizers", "pretokenizers"):
         if inner in step:

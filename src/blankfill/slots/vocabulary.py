@@ -34,7 +34,8 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
 
 def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Return the tokens of a vocabulary in the order of their ids."""
-    return [*tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])]
+    named = tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
+    return ["[unused]" if token is None else token for token in named]  # an id without a token
 
 
 @lru_cache(maxsize=8)
@@ -44,8 +45,8 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
     prefix = word_prefix(tokens)
     prefixed = torch.tensor([bool(prefix) and token.startswith(prefix) for token in tokens])
     never = _special(tokenizer, tokens)
+    silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
     if prefix in WORD_START_PREFIXES:
-        silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
         lone = torch.tensor([token == prefix for token in tokens])
         alone, later, first, with_space = (
             silent | ~prefixed,
@@ -54,7 +55,8 @@ def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
             (silent | ~prefixed) & ~lone,
         )
     else:
-        alone, later, first, with_space = prefixed, ~prefixed if prefix else prefixed, prefixed, prefixed
+        alone = first = with_space = prefixed | silent
+        later = (~prefixed if prefix else prefixed) | silent
     spelt = spell_bytes(tokenizer, tokens)
     starts, ends, whole = (
         torch.tensor([*map(is_right, spelt)]) for is_right in (starts_character, ends_character, is_whole)
@@ -81,7 +83,9 @@ def word_prefix(tokens: list[str]) -> str:
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Return the special tokens as they would be typed, but the unknown token, which stands for any text."""
-    return [all_tokens(tokenizer)[number] for number in special_ids(tokenizer)]
+    marks = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id)
+    ids = sorted({*special_ids(tokenizer), *({tokenizer.unk_token_id} & {*marks} - {None})})
+    return [all_tokens(tokenizer)[number] for number in ids]
 
 
 def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tensor:
@@ -107,6 +111,8 @@ class Speller:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self.tokenizer = tokenizer
+        has_prefix = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
+        self._prefix = CONTINUATION_PREFIX if has_prefix else ""
         self._known: dict[tuple[int, ...], str] = {}
 
     def __call__(self, ids: list[int]) -> str:
@@ -114,7 +120,7 @@ class Speller:
         key = tuple(ids)
         if key not in self._known:
             text = str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False))
-            self._known[key] = text.strip().removeprefix(CONTINUATION_PREFIX)
+            self._known[key] = text.strip().removeprefix(self._prefix)
         return self._known[key]
 
     def fills(self, row: TokenRow, n_blanks: int) -> list[str]:

@@ -187,12 +187,13 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Return how the step of `rows` came out after another training; beside equality, where it is not small."""
+    """Return how the step of `rows` came out in studies of as many trainings in which another side is ahead on some corpus."""
     elsewhere = keep_decided(pick_step(steps, BOTH))
-    elsewhere = elsewhere[elsewhere["study"] != rows.iloc[0]["study"]]
-    elsewhere = elsewhere[elsewhere["size"] != INSIDE] if is_small(rows) else elsewhere
+    elsewhere = elsewhere[elsewhere["runs"] >= rows["runs"].min()]
+    ahead = elsewhere["corpus"].map(rows.set_index("corpus")["direction"])
+    others = set(elsewhere.loc[elsewhere["direction"] != ahead, "study"])
     sentences = []
-    for network, of_network in elsewhere.groupby("network"):
+    for network, of_network in elsewhere[elsewhere["study"].isin(others)].groupby("network"):
         clauses = [
             f"after {word_tokens(tokens)} tokens ({word_runs(of_tokens)}) {describe_sides(of_tokens)}"
             for tokens, of_tokens in of_network.groupby("tokens")
@@ -238,7 +239,7 @@ def describe_started(steps: Sequence[pd.DataFrame]) -> str:
         clauses = [f"{ROWS[step][0]}, {told}" for step, told in zip(STARTED, entries, strict=True) if told]
         if not clauses:
             return ""
-        told = f"if the causally trained one {'; if it '.join(clauses)}"
+        told = f"if the causal one {'; if it '.join(clauses)}"
         return f"**{name}** ({word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
     return (
         f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "

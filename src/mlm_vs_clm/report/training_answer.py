@@ -39,7 +39,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     }
     counts = (
         f": of {word_number(len(rows))} comparisons with gap places told, {words['none']} {open_words}, "
-        f"{words['masked']} favour{'s' * (masked < 2)} masked and {words['causal']} causal text."
+        f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
     )
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = f"Not shown, except on {corpora} as the paper compares them." if len(reported) else "Not shown."
