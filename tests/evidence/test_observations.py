@@ -24,7 +24,7 @@ from mlm_vs_clm.evidence.observations import (
 )
 from mlm_vs_clm.evidence.paired import find_aggregate
 from mlm_vs_clm.evidence.scores import score_measure
-from mlm_vs_clm.evidence.units import list_units, order_columns
+from mlm_vs_clm.evidence.units import list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
 from mlm_vs_clm.metrics import (
     DIVERSITY,
@@ -184,3 +184,10 @@ def test_a_study_without_a_frame_is_one_line(tmp_path):
     (tmp_path / "cells.csv").unlink()
     with pytest.raises(StudyError, match="does not hold all frames"):
         load_observations(tmp_path)
+
+
+def test_scores_lose_digits_only_where_their_order_and_no_answer_stay():
+    near = pd.Series([0.3, 0.3 + 1e-12, 0.7])
+    none = pd.Series([0.5, 0.5 + 1e-12, 0.7])
+    assert narrow(near).equals(near) and narrow(none).equals(none)
+    assert list(narrow(pd.Series([0.1, 0.5]))) == [float(np.float32(0.1)), 0.5]

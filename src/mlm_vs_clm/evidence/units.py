@@ -13,24 +13,25 @@ from itertools import pairwise
 import pandas as pd
 
 from ..tasks.outcome import NO_ROOM, UNTRAINED
+from ..tasks.pan import NO_ANSWER
 from .cells import Cell, TrainedCell
 
 NAME = "units"
 FILE = f"{NAME}.parquet"
 NAMES = ["task", "corpus", "trained_on", "strategy", "ratio", "seed"]
 KEYS = [*NAMES, "task_seed", "unit"]
+SCORE = "score"  # of verification
 EXAMPLES = "examples"  # a column of studies that fine-tune networks; missing for the text of an arm
 
 
 def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
-    """Return the frame: the answers of every task model, in single precision, in the order of the test set."""
+    """Return the frame: the answers of every task model, in the order of the test set; scores mostly in single precision, see `narrow`."""
     tables = [_number(model) for model in cells if model.units]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
     examples = [EXAMPLES] if EXAMPLES in rows else []
     named = [*KEYS, "cluster", *examples]
     answers = order_columns([column for column in table if column not in named] for table in tables)
-    fractions = rows[answers].select_dtypes("float")
-    return rows[[*named, *answers]].assign(**fractions.astype("float32").astype(float))
+    return rows[[*named, *answers]]
 
 
 def _number(model: TrainedCell) -> pd.DataFrame:
@@ -38,12 +39,21 @@ def _number(model: TrainedCell) -> pd.DataFrame:
     rows = rows.assign(
         cluster=pd.factorize(rows["cluster"])[0] + 1, unit=rows.groupby("task_seed").cumcount() + 1
     )
+    if SCORE in rows:
+        rows[SCORE] = rows.groupby("task_seed")[SCORE].transform(narrow)
     cell = model.cell
     names = (model.task, cell.corpus, cell.arm, cell.strategy, cell.ratio, cell.seed)
     with_examples = {EXAMPLES: model.examples} if model.is_network else {}
     return rows.drop(columns="id", errors="ignore").assign(
         **dict(zip(NAMES, names, strict=True)), **with_examples
     )
+
+
+def narrow(scores: pd.Series) -> pd.Series:
+    """Return scores in single precision; as they are where some would fall together, since their order decides AUC, or on 0.5."""
+    single = scores.astype("float32").astype(float)
+    is_kept = single.nunique() == scores.nunique() and ((single == NO_ANSWER) == (scores == NO_ANSWER)).all()
+    return single if is_kept else scores
 
 
 def order_columns(lists: Iterable[list[str]]) -> list[str]:

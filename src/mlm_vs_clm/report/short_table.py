@@ -54,7 +54,9 @@ def describe_words(steps: Sequence[pd.DataFrame]) -> str:
         places = group_by([step for step in numbers if step[1] < margin], lambda step: step[1])
         others = [f"{name_rows([place for place, _ in at])}: {other:.3g}" for other, at in places.items()]
         told = f" ({'; '.join(others)})" if others else ""
-        sentences.append(f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}{told}.")
+        sentences.append(
+            f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}{told}."
+        )
     if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
         sentences.append("*Not settled*: neither lead nor equality is shown.")
     if (rows["status"] == NOT_COMPETENT).any():
