@@ -50,8 +50,8 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert lines == [
         "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
         "11.0 to 12.0 with hidden words out of sight).",
-        "- **Told gap places and lengths, a causal model that reads only the text before each gap is behind** by 5.0 to 6.0 (intervals within 4.5 to 6.5; "
-        "five trainings of 3.07 million tokens), if both start from an encoder. Other studies, where decided: 2.0 to 3.0.",
+        "- **Told gap places and lengths, a causal model that reads up to each gap is behind** by 5.0 to 6.0 (intervals 4.5 to 6.5; "
+        "five trainings of 3.07 million tokens), if both start as encoders. Other studies, where decided: 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
         "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "

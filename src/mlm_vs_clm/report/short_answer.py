@@ -145,8 +145,8 @@ def describe_before(steps: pd.DataFrame) -> str:
     beside = f" Other studies, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
     ends = rows["low"].min(), rows["high"].max()
     return (
-        f"**Told gap places and lengths, a causal model that reads only the text before each gap is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
-        f"(intervals within {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start from an encoder."
+        f"**Told gap places and lengths, a causal model that reads up to each gap is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
+        f"(intervals {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start as encoders."
         f"{say_undecided(whole[whole['status'] != MADE])}{beside}"
     )
 
