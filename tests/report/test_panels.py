@@ -348,3 +348,9 @@ def test_values_that_share_a_place_have_a_facet_for_each_corpus_or_are_refused()
     assert len(twice) == 2 * len(once) and not once["facet"].str.contains("plots").any()
     with pytest.raises(StudyError, match="lines has several values in one cell"):
         select_cells(LINES | {"kind": "heat", "y": "metric", "where": {}}, TABLES)
+
+
+def test_of_two_ends_that_are_near_the_higher_has_its_name():
+    cells = pd.DataFrame({"x": range(1, FEW + 2), "value": 0.5, "facet": ""})
+    cells.loc[1, "value"] = 0.6
+    assert [*find_ends(cells, cells["x"].isin([1, 2]))] == ["", "left", *[""] * (FEW - 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ALIGNED = ("left", "center", "right")  # a name, by the third of the axis that its point is in
 WIDE = 16  # a positive axis whose largest number is this many times the smallest is logarithmic
 DECADES = 100  # as WIDE, of an axis with fewer numbers per decade
 MOST = 18  # lines that have room for their names beside an axis; more have a legend
@@ -123,14 +125,20 @@ def _panel_facets(facets: Sequence[str], height: float, **shared: Any) -> tuple[
 
 
 def find_ends(cells: pd.DataFrame, best: pd.Series) -> pd.Series:
-    """Return how the name of a point is aligned, "" for one without: of FEW each has one, else the ends of `best`."""
+    """Return how the name of a point is aligned, "" for one without: of FEW each has one, else the ends of `best`.
+
+    Ends that lie in one third of the axis are too near for two names: the higher one has its name.
+    """
     ends = pd.Series("", index=cells.index, dtype="str")
     for _, facet in cells.groupby("facet"):
-        low, high, ends_of_best = facet["x"].min(), facet["x"].max(), facet.loc[best[facet.index], "x"]
-        middle = (low * high) ** 0.5 if is_wide(cells["x"]) else (low + high) / 2
-        named = [ends_of_best.idxmin(), ends_of_best.idxmax()] if len(ends_of_best) else []
+        x = facet["x"].map(math.log) if is_wide(cells["x"]) else facet["x"]
+        share = (x - x.min()) / ((x.max() - x.min()) or 1)
+        along, values = share[best[facet.index]], facet.loc[best[facet.index], "value"]
+        named = [along.idxmin(), along.idxmax()] if len(along) else []
+        if named and along.max() - along.min() < 1 / len(ALIGNED):
+            named = [values.idxmax()]
         for place in facet.index if len(facet) <= FEW else named:
-            ends[place] = "right" if facet["x"][place] > middle else "left"
+            ends[place] = ALIGNED[min(int(share[place] * len(ALIGNED)), len(ALIGNED) - 1)]
     return ends
 
 
