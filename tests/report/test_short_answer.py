@@ -49,14 +49,14 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
-        "11.0 to 12.0 with hidden words out of sight).",
+        "11.0 to 12.0 with originals hidden).",
         "- **Told gap places and lengths, a causal model that reads up to each gap is behind** by 5.0 to 6.0 (intervals 4.5 to 6.5; "
         "five trainings of 3.07 million tokens), if both start as encoders. Other studies, where decided: 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
         "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
-        "- **Neither text is shown to be better training data**: of six comparisons with gap places told, "
+        "- **Neither text is shown to be better training data**: of six comparisons (text before the gap), "
         "six are inconclusive, none favours masked, none causal text. On abstracts one constant word per gap is better still.",
     ]
 
@@ -246,8 +246,8 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
     assert table.splitlines() == [
         "| the causal model | start | abstracts | plots | trainings×tokens |",
         "|---|---|---|---|---|",
-        "| reads before the gap | encoder | masked +6.0 | undecided | 5×3.07M |",
-        "| reads both sides | encoder | equal | equal | 5×768k |",
+        "| reads before the gap | encoder (minilm) | masked +6.0 | undecided | 5×3.07M |",
+        "| reads both sides | encoder (minilm) | equal | equal | 5×768k |",
         "| reads before the gap | causal model | causal +3.0 | undecided | 1×240k |",
         "| reads both sides | causal model | causal +3.0 | causal +4.0 | 1×240k |",
         "",

@@ -149,7 +149,7 @@ def describe_other_measures(steps: pd.DataFrame, answers: pd.DataFrame) -> str:
     rows = rows[rows["direction"].isin([*AHEAD]) & (rows["metric"] != "bleu")]
     rows = rows.merge(silent[silent["condition"].isin([*STEPS])].drop_duplicates())
     return " ".join(
-        f"By {style.name_metric(metric).partition(' (')[0]} {SIDES[side]} ahead of {STEPS[condition].replace('a causal model', 'one')} on "
+        f"By {style.name_metric(metric).partition(' (')[0]} {SIDES[side]} is ahead of {STEPS[condition].replace('a causal model', 'one')} on "
         f"{join_names(style.ordered(group['corpus']))}."
         for (condition, metric, side), group in rows.groupby(["condition", "metric", "direction"], sort=False)
     )

@@ -18,7 +18,7 @@ from .ladder import (
     has_too_few,
     word_tokens,
 )
-from .lead_words import say_undecided, span, word_corpora, word_runs, word_short
+from .lead_words import span, word_corpora, word_runs, word_short
 from .overview import count_tokens, find_start
 from .sentences import Tables
 
@@ -40,7 +40,7 @@ def add_exact(tables: Tables) -> str:
     """Return the outcomes of a further study of one start in few words."""
     rows, clauses = list_exact(tables)
     told = "; ".join(f"{READS[condition]} {outcomes}" for condition, outcomes in clauses.items())
-    told = f"{told}.{say_undecided(rows[~rows['is_decided']])}" if told else ""
+    told = f"{told}.{'' if rows['is_decided'].all() else ' Not decided elsewhere.'}" if told else ""
     return f"After {word_tokens(count_tokens(tables))} tokens ({word_runs(rows)}): {told}" if told else ""
 
 
@@ -66,7 +66,9 @@ def describe_exact(tables: Tables) -> str:
     clauses = [f"{LIKELIHOODS[condition]}: {told}" for condition, told in outcomes.items()]
     if not clauses:
         return ""
-    told = f"If the {'. If the '.join(clauses)}.{say_undecided(rows[~rows['is_decided']])}"
+    told = (
+        f"If the {'. If the '.join(clauses)}.{'' if rows['is_decided'].all() else ' Not decided elsewhere.'}"
+    )
     if find_start(tables) == CAUSAL:
         return f"**Where both start from a causal model** ({word_runs(rows)}). {told}"
     return (

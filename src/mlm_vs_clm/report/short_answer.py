@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.claims import EDITION
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND
 from . import style
@@ -130,7 +131,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
-        f"({word_runs(reported)}; {span(hidden['effect'])} with hidden words out of sight)."
+        f"({word_runs(reported)}; {span(hidden['effect'])} with originals hidden)."
     )
 
 
@@ -171,9 +172,7 @@ def name_both(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     is_near = (rows["effect"].abs() < rows["margin"]).all() and all(
         row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False)
     )
-    return (
-        f"**One that reads both sides {'is nearly as good' if is_near else 'compares so'}{where}**: {entries}"
-    )
+    return f"**One that reads both sides {'is nearly as good in BLEU' if is_near else 'compares so'}{where}**: {entries}"
 
 
 def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
@@ -273,7 +272,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
             kind = find_edition(tables), *sorted(set(tables["training"]["model"].dropna()))
             cases = by_kind.setdefault(kind, {}).setdefault(count_tokens(tables), [])
             cases.extend(rows["outcome"] == COMPETENT)
-    above = max(by_kind.values(), key=lambda by_tokens: max(by_tokens), default={})
+    (edition, *_), above = max(by_kind.items(), key=lambda kind: max(kind[1]), default=((EDITION,), {}))
     if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
         return ""
     (short, few), (long, most) = min(above.items()), max(above.items())
@@ -282,7 +281,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
         f"**Content words need longer training.** On them models beat a table of neighbouring words in {sum(few)} of {len(few)} cases "
-        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
+        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}{' (earlier rules)' * (edition < EDITION)}."
     )
 
 

@@ -18,9 +18,10 @@ from .ladder import (
 from .lead_words import word_short
 from .tables import DASH, markdown_row
 
+FROM_ENCODER = "encoder"  # there are several, so the table names them
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    BEFORE: ("reads before the gap", "encoder"),
-    BOTH: ("reads both sides", "encoder"),
+    BEFORE: ("reads before the gap", FROM_ENCODER),
+    BOTH: ("reads both sides", FROM_ENCODER),
     STARTED[0]: ("reads before the gap", "causal model"),
     STARTED[1]: ("reads both sides", "causal model"),
 }
@@ -38,7 +39,9 @@ def tabulate_short(steps: pd.DataFrame) -> str:
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
         cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
-        lines.append(markdown_row([*ROWS[step], *cells, size]))
+        reads, start = ROWS[step]
+        name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER else start
+        lines.append(markdown_row([reads, name, *cells, size]))
     words = describe_words(list(rows_of.values()))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 

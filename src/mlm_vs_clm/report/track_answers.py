@@ -80,8 +80,10 @@ def answer_orders(tables: Tables) -> str:
         values = cells[cells["base"] == "mlm"].set_index("arm")["value"]
         named.append(values.idxmax())
         settings = values.idxmax().partition(" ")[2].replace("order=", "").replace("=", " ") or "the default"
-        best.append(f"{name} {values.max():.{digits}f} ({settings}; default {values['mlm']:.{digits}f})")
-    values = exact.set_index("arm")["value"]
+        others = {"one pass": values.get("mlm order=parallel"), "default": values["mlm"]}
+        beside = [f"{words} {value:.{digits}f}" for words, value in others.items() if value is not None]
+        best.append(f"{name} {values.max():.{digits}f} ({'; '.join([settings, *beside])})")
+    values = exact[exact["base"] == "mlm"].set_index("arm")["value"]
     lengths = {"one": "one token a word", "free": "lengths left to the model"}
     by_length = [
         f"{words} {values[f'mlm length={name}']:.3f}"
@@ -92,7 +94,7 @@ def answer_orders(tables: Tables) -> str:
         f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(by_length)}." if by_length else ""
     )
     return (
-        f"With {ratio:.0%} of words hidden, a masked model writes best by {' and by '.join(best)}.{sentence}"
+        f"With {ratio:.0%} of words hidden, the best of {len(values)} settings of a masked model reach {' and '.join(best)}.{sentence}"
         f"{describe_repeats(read_cells(tables, REPEATED), named)}"
     )
 
@@ -104,8 +106,8 @@ def describe_repeats(cells: pd.DataFrame, arms: Sequence[str]) -> str:
     if not {*arms, "mlm"} <= {*values.index}:
         return ""
     return (
-        f" With {ratio:.0%} hidden, {span(values[[*arms]], 2)} of the 4-grams that these write stand there before "
-        f"(default {values['mlm']:.2f})."
+        f" With {ratio:.0%} hidden, {span(values[[*arms]] * 100, 0)} % of the 4-grams that these write repeat earlier ones "
+        f"(default {values['mlm'] * 100:.0f} %)."
     )
 
 
@@ -161,16 +163,22 @@ def span_tokens(tokens: pd.Series) -> str:
 
 
 def answer_temperature(tables: Tables) -> str:
-    """Return how many more words the masked model restores at the diversity of the causal one, read off its line."""
+    """Return how many more words the masked model restores at the diversity of the causal one, read off the lines of competent arms."""
     exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
     if has_corpora(exact):
         return ""
-    paired = exact.merge(distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct"))
+    judged = tables["competence"]
+    able = judged[(judged["outcome"] == COMPETENT) & (judged["word_class"] == "all")][["arm", "ratio"]]
+    paired = exact.merge(able).merge(
+        distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct")
+    )
     clauses = []
     for ratio, of_ratio in paired.groupby("ratio"):
         lines = {
             base: of_ratio[of_ratio["base"] == base].sort_values("value_distinct") for base in ("mlm", "clm")
         }
+        if any(line.empty for line in lines.values()):
+            continue
         low = max(line["value_distinct"].min() for line in lines.values())
         high = min(line["value_distinct"].max() for line in lines.values())
         places = np.linspace(low, high, 9)
@@ -180,7 +188,7 @@ def answer_temperature(tables: Tables) -> str:
         leads = masked - causal
         side = "the masked model" if leads.min() > 0 else "the causal model" if leads.max() < 0 else ""
         words = (
-            f"{side} restores {span(abs(leads), 3)} more of the words"
+            f"{side} restores {span(abs(leads) * 100)} more of 100 words"
             if side
             else f"they cross ({leads.min():+.3f} to {leads.max():+.3f})"
         )
@@ -188,9 +196,7 @@ def answer_temperature(tables: Tables) -> str:
     if not clauses:
         return ""
     text = "; ".join(clauses)
-    return (
-        f"At the same diversity (distinct-1 of the fills), {text}; read off both lines, without an interval."
-    )
+    return f"At the same diversity (distinct-1 of the fills), {text}; read off the lines of competent arms, without an interval."
 
 
 def answer_domains(tables: Tables) -> str:

@@ -38,7 +38,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     counts = (
-        f": of {word_number(len(rows))} comparisons with gap places told, {words['none']} {open_words}, "
+        f": of {word_number(len(rows))} comparisons (text before the gap), {words['none']} {open_words}, "
         f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
     )
     corpora = " and ".join(style.ordered(reported["corpus"]))
