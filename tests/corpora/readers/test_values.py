@@ -69,10 +69,13 @@ def test_files_of_json_that_cannot_be_read_are_one_line(tmp_path, content):
     put(tmp_path, "pan/contents.json", content)
     assert_refused("contents.json", pan.read, tmp_path / "pan")
     assert_refused("data.json: ", speeches.read, put(tmp_path, "data.json", content))
-    for name in ("state.json", "dataset_info.json"):
+    for name, says in (
+        ("state.json", "state.json: .*: correct it"),
+        ("dataset_info.json", "cannot be loaded"),
+    ):
         datasets.Dataset.from_dict({"text": ["one"]}).save_to_disk(tmp_path / "hub")
         put(tmp_path, f"hub/{name}", content)
-        assert_refused("hub cannot be loaded", hub.read, tmp_path / "hub")
+        assert_refused(says, hub.read, tmp_path / "hub")
 
 
 @pytest.mark.parametrize("language", [["en"], {"en": 1}, 5])
