@@ -20,6 +20,8 @@ CARRIED = 2  # the part of a window, as 1 / CARRIED, that is kept for what stand
 AHEAD = 4  # the same for what stands to the right, where that is in sight
 ATTEMPTS = 20  # to find a window that fits when its tokens are counted as a whole
 T = TypeVar("T")
+# A word and the space before it, but for a single one, which `_cut` gives back.
+PIECE = re.compile(r"(?: (?=\S))?(\s*\S+)")
 
 
 @dataclass(frozen=True)
@@ -249,10 +251,9 @@ def split_blanks(text: BlankedText) -> BlankedText:
     for i, (start, end) in enumerate(text.words):
         pieces = [(start, end)]
         if i in masked:
-            parts = re.finditer(
-                r"(?: (?=\S))?(\s*\S+)", text.text[start:end]
-            )  # but for one space, which `_cut` gives back
-            pieces = [(start + part.start(1), start + part.end(1)) for part in parts]
+            pieces = [
+                (start + a, start + b) for a, b in (m.span(1) for m in PIECE.finditer(text.text[start:end]))
+            ]
             blanks += range(len(words), len(words) + len(pieces))
         words += pieces
     return BlankedText(text.id, text.text, words, blanks)

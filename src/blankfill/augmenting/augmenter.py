@@ -27,7 +27,7 @@ SHARES, TIMES, SEEDS = (
     Range(0, LARGEST_SEED, whole=True),
 )
 ON_ERROR = ("raise", "skip")
-OF_DRAWING = ("top_k", "top_p", "order", "sweeps")  # these, or order=gibbs, need a temperature
+OF_DRAWING = ("top_k", "top_p", "order", "sweeps")  # refused at temperature 0; of the orders, gibbs
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,10 @@ def run(options: argparse.Namespace) -> None:
     """Score the texts of the input, in order, as they come."""
     from ..scoring import refuse_settings  # loads the network library
 
+    if options.method == "pseudo":
+        refuse_settings("method pseudo", read_settings(options).of_model(), USED)
     source, sink = open_lines(options)
     with sink:
-        if options.method == "pseudo":
-            refuse_settings("method pseudo", read_settings(options).of_model(), USED)
         filler = make_filler(options)
         with show_progress(options.progress, None) as advance:
             for has_spans, lines in groupby(sink.left(source), lambda line: "spans" in line.fields):

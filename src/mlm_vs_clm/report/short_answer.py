@@ -172,7 +172,8 @@ def name_both(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     is_near = (rows["effect"].abs() < rows["margin"]).all() and all(
         row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False)
     )
-    return f"**One that reads both sides {'is nearly as good in BLEU' if is_near else 'compares so'}{where}**: {entries}"
+    before, behind = ("One", " is nearly as good in BLEU") if is_near else ("Against one", "")
+    return f"**{before} that reads both sides{behind}{where}**: {entries}"
 
 
 def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
