@@ -66,7 +66,7 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
     track = str(tables["study"].iloc[0]["track"])
     return (
         size
-        if track in ("matched", "runs", "short_runs", "long_runs")
+        if track in ("matched", "runs", "long_runs")
         else f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
     )
 
