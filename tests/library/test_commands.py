@@ -120,6 +120,7 @@ def test_scores(model, tmp_path, start, tokenizer):
         ('{"id": "a", "text": "secret"}', "line 2: an earlier line has the same id"),
         ('{"id": [], "text": "secret"}', "line 2: an id is a string or a whole number"),
         ("secret", "line 2 is not JSON"),
+        ('{"text": "secret", "text": "b"}', "line 2: an object has the same key twice"),
         ('{"n": ' + "9" * 5000 + "}", "line 2 is not JSON"),
         ("[1]", "line 2: a JSON object is needed, this is a list"),
     ],

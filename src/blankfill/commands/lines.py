@@ -92,11 +92,23 @@ class Source:
 def parse_object(text: str, place: str) -> dict[str, Any]:
     """Return the JSON object of a line; BlankfillError, which names the place, for anything else."""
     try:
-        row = json.loads(text, parse_constant=refuse_constant, parse_float=parse_finite)
+        row = json.loads(
+            text,
+            parse_constant=refuse_constant,
+            parse_float=parse_finite,
+            object_pairs_hook=lambda pairs: _refuse_twice(pairs, place),
+        )
     except (ValueError, RecursionError):
         raise BlankfillError(f"{place} is not JSON: give --form lines for plain text") from None
     if not isinstance(row, dict):
         raise BlankfillError(f"{place}: a JSON object is needed, this is a {type(row).__name__}")
+    return row
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+    """Return a JSON object; BlankfillError where a key stands in it twice, as a reader would drop the first value."""
+    if len(row := dict(pairs)) < len(pairs):
+        raise BlankfillError(f"{place}: an object has the same key twice: remove one of them")
     return row
 
 

@@ -46,6 +46,8 @@ BAD_JSON = {
     f'{{"id": "a", "text": "x", "n": {DEEP}': "nested too deeply",
     f'{{"id": "a", "text": "x", "n": {DEEP}{"]" * 100_000}}}': "nested too deeply",
     '{"id": "a", "text": "secretword': "not JSON",
+    '{"id": "a", "same": true, "pair": ["a", "b"], "text": "secretword", "text": "x"}': "the same key twice",
+    '{"id": "a", "same": true, "pair": ["a", "b"], "text": "x", "n": {"m": 1, "m": 2}}': "the same key twice",
     f'{{"id": "a{HALF}", "same": true, "pair": ["a", "b"], "text": "x"}}': "half of a character",
     f'{{"id": "a", "same": true, "pair": ["a", "b{HALF}"], "text": "x", "n": {{"m": ["{HALF}"]}}}}': "half of a",
 }
