@@ -6,7 +6,7 @@ import pytest
 from mlm_vs_clm.files import ROOT
 
 PAGE = " ".join((ROOT / "docs" / "footguns.md").read_text(encoding="utf-8").split())
-STUDY = ROOT / "results" / "desk"
+STUDY = ROOT / "results" / "laptop"
 
 
 def read(name):
@@ -35,8 +35,8 @@ SENTENCES = {
     "reaches F1 {:.3f}": lambda: utility("constant"),
     "text of `mlm` {:.3f}": lambda: utility("mlm"),
     "the original {:.3f}": lambda: utility("real"),
-    "needs {:.2f} nats": lambda: score("nats_per_character", "mlm").iloc[0],
-    "one token a pass, {:.2f},": lambda: score("nats_per_character", "infill").iloc[0],
+    "needs {:.2f} nats per character and": lambda: score("nats_per_character", "mlm").iloc[0],
+    "`infill` {:.2f};": lambda: score("nats_per_character", "infill").iloc[0],
 }
 
 
@@ -54,11 +54,9 @@ def test_a_number_of_the_page_is_that_of_the_table(sentence):
 
 
 def test_what_the_page_says_of_rouge_and_of_the_constant():
-    rouge = [
-        [score("rouge1", arm, corpus=c).mean() for arm in ("unfilled", "seq2seq_kept")]
-        for c in ("abstracts", "plots", "speeches")
-    ]
-    assert all(unfilled > written for unfilled, written in rouge)
+    for corpus in ("abstracts", "plots", "speeches"):
+        unfilled, *written = [
+            score("rouge1", arm, corpus=corpus).mean() for arm in ("unfilled", "constant", "seq2seq_kept")
+        ]
+        assert unfilled > max(written)
     assert 0.55 < score("bleu", "constant").mean() / score("bleu", "mlm").mean() < 0.65
-    rows = read("comparisons").set_index(["kind", "corpus", "comparison", "metric"])
-    assert rows.loc[("text", "abstracts", "both contexts", "bleu"), "size"] == "inside the margin"
