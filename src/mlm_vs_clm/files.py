@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "MANIFEST.sha256"  # of all results, in the format of sha256sum
 STUDY = "study.yaml"  # in the folder of a study
-RECORDS = "records"  # in `results`: studies of earlier editions that were not run again
 
 
 CHECKOUT = Path(__file__).parents[2]
@@ -118,20 +117,8 @@ def explain_os_error(error: Exception, place: Path, advice: str = "choose anothe
 
 
 def list_studies(results: Path) -> dict[str, Path]:
-    """Return the folder of each study in `results`, by name; one of `results/records` only where it was not run again."""
-    places = (Path(results) / RECORDS, Path(results))
-    return {
-        folder.name: folder
-        for place in places
-        for folder in sorted(place.glob("*"))
-        if (folder / STUDY).is_file()
-    }
-
-
-def locate_results(study: Path) -> Path:
-    """Return the folder of results that a study's folder belongs to."""
-    parent = Path(study).absolute().parent
-    return parent.parent if parent.name == RECORDS else parent
+    """Return the folder of each study in `results`, by name."""
+    return {folder.name: folder for folder in sorted(Path(results).glob("*")) if (folder / STUDY).is_file()}
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -36,6 +36,7 @@ from mlm_vs_clm.metrics import (
     Resources,
     make_metrics,
 )
+from mlm_vs_clm.report.frames import refresh_tables
 
 DESIGN = Design("smoke", "matched", "random", 0.5, 50, 0.5)
 BLEU = ("document", "bleu")
@@ -179,11 +180,13 @@ def test_numbers_take_the_least_room_that_holds_them_and_the_bytes_are_the_same(
     pd.testing.assert_frame_equal(read_parquet(tmp_path / "one"), table, check_dtype=False)
 
 
-def test_a_study_without_a_frame_is_one_line(tmp_path):
+@pytest.mark.parametrize("frame", ["cells.csv", "measures.parquet"])
+@pytest.mark.parametrize("read", [load_observations, refresh_tables])
+def test_a_study_without_a_frame_is_one_line(tmp_path, frame, read):
     write_and_read(observe([matched("mlm", [1])]), tmp_path)
-    (tmp_path / "cells.csv").unlink()
-    with pytest.raises(StudyError, match="does not hold all frames"):
-        load_observations(tmp_path)
+    (tmp_path / frame).unlink()
+    with pytest.raises(StudyError, match=f"does not hold all frames of a study .*{frame}"):
+        read(tmp_path)
 
 
 def test_scores_lose_digits_only_where_their_order_and_no_answer_stay():

@@ -10,16 +10,15 @@ SIDES = {  # condition -> first, second, effect, direction, size
 }
 STUDIES = {  # folder of results -> tokens, trainings by condition, what the effects are multiplied by
     "desk": (3_072_000, {"as reported": 1, "no leak": 1, "known length": 5, "both contexts": 1}, 1),
-    "desk-short_runs": (768_000, {"known length": 5, "both contexts": 5}, 0.5),
+    "laptop-long_runs": (768_000, {"known length": 5, "both contexts": 5}, 0.5),
     "laptop-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
 }
-NATS = {"mlm": {0: 1.30, 1: 1.32}, "clm": {0: 1.34, 1: 1.38}, "infill": {0: 1.20}}  # arm -> seed -> value
 BLEU = {"bigram_both": 28.0, "bigram_left": 24.0}
-STARTS = {"desk": "an encoder", "desk-short_runs": "an encoder", "laptop-causal_start": "a causal model"}
-STARTED = {"mlm": {0: 1.3}, "clm": {0: 0.8}, "infill": {0: 0.7}}
+STARTS = {"desk": "an encoder", "laptop-long_runs": "an encoder", "laptop-causal_start": "a causal model"}
+BY_LIKELIHOOD = {"scope": "fills", "metric": "nats_per_character", "effect": 0.1, "low": 0.05, "high": 0.2}
 
 
-def make_studies(corpora=("abstracts", "plots"), names=("desk", "desk-short_runs")) -> dict[str, dict]:
+def make_studies(corpora=("abstracts", "plots"), names=("desk", "laptop-long_runs")) -> dict[str, dict]:
     """Return the tables of the named studies by folder of results."""
     return {name: make_study(name, corpora) for name in names}
 
@@ -33,17 +32,10 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         for condition in runs
         for place, corpus in enumerate(corpora)
     ]
-    nats = NATS if factor > 0 else STARTED
     scores = [
         cell | {"corpus": corpus, "arm": arm, "seed": 0, "metric": "bleu", "value": value}
         for corpus in corpora
         for arm, value in BLEU.items()
-    ]
-    scores += [
-        cell | {"corpus": corpus, "arm": arm, "seed": seed, "metric": "nats_per_character", "value": value}
-        for corpus in corpora
-        for arm, values in nats.items()
-        for seed, value in values.items()
     ]
     gaps = [
         {
@@ -53,6 +45,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
             "value": 0.0,
             "low": -0.01,
             "high": 0.01,
+            "runs": runs["known length"],
         }
         | {"status": "made", "direction": "none shown", "size": "not settled"}
         for corpus in corpora
@@ -84,6 +77,14 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
     }
 
 
+def add_likelihoods(tables: dict[str, pd.DataFrame], **values) -> None:
+    """Add to a study the answers by likelihood, with `values` in their columns."""
+    answers = tables["answers"]
+    asked = answers[answers["condition"].isin(["known length", "both contexts"])]
+    by_likelihood = asked.assign(**BY_LIKELIHOOD | values)
+    tables["answers"] = pd.concat([answers, by_likelihood], ignore_index=True)
+
+
 def answer_row(condition: str, corpus: str, place: int, runs: int, factor: float) -> dict:
     """Return one answer to claim C1."""
     first, second, effect, direction, size = SIDES[condition]
@@ -104,5 +105,5 @@ def answer_row(condition: str, corpus: str, place: int, runs: int, factor: float
             "low": effect - 0.5,
             "high": effect + 0.5,
         },
-        **{"margin": 1.75, "p": 0.001, "runs": runs, "n": 300, "reason": "", "needs": ""},
+        **{"margin": 1.0, "p": 0.001, "runs": runs, "n": 300, "reason": "", "needs": ""},
     }

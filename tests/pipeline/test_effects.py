@@ -81,7 +81,9 @@ def test_a_folder_of_results_that_cannot_be_written_is_refused(tmp_path):
 
 def test_a_committed_study_is_not_replaced_by_another(tmp_path):
     committed = str(ROOT / "results")
-    publish.check_writable(committed, "desk", ["scale=desk", "track=matched", "workers=1", "store=elsewhere"])
+    publish.check_writable(
+        committed, "laptop", ["scale=laptop", "track=matched", "workers=1", "store=elsewhere"]
+    )
     publish.check_writable(str(tmp_path), "laptop", ["corpus=own"])
     with pytest.raises(StudyError, match="committed study, and this one differs in corpus, scale.resamples"):
-        publish.check_writable(committed, "desk", ["corpus=own", "+scale.resamples=10"])
+        publish.check_writable(committed, "laptop", ["corpus=own", "+scale.resamples=10"])

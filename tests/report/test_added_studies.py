@@ -9,13 +9,13 @@ from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import blocks
 
-RECORD = ROOT / "results" / "desk-short_runs"
+STUDY = ROOT / "results" / "laptop-long_runs"
 MAIN = ("random", 0.5)
 
 
 def add_study(results, name, **about):
     """Copy a committed study under another name with other effects, and alter what it says of itself."""
-    shutil.copytree(RECORD, results / name)
+    shutil.copytree(STUDY, results / name)
     file = results / name / "study.yaml"
     settings = yaml.safe_load(file.read_text())
     settings["study"] |= about
@@ -26,14 +26,14 @@ def add_study(results, name, **about):
 
 def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
     results = tmp_path / "results"
-    add_study(results, "desk-short_runs")
+    add_study(results, "laptop-long_runs")
     add_study(results, "mine", scale="mine", track="matched", starts_from="a state-space model")
     rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
     tables = blocks.read_studies(results)
     told = blocks.make_shared_blocks(results, tables, rules)
     assert (
-        "| a state-space model (minilm) |" in told["evidence"]
-        and "| an encoder (minilm) |" in told["evidence"]
+        "| a state-space model (distilbert_lower) |" in told["evidence"]
+        and "| an encoder (distilbert_lower) |" in told["evidence"]
     )
     assert "|  | mine |" in told["overview"]
     blocks.write_overviews(results, tables, rules)
@@ -44,22 +44,22 @@ def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
 
 def test_a_study_without_a_start_is_told_by_its_own_question_alone(tmp_path):
     results = tmp_path / "results"
-    add_study(results, "desk-short_runs")
+    add_study(results, "laptop-long_runs")
     add_study(results, "mine", starts_from="")
     assert blocks.make_blocks(results / "mine") == {}
     rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
     told = blocks.make_shared_blocks(results, blocks.read_studies(results), rules)
-    assert "desk-short_runs" in told["overview"]
+    assert "laptop-long_runs" in told["overview"]
     assert not any("mine" in told[name] for name in ("evidence", "overview", "short-table"))
 
 
 def test_a_condition_that_is_added_is_a_step_of_the_ladder_and_is_counted(tmp_path):
     results = tmp_path / "results"
-    add_study(results, "desk-short_runs")
-    answers = pd.read_csv(results / "desk-short_runs" / "answers.csv")
+    add_study(results, "laptop-long_runs")
+    answers = pd.read_csv(results / "laptop-long_runs" / "answers.csv")
     added = answers[(answers["claim"] == "C1") & (answers["condition"] == "known length")]
     added = added.assign(condition="known topic", effect=added["effect"] + 1)
-    pd.concat([answers, added]).to_csv(results / "desk-short_runs" / "answers.csv", index=False)
+    pd.concat([answers, added]).to_csv(results / "laptop-long_runs" / "answers.csv", index=False)
     rules = yaml.safe_load((ROOT / "conf/claims.yaml").read_text())
     topic = {"name": "known topic", "words": "and the topic told", "as_stated": ["second"]}
     rules[0]["conditions"].append(topic | {"first": {"arm": "mlm"}, "second": {"arm": "clm"}})
@@ -68,6 +68,6 @@ def test_a_condition_that_is_added_is_a_step_of_the_ladder_and_is_counted(tmp_pa
     tables, rules = blocks.read_studies(results), load_rules(file, MAIN)
     told = blocks.make_shared_blocks(results, tables, rules)
     assert "| known topic | mlm - clm |" in told["evidence"]
-    assert "| desk-short_runs | 3 | 6 | 0 |" in told["overview"]
+    assert "| laptop-long_runs | 3 | 2 | 4 |" in told["overview"]
     blocks.write_overviews(results, tables, rules)
     assert "and the topic told" in (results / "figures" / "answer.svg").read_text()

@@ -50,7 +50,7 @@ def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_traini
     not_run = {"condition": "left context", "effect": float("nan")} | NOT_RUN
     studies = {
         "evening": make_study({}, no_leak, not_run, {"scope": "fills", "metric": "exact_match"}),
-        "desk-short_runs": make_study({"runs": 5.0, "effect": 2.5}),
+        "laptop-long_runs": make_study({"runs": 5.0, "effect": 2.5}),
         "desk": make_study({"corpus": "abstracts", "excluded": "clm"} | SILENT, tokens=96_000),
         "evening-domains": make_study({}),
     }
@@ -110,13 +110,13 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     told = [("C1", "One."), ("C3", "Two."), ("C6", "Three.")]
     studies = {
         "evening": make_study(once, at_entities, at_punctuation, floors, hidden),
-        "desk-short_runs": make_study({"effect": 2.5, "runs": 5.0}),
+        "laptop-long_runs": make_study({"effect": 2.5, "runs": 5.0}),
         "evening-orders": make_study(once, floors | {"effect": 1.0}),
     }
     studies["evening"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
     assert count_claims(studies, RULES).splitlines()[2:] == [
-        "| C1 One. | desk-short_runs | 1 | 0 | 0 |",
+        "| C1 One. | laptop-long_runs | 1 | 0 | 0 |",
         "| C3 Two. | evening: worst for masked | 1 | 0 | 0 |",
         "| C6 Three. | evening: usable | 1 | 0 | 0 |",
         "|  | evening-orders: usable | 1 | 0 | 0 |",

@@ -14,7 +14,7 @@ from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.dataset_export import write_dataset
 from mlm_vs_clm.tools.results_export import DIRECTIONS, describe_results, name_record
 
-STUDY = ROOT / "results" / "desk"
+STUDY = ROOT / "results" / "laptop"
 TOP = {
     "schema_version",
     "evaluation_id",
@@ -156,7 +156,7 @@ def test_a_data_set_keeps_every_field(tmp_path):
 
 def test_a_model_card_needs_a_store_and_an_arm_with_a_model(tmp_path, capsys):
     words = ["--results", str(STUDY), "--store", str(tmp_path), "--out", str(tmp_path / "model")]
-    for arm, reason in {"mlm": "make reproduce SCALE=desk", "nobody": "choose one of"}.items():
+    for arm, reason in {"mlm": "make reproduce", "nobody": "choose one of"}.items():
         assert main(["model-card", arm, *words]) == 1
         told = capsys.readouterr().err
         assert told.count("\n") == 1 and reason in told

@@ -122,11 +122,6 @@ def save_observations(observed: Observations, folder: Path) -> None:
         getattr(observed, name).to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
 
 
-def has_observations(folder: Path) -> bool:
-    """Return whether a study has frames; those made before had tables alone."""
-    return (folder / "measures.parquet").is_file()
-
-
 def load_observations(folder: Path) -> Observations:
     """Return the frames of a study; raises StudyError where one is absent or not readable."""
     try:

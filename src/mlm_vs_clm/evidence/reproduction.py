@@ -270,16 +270,16 @@ def count_agreed(fresh: Tables, committed: Tables) -> str:
 
 def pair_outcomes(fresh: Tables, committed: Tables) -> tuple[list[tuple[str, str, str]], int] | None:
     """Return (name, committed, fresh) of each outcome on both sides, and how many are on one; None without answers on both."""
-    sides = [tables.get("answers", pd.DataFrame()) for tables in (fresh, committed)]
-    if any(not {*KEYS["answers"], *VERDICT} <= set(side.columns) for side in sides):
+    if "answers" not in fresh or "answers" not in committed:
         return None
     first, second = (
-        side.astype(object)
-        .where(side.notna(), "")
+        side["answers"]
+        .astype(object)
+        .where(side["answers"].notna(), "")
         .astype(str)
         .set_index(KEYS["answers"])[VERDICT]
         .agg(lambda words: ", ".join(filter(None, words)), axis=1)
-        for side in sides
+        for side in (fresh, committed)
     )
     shared = first.index.intersection(second.index)
     pairs = [(" ".join(filter(None, key)), second[key], first[key]) for key in shared]

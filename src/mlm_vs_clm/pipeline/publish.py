@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import StudyError
 from ..evidence.claims import load_rules
 from ..evidence.tables import main_cell, read_tables
-from ..files import MANIFEST, ROOT, explain_os_error, locate_results, write_atomically
+from ..files import MANIFEST, ROOT, explain_os_error, write_atomically
 from ..report.blocks import (
     MAIN,
     Blocks,
@@ -87,7 +87,7 @@ def publish(report: Path, results: str, name: str) -> None:
 
 def write_blocks(studies: Iterable[Path]) -> None:
     """Write the blocks of README and docs that tell studies of `results`, and what rests on all; other folders have none."""
-    told = [study for study in map(Path.absolute, studies) if locate_results(study) == ROOT / "results"]
+    told = [study for study in map(Path.absolute, studies) if study.parent == ROOT / "results"]
     for study in told:
         write_pages(make_blocks(study), {f"{study.name}-first"})
     tables = read_studies(ROOT / "results") if told else {}

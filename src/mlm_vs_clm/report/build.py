@@ -23,7 +23,6 @@ from . import (
     ladder,
     ladder_figure,
     outcomes,
-    overview,
     page,
     panels,
     quality,
@@ -107,9 +106,7 @@ def make_page(folder: Path) -> None:
         steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
         lead=panels_shown[0].drawings[0] if specs else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
-        setting=" ".join(
-            filter(None, [sentences.describe_main_cell(rows, study), overview.describe_edition(rows)])
-        ),
+        setting=sentences.describe_main_cell(rows, study),
         examples=story.list_examples(frames.examples),
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=panels_shown,

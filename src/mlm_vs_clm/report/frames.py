@@ -14,7 +14,6 @@ from ..evidence.derivation import derive_tables
 from ..evidence.observations import (
     Observations,
     describe_design,
-    has_observations,
     load_observations,
 )
 from ..files import STUDY, read_lines, write_csv, write_lines
@@ -94,14 +93,13 @@ def _refuse(folder: Path, error: Exception) -> StudyError:
 
 
 def refresh_tables(folder: Path) -> None:
-    """Write the tables of a study again, from its frames and by the rules of today; those made before frames stay.
+    """Write the tables of a study again, from its frames and by the rules of today.
 
     Raises StudyError where a frame is missing.
     """
-    if has_observations(folder):
-        observed = load_observations(folder)
-        rules = load_rules(CLAIMS, observed.design.main, observed.design.track)
-        save_frames(derive_all(observed, load_settings(folder), rules), folder)
+    observed = load_observations(folder)
+    rules = load_rules(CLAIMS, observed.design.main, observed.design.track)
+    save_frames(derive_all(observed, load_settings(folder), rules), folder)
 
 
 def find_rules(tables: Rows) -> list[dict]:

@@ -25,14 +25,14 @@ CONDITIONS = {  # of claim C1 -> the causal model in a column
 
 def write_index(tables: Mapping[str, Tables], studies: Mapping[str, Path], results: Path) -> None:
     """Write the page that lists the studies of a folder of results; same tables, same bytes."""
-    rows = [describe_study(name, tables[name], folder, results) for name, folder in studies.items()]
+    rows = [describe_study(name, tables[name], folder) for name, folder in studies.items()]
     rows.sort(key=lambda row: (not row["start"], row["tokens"] if row["start"] else 0, row["name"]))
     template = make_environment().get_template("index.html")
     html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
     (results / FILE).write_text(html, encoding="utf-8", newline="\n")
 
 
-def describe_study(name: str, tables: Tables, folder: Path, results: Path) -> dict:
+def describe_study(name: str, tables: Tables, folder: Path) -> dict:
     """Return the row of a study: name, question, start, tokens, trainings, a cell per condition, and links."""
     about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
     answers = tables["answers"]
@@ -44,7 +44,7 @@ def describe_study(name: str, tables: Tables, folder: Path, results: Path) -> di
         "trainings": (trainings := int(answers["runs"].max()) if answers["runs"].notna().any() else 1),
         "cells": [describe_condition(answers, condition, trainings) for condition in CONDITIONS],
         "finding": find_answer(tables),
-        "page": f"{folder.relative_to(results).as_posix()}/report.html",
+        "page": f"{name}/report.html",
         "command": about["command"],
     }
 

@@ -11,7 +11,7 @@ from ..evidence.claims import index_conditions
 from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
 from ..stats import FEWEST_UNITS
 from .frames import find_rules
-from .overview import count_tokens, find_edition, find_start, list_comparisons, name_network
+from .overview import count_tokens, find_start, list_comparisons, name_network
 from .sentences import Tables
 from .style import read_study
 
@@ -23,6 +23,7 @@ STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
 LIKELIHOOD = "nats_per_character"
+LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
 TOO_FEW = "too few units"  # in place of a status
 LIKELIHOODS = {  # condition -> what the causal model reads
     "known length": "causal model reads before the gap",
@@ -31,7 +32,7 @@ LIKELIHOODS = {  # condition -> what the causal model reads
 
 
 def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
-    """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `edition`, `tokens`, `words` and `tables`.
+    """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `tokens`, `words` and `tables`.
 
     A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
     read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
@@ -40,7 +41,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     with_start = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
     if not with_start:
         return pd.DataFrame(
-            columns="condition corpus study start network edition words tokens tables effect runs status direction size".split()
+            columns="condition corpus study start network words tokens tables effect runs status direction size".split()
         )
     words = {
         (start, name): f"{condition['words']}{end}"
@@ -58,7 +59,6 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
     rows = rows.assign(
         network=rows["study"].map({name: name_network(tables) for name, tables in with_start.items()}),
-        edition=rows["study"].map({name: find_edition(tables) for name, tables in with_start.items()}),
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
@@ -96,8 +96,8 @@ def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
     """Return the rows of a step from one study.
 
-    It is the study of most corpora; of these that of most trainings, of most corpora that are decided, by the newest rules, and at
-    last of the longest training.
+    It is the study of most corpora; of these that of most trainings, of most corpora that are decided, and at last of the longest
+    training.
     """
     rows = pick_step(steps, step)
     if rows.empty:
@@ -106,68 +106,37 @@ def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
     ranked = rows.assign(
         corpora=rows["study"].map(rows["study"].value_counts()), decided=rows["study"].map(decided).fillna(0)
     )
-    ranked = ranked.sort_values(["corpora", "runs", "decided", "edition", "tokens"], kind="stable")
+    ranked = ranked.sort_values(["corpora", "runs", "decided", "tokens"], kind="stable")
     return rows[rows["study"] == ranked.iloc[-1]["study"]]
 
 
 def list_likelihoods(studies: Mapping[str, Tables]) -> pd.DataFrame:
-    """Return the differences in nats per character, masked minus causal: above 0 the causal model is ahead.
+    """Return the lead of the masked model in nats per character, as the answers have it.
 
-    One row per study, condition of LIKELIHOODS and corpus: the mean over the trainings that both arms have, the lowest
-    and the highest of them in `lowest` and `highest` (of a study that was asked for it the interval), how many there are in `runs`,
-    in `status` whether both arms may speak, and in `is_asked` whether the rules of the study ask for it.
+    One row per study, condition of LIKELIHOODS and corpus; `status` says whether both arms may speak.
     """
     rows = [
-        row | {"study": name, "start": start, "tokens": count_tokens(tables), "condition": condition}
+        {"study": name, "start": start, "tokens": count_tokens(tables)}
+        | {column: getattr(row, column) for column in LEAD}
+        | {"status": TOO_FEW if has_too_few(row) else row.status}
         for name, tables in studies.items()
         if (start := find_start(tables)) in ENDS
-        for condition in LIKELIHOODS
-        for row in compare_likelihoods(tables, condition)
+        for row in find_likelihoods(tables["answers"]).itertuples(index=False)
+        if row.condition in LIKELIHOODS
     ]
-    columns = ["study", "start", "tokens", "condition", "corpus", "effect", "lowest", "highest", "runs"]
-    columns += ["status", "is_asked"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["study", "start", "tokens", *LEAD, "status"])
+
+
+def find_likelihoods(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers to claim C1 by likelihood: above 0 the masked model is ahead."""
+    rows = answers[(answers["claim"] == "C1") & (answers["metric"] == LIKELIHOOD)]
+    return rows[rows["effect"].notna()]
 
 
 def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
     """Return the rows of `list_likelihoods` of one study alone, as `list_own_steps` does."""
     rows = list_likelihoods({"": _from_encoder(tables)})
     return rows.assign(start=ENCODER)
-
-
-def compare_likelihoods(tables: Tables, condition: str) -> list[dict[str, Any]]:
-    """Return the difference in nats per character between the sides of a condition of claim C1, a row per corpus.
-
-    It is that of the answers, with its interval as `lowest` and `highest`, of a study whose rules ask for it.
-    """
-    answers = tables["answers"]
-    rows = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
-    if rows.empty:
-        return []
-    judged = rows[(rows["metric"] == LIKELIHOOD) & rows["effect"].notna()]
-    if len(judged):  # the masked model's lead; of nats more are worse
-        ends = {"effect": -judged["effect"], "lowest": -judged["high"], "highest": -judged["low"]}
-        status = [TOO_FEW if has_too_few(row) else row.status for row in judged.itertuples(index=False)]
-        return judged[["corpus", "runs"]].assign(**ends, status=status, is_asked=True).to_dict("records")
-    first, second = rows.iloc[0][["first_arm", "second_arm"]]
-    scores = read_study(tables).at_main(tables["scores"])
-    scores = scores[(scores["metric"] == LIKELIHOOD) & scores["arm"].isin([first, second])]
-    by_arm = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
-    if not {first, second} <= set(by_arm):
-        return []
-    differences = (by_arm[first] - by_arm[second]).dropna().groupby("corpus")
-    return [
-        {
-            "corpus": corpus,
-            "effect": of_corpus.mean(),
-            "lowest": of_corpus.min(),
-            "highest": of_corpus.max(),
-            "runs": len(of_corpus),
-            "status": MADE,
-            "is_asked": False,
-        }
-        for corpus, of_corpus in differences
-    ]
 
 
 def has_too_few(row: Any) -> bool:

@@ -30,18 +30,13 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
 
     steps, likelihoods = keep_best(keep_ends(steps)), likelihoods[likelihoods["start"] == ENCODER]
     most = likelihoods.groupby(["tokens", "condition"])["runs"].transform("max")
-    likelihoods = keep_ends(likelihoods[likelihoods["runs"] == most])  # of equal studies the most trained
+    leads = keep_ends(likelihoods[likelihoods["runs"] == most])  # of equal studies the most trained
     step_rows = [(str(words), rows) for words, rows in steps.groupby("words", sort=False)]
-    ends = {"effect": -likelihoods["effect"], "low": -likelihoods["highest"], "high": -likelihoods["lowest"]}
-    leads = likelihoods.assign(**ends)  # of nats fewer are better
     below = [
-        (name_likelihood(words, is_asked, leads), rows)
-        for name, words in LIKELIHOODS.items()
-        for is_asked in (True, False)
-        if len(rows := leads[(leads["condition"] == name) & (leads["is_asked"] == is_asked)])
+        (words, rows) for name, words in LIKELIHOODS.items() if len(rows := leads[leads["condition"] == name])
     ]
-    corpora = style.ordered(pd.concat([steps["corpus"], likelihoods["corpus"]]))
-    colours = colour_lengths([*steps["tokens"], *likelihoods["tokens"]])
+    corpora = style.ordered(pd.concat([steps["corpus"], leads["corpus"]]))
+    colours = colour_lengths([*steps["tokens"], *leads["tokens"]])
     heights = [len(step_rows) + 0.3, *([len(below) + 0.3] if below else [])]
     figure = Figure(figsize=(4.9, 0.62 * sum(heights) + 2.3), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -55,28 +50,12 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         name="answer",
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
-            f"Bars: 95 % intervals{describe_ranges(likelihoods)}. Grey: a model "
+            "Bars: 95 % intervals. Grey: a model "
             "is not clearly better than a table of neighbouring words, or than none, or units are too few: it decides nothing."
         ),
         alt=describe_ladder(steps),
         figure=figure,
     )
-
-
-def name_likelihood(words: str, is_asked: bool, leads: pd.DataFrame) -> str:
-    """Return the words of a row of likelihoods: with how exact they are where there are both kinds."""
-    if leads["is_asked"].nunique() < 2:
-        return words
-    return f"{words} ({'exact' if is_asked else '16 tokens at once'})"
-
-
-def describe_ranges(likelihoods: pd.DataFrame) -> str:
-    """Return which bars are no intervals: those of studies whose rules did not ask for the likelihood; "" where none is."""
-    ranges = likelihoods[~likelihoods["is_asked"].astype(bool)]
-    if ranges.empty:
-        return ""
-    earlier = ", of earlier studies," * (len(ranges) < len(likelihoods))
-    return f"; in nats per character{earlier} the lowest and the highest of the trainings"
 
 
 def keep_ends(rows: pd.DataFrame) -> pd.DataFrame:

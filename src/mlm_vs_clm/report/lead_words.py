@@ -68,12 +68,6 @@ def word_number(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
 
 
-def word_corpora(rows: pd.DataFrame) -> str:
-    """Return "on all three corpora"."""
-    corpora = rows["corpus"].nunique()
-    return f"on all {word_number(corpora)} corpora" if corpora > 1 else f"on {rows.iloc[0]['corpus']}"
-
-
 def word_runs(rows: pd.DataFrame) -> str:
     """Return "five trainings"."""
     runs = int(rows["runs"].min())

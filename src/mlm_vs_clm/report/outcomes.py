@@ -24,11 +24,6 @@ from .wording import (
     word_verdict,
 )
 
-SENTENCES = (
-    "One sentence per claim, made from the answers below, condition by condition; conditions are never joined into one verdict. "
-    "Each edition of the rules was written after results of the one before were seen; the first edition's verdicts are in "
-    "results/first-edition."
-)
 ANSWERS = (
     "Difference is first minus second, of a measure of which less is better second minus first (above 0 the first is ahead), with its 95 % interval: over trainings where there are several, else over documents. "
     "Of costs it is the logarithm of their ratio with its range over maskings, of quality and utility their rank correlation, and a claim that asks for a share has that share. "

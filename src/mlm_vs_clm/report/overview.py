@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import EDITION, index_conditions
+from ..evidence.claims import index_conditions
 from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
 from .lead_words import word_no_lead
@@ -16,27 +16,13 @@ from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 OBJECTIVES = ("mlm", "clm", "infill")  # whose start is told
-EARLIER = {"cc2b86d116bb": 2}  # the hash of earlier rules -> their edition
 STATED, OTHERWISE, UNDECIDED = "as stated", "otherwise", "undecided"
 
 
 def find_start(tables: Tables) -> str:
     """Return what the models of a study start from, in words; "" for a study that answers only its own question."""
-    start = tables["study"].iloc[0].get("starts_from", "")
+    start = tables["study"].iloc[0]["starts_from"]
     return start if isinstance(start, str) else ""
-
-
-def find_edition(tables: Tables) -> int:
-    """Return which edition of the rules judged a study."""
-    return EARLIER.get(str(tables["study"].iloc[0]["rules"]), EDITION)
-
-
-def describe_edition(tables: Tables) -> str:
-    """Return how the rules differ that judged a study of an earlier edition; nothing for one of today's."""
-    edition = find_edition(tables)
-    if edition == EDITION:
-        return ""
-    return f"Judged by edition {edition} of the rules, with a margin of about 1.75 BLEU; any lead over tables of word pairs made an arm competent."
 
 
 def count_tokens(tables: Tables) -> int:

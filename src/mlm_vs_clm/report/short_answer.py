@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import EDITION
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND
 from . import style
@@ -22,7 +21,6 @@ from .ladder import (
     LIKELIHOOD,
     STARTED,
     best_rows,
-    list_likelihoods,
     list_steps,
     pick_step,
     word_tokens,
@@ -38,8 +36,8 @@ from .lead_words import (
     word_number,
     word_runs,
 )
-from .likelihood_answer import describe_exact_studies, describe_likelihood
-from .overview import count_tokens, find_edition, find_start
+from .likelihood_answer import describe_exact_studies
+from .overview import count_tokens, find_start
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
 from .style import read_study
@@ -53,19 +51,20 @@ BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, a
 def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
     studies = {name: tables for name, tables in studies.items() if find_start(tables) in (ENCODER, CAUSAL)}
-    exact = [name for name, tables in studies.items() if (tables["answers"]["metric"] == LIKELIHOOD).any()]
+    exact = {name: of_study for name, of_study in studies.items() if has_likelihood(of_study)}
     steps = list_steps(studies, rules)
-    likelihoods = list_likelihoods({name: tables for name, tables in studies.items() if name not in exact})
     blocks = {
         "short-answer": describe_short(steps, studies),
         "short-table": tabulate_short(steps),
-        "exact-likelihood": describe_exact_studies(
-            keep_most_trained({name: studies[name] for name in exact})
-        ),
-        "short-likelihood": describe_likelihood(likelihoods),
+        "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
     return {name: text for name, text in blocks.items() if text}
+
+
+def has_likelihood(tables: Tables) -> bool:
+    """Return whether a study measured the likelihood."""
+    return bool((tables["answers"]["metric"] == LIKELIHOOD).any())
 
 
 def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:
@@ -263,17 +262,17 @@ def list_entries(rows: pd.DataFrame) -> str:
 def describe_content(studies: Mapping[str, Tables]) -> str:
     """Return how often models beat their word table on content words, each on each corpus, after the shortest and the longest training.
 
-    Compared are the studies of one network and one edition of the rules, those with the longest training.
+    Compared are the studies of one network, that with the longest training.
     """
-    by_kind: dict[tuple, dict[int, list[bool]]] = {}
+    by_networks: dict[tuple[str, ...], dict[int, list[bool]]] = {}
     for tables in keep_most_trained(studies):
         rows = read_study(tables).at_main(tables["competence"])
         rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
         if find_start(tables) == ENCODER and len(rows):
-            kind = find_edition(tables), *sorted(set(tables["training"]["model"].dropna()))
-            cases = by_kind.setdefault(kind, {}).setdefault(count_tokens(tables), [])
+            networks = tuple(sorted(set(tables["training"]["model"].dropna())))
+            cases = by_networks.setdefault(networks, {}).setdefault(count_tokens(tables), [])
             cases.extend(rows["outcome"] == COMPETENT)
-    (edition, *_), above = max(by_kind.items(), key=lambda kind: max(kind[1]), default=((EDITION,), {}))
+    above = max(by_networks.values(), key=max, default={})
     if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
         return ""
     (short, few), (long, most) = min(above.items()), max(above.items())
@@ -282,7 +281,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
         f"**Content words need longer training.** On them models beat a table of neighbouring words in {sum(few)} of {len(few)} cases "
-        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}{' (earlier rules)' * (edition < EDITION)}."
+        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 
 

@@ -42,23 +42,18 @@ def tabulate_short(steps: pd.DataFrame) -> str:
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER else start
         lines.append(markdown_row([reads, name, *cells, size]))
-    words = describe_words(list(rows_of.values()))
+    words = describe_words(pd.concat(rows_of.values()))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
 
-def describe_words(steps: Sequence[pd.DataFrame]) -> str:
-    """Return how to read the table: what its words mean, as far as they are in it; `steps` has the rows of each of its rows."""
-    rows = pd.concat(steps)
+def describe_words(rows: pd.DataFrame) -> str:
+    """Return how to read the table: what its words mean, as far as they are in it; `rows` are all that its cells show."""
     small = rows[rows["size"] == INSIDE]
     sentences = ["Who is ahead (p < 0.05 after Holm), by how many BLEU points."]
     if len(small):
         margin = small["margin"].max()
-        numbers = enumerate((of_step["margin"].max() for of_step in steps), 1)
-        places = group_by([step for step in numbers if step[1] < margin], lambda step: step[1])
-        others = [f"{name_rows([place for place, _ in at])}: {other:.3g}" for other, at in places.items()]
-        told = f" ({'; '.join(others)})" if others else ""
         sentences.append(
-            f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}{told}."
+            f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
     if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
         sentences.append("*Not settled*: neither lead nor equality is shown.")

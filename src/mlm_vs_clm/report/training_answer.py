@@ -61,9 +61,8 @@ def describe_reported(rows: pd.DataFrame) -> str:
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
-    trainings = f", {word_runs(rows)}" if rows["runs"].notna().all() else ""
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
-    sizes = f"{span(rows['value'], 2)} {metrics}{interval}{trainings}"
+    sizes = f"{span(rows['value'], 2)} {metrics}{interval}, {word_runs(rows)}"
     return f"As the paper compares them, masked text is better on {corpora} ({sizes})."
 
 

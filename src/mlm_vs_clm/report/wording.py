@@ -190,7 +190,7 @@ def _word_condition(name: str, rows: pd.DataFrame, claim: pd.DataFrame, sure: st
 def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of each condition by the first measure of its rule that was measured, in whatever order the rows stand.
 
-    Without a rule of today the whole document comes before the fills. Training data has the measure of each corpus's task.
+    Where the rule names no measure the whole document comes before the fills. Training data has the measure of each corpus's task.
     """
     orders = list_measures(CLAIMS)
     named = zip(rows["claim"], rows["condition"], rows["metric"], strict=True)

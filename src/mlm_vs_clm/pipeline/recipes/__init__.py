@@ -6,12 +6,11 @@ from .scores import disclosure, score
 from .tasks import CONTROLS, FINETUNED, OF_TEST, START, TRAINED, UNDERSTANDING, downstream
 from .texts import corrupt, generate, has_gold_entities, models
 from .trainings import UNIT_TOKENS, budget, budgets_of, pretrain, start
-from .versions import LAYOUTS, VERSIONS
+from .versions import VERSIONS
 
 __all__ = [
     "CONTROLS",
     "FINETUNED",
-    "LAYOUTS",
     "OF_TEST",
     "START",
     "TRAINED",
