@@ -73,8 +73,8 @@ check: $(READY) ## lint, formatting, import contracts and types
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports && $(VENV)/bin/mypy
 
-notebooks: $(READY) ## execute the notebooks on results/SCALE (evening where it is not there), in place (elsewhere: ARGS='--target <folder>')
-	@MLM_VS_CLM_SCALE=$(or $(notdir $(wildcard results/$(RESULTS))),evening) $(PY) -m mlm_vs_clm notebooks $(ARGS)
+notebooks: $(READY) ## execute the notebooks on results/SCALE (laptop where it is not there), in place (elsewhere: ARGS='--target <folder>')
+	@MLM_VS_CLM_SCALE=$(or $(notdir $(wildcard results/$(RESULTS))),laptop) $(PY) -m mlm_vs_clm notebooks $(ARGS)
 
 docs: $(READY) ## build the documentation site into build/docs; a warning is an error, nothing is fetched
 	@$(PY) -m sphinx -W --keep-going -q docs build/docs
@@ -82,7 +82,7 @@ docs: $(READY) ## build the documentation site into build/docs; a warning is an 
 
 model-card: $(READY) ## write an arm's trained model with its card into outputs/models/ARM: make model-card ARM=mlm SCALE=laptop
 	@test -n "$(ARM)" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
-	@$(PY) -m mlm_vs_clm model-card $(ARM) --results $(firstword $(wildcard results/$(RESULTS) results/records/$(RESULTS)) results/$(RESULTS)) --store outputs --out outputs/models/$(ARM) $(ARGS)
+	@$(PY) -m mlm_vs_clm model-card $(ARM) --results results/$(RESULTS) --store outputs --out outputs/models/$(ARM) $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)
@@ -99,7 +99,7 @@ verify: data ## compare a fresh report with the committed results, number by num
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings
 	@[ ! -d results/ratings ] || cp -r results/ratings outputs/verify  # the page shows them too
 	@$(PY) experiments/report.py $(CHOSEN) results=outputs/verify $(ARGS)
-	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed $(firstword $(wildcard results/$(RESULTS) results/records/$(RESULTS)) results/$(RESULTS))
+	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256

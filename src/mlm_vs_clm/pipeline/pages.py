@@ -14,7 +14,7 @@ from .publish import write_blocks
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm page`."""
     parser.add_argument(
-        "studies", nargs="*", help="folders of results, such as results/desk; all without one"
+        "studies", nargs="*", help="folders of results, such as results/laptop; all without one"
     )
 
 

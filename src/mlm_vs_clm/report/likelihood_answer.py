@@ -21,8 +21,10 @@ READS = {"known length": "before the gap", "both contexts": "both sides"}  # as 
 
 
 def describe_exact_studies(studies: Sequence[Tables]) -> str:
-    """Return who gives the hidden words the higher exact likelihood, a paragraph per start, most trainings first."""
-    ranked = sorted(studies, key=lambda tables: -float(tables["answers"]["runs"].max()))
+    """Return who gives the hidden words the higher exact likelihood, a paragraph per start, most and longest trainings first."""
+    ranked = sorted(
+        studies, key=lambda tables: (-float(tables["answers"]["runs"].max()), -count_tokens(tables))
+    )
     by_start = group_by(ranked, find_start)
     paragraphs = [
         " ".join(filter(None, [describe_exact(first), *map(add_exact, others)]))

@@ -158,21 +158,22 @@ def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return list_by_corpus("Against a causal model that reads both sides", whole)
     return (
-        f"{name_both(rows, whole)} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
+        f"{name_both(rows, whole, keep_decided(best_rows(steps, BEFORE)))} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
         f"{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
     )
 
 
-def name_both(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
-    """Return what the rows of BOTH say in a headline: equal, less than a margin apart, or the outcomes alone."""
+def name_both(rows: pd.DataFrame, whole: pd.DataFrame, before: pd.DataFrame) -> str:
+    """Return what the rows of BOTH say in a headline: equal, less than a margin apart, nearer than BEFORE, or the outcomes alone."""
     where, entries = say_where(rows, whole), list_entries(rows)
     if is_small(rows):
         return f"**One that reads both sides is equal in BLEU{where}**: {span(rows['effect'].abs())} points apart"
-    is_near = (rows["effect"].abs() < rows["margin"]).all() and all(
-        row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False)
-    )
-    before, behind = ("One", " is nearly as good in BLEU") if is_near else ("Against one", "")
-    return f"**{before} that reads both sides{behind}{where}**: {entries}"
+    is_led = all(row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False))
+    if is_led and (rows["effect"].abs() < rows["margin"]).all():
+        return f"**One that reads both sides is nearly as good in BLEU{where}**: {entries}"
+    if is_led and is_smaller(rows, before):
+        return f"**One that reads both sides is closer{where}**: {entries}"
+    return f"**Against one that reads both sides{where}**: {entries}"
 
 
 def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:

@@ -18,7 +18,7 @@ from .ladder import (
 from .lead_words import word_short
 from .tables import DASH, markdown_row
 
-FROM_ENCODER = "encoder"  # there are several, so the table names them
+FROM_ENCODER = "encoder"  # named where there are several
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: ("reads before the gap", FROM_ENCODER),
     BOTH: ("reads both sides", FROM_ENCODER),
@@ -35,12 +35,14 @@ def tabulate_short(steps: pd.DataFrame) -> str:
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
     header = ["the causal model", "start", *corpora, "trainings×tokens"]
     lines = [markdown_row(header), "|---" * len(header) + "|"]
+    of_encoder = [rows for step, rows in rows_of.items() if ROWS[step][1] == FROM_ENCODER]
+    are_several = len({rows["network"].iloc[0] for rows in of_encoder}) > 1
     for step, rows in rows_of.items():
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
         cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         reads, start = ROWS[step]
-        name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER else start
+        name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
         lines.append(markdown_row([reads, name, *cells, size]))
     words = describe_words(pd.concat(rows_of.values()))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
@@ -49,7 +51,7 @@ def tabulate_short(steps: pd.DataFrame) -> str:
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it; `rows` are all that its cells show."""
     small = rows[rows["size"] == INSIDE]
-    sentences = ["Who is ahead (p < 0.05 after Holm), by how many BLEU points."]
+    sentences = ["Who is ahead (corrected p < 0.05), by how many BLEU points."]
     if len(small):
         margin = small["margin"].max()
         sentences.append(

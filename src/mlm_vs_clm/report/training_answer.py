@@ -7,14 +7,18 @@ import pandas as pd
 from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
 from . import style
-from .ladder import BEFORE
+from .ladder import BEFORE, BOTH
 from .lead_words import span, word_number, word_runs
+from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
 
+SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides"}  # condition -> what the causal model reads
+LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
+
 
 def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
-    """Return what the texts of `mlm` and `clm` are worth as training data, and that in few words where neither is reliably better.
+    """Return what texts of masked and causal models are worth as training data, and that in few words where neither is reliably better.
 
     Counted are the comparisons in which real text trains a better model than text without its hidden words.
     """
@@ -22,7 +26,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         return "", ""
     made = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
     made = made[made["status"] == MADE]
-    rows = made[made["comparison"] == BEFORE[1]]
+    rows = made[made["comparison"].isin([*SIDES])]
     if rows.empty:
         return "", ""
     reported = list_reported(made)
@@ -37,16 +41,37 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         name: word_number(count) if count else "none"
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
-    counts = (
-        f": of {word_number(len(rows))} comparisons (text before the gap), {words['none']} {open_words}, "
-        f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
-    )
+    sides = " or ".join(side for name, side in SIDES.items() if name in set(rows["comparison"]))
+    compared = f"{word_number(len(rows))} comparisons (the causal model reads {sides})"
+    counts = f": {compared} {open_words}."
+    if none < len(rows):
+        counts = (
+            f": of {compared}, {words['none']} {open_words}, "
+            f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
+        )
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = f"Not shown, except on {corpora} as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
+    told.append(describe_levels(studies))
     sentences = " ".join(filter(None, told))
     return sentences, answer if is_open else ""
+
+
+def describe_levels(studies: Mapping[str, Tables]) -> str:
+    """Return that better text goes with better training data over masking ratios, where most of claim C5 says so after the longest training."""
+    asked = [tables["answers"].assign(tokens=count_tokens(tables)) for tables in studies.values()]
+    rows = pd.concat(asked).query("claim == 'C5' and status == @MADE")
+    rows = rows[rows["tokens"] == rows["tokens"].max()]
+    levels, alike = (rows[rows["condition"] == name] for name in (LEVELS, ONE_LEVEL))
+    strong = levels[levels["direction"] == FIRST]
+    if len(strong) <= len(levels) / 2:
+        return ""
+    end = "; at one ratio that is not shown" if len(alike) and not (alike["direction"] == FIRST).any() else ""
+    return (
+        f"Over masking ratios, where fewer hidden words help both, better text goes with better training data "
+        f"(rank correlation {span(strong['effect'], 2)}, {word_number(len(strong))} of {word_number(len(levels))} comparisons){end}."
+    )
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
@@ -85,4 +110,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
         return ""
     corpora = " and ".join(named)
     place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word per gap is better still."
+    return f"{place} one constant word per gap is better than both."
