@@ -37,7 +37,7 @@ from .lead_words import (
     word_runs,
 )
 from .likelihood_answer import describe_exact_studies
-from .overview import count_tokens, find_start
+from .overview import count_tokens, find_start, name_network
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
 from .style import read_study
@@ -265,15 +265,14 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
 
     Compared are the studies of one network, that with the longest training.
     """
-    by_networks: dict[tuple[str, ...], dict[int, list[bool]]] = {}
+    by_network: dict[str, dict[int, list[bool]]] = {}
     for tables in keep_most_trained(studies):
         rows = read_study(tables).at_main(tables["competence"])
         rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
         if find_start(tables) == ENCODER and len(rows):
-            networks = tuple(sorted(set(tables["training"]["model"].dropna())))
-            cases = by_networks.setdefault(networks, {}).setdefault(count_tokens(tables), [])
+            cases = by_network.setdefault(name_network(tables), {}).setdefault(count_tokens(tables), [])
             cases.extend(rows["outcome"] == COMPETENT)
-    above = max(by_networks.values(), key=max, default={})
+    above = max(by_network.values(), key=max, default={})
     if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
         return ""
     (short, few), (long, most) = min(above.items()), max(above.items())
