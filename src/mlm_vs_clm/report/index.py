@@ -8,7 +8,7 @@ import yaml
 
 from ..files import STUDY
 from . import style
-from .headline import ask
+from .headline import answer_question, ask
 from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
@@ -36,14 +36,16 @@ def describe_study(name: str, tables: Tables, folder: Path) -> dict:
     """Return the row of a study: name, question, start, tokens, trainings, a cell per condition, and links."""
     about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
     answers = tables["answers"]
+    trainings = int(answers["runs"].max()) if answers["runs"].notna().any() else 1
+    cells = [describe_condition(answers, condition, trainings) for condition in CONDITIONS]
     return {
         "name": name,
         "question": ask(about),
         "start": find_start(tables),
         "tokens": count_tokens(tables),
-        "trainings": (trainings := int(answers["runs"].max()) if answers["runs"].notna().any() else 1),
-        "cells": [describe_condition(answers, condition, trainings) for condition in CONDITIONS],
-        "finding": find_answer(tables),
+        "trainings": trainings,
+        "cells": cells,
+        "finding": find_answer(tables) or ("" if any(cells) else answer_question(tables)),
         "page": f"{name}/report.html",
         "command": about["command"],
     }
