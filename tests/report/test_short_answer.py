@@ -50,13 +50,13 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
         "11.0 to 12.0 with originals hidden).",
         "- **Told gap places and lengths, a causal model that reads up to each gap is behind** by 5.0 to 6.0 (intervals 4.5 to 6.5; "
-        "five trainings of 3.07 million tokens), if both start as encoders. Other studies, where decided: 2.0 to 3.0.",
+        "five trainings of 3.07 million tokens), if both start as encoders. Other studies (five trainings): 2.0 to 3.0.",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **Content words need longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
+        "- **From an encoder, content words take longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: six comparisons (the causal model reads text before the gap) "
-        "are inconclusive. On abstracts one constant word per gap is better than both.",
+        "are inconclusive. On abstracts one constant word per gap is better than `mlm` or `clm`.",
     ]
 
 
@@ -101,7 +101,9 @@ def test_a_headline_that_fails_on_one_corpus_gives_way_to_the_outcomes(
 def test_a_step_that_leads_by_less_than_the_one_before_is_called_closer(studies, tmp_path):
     change(studies, "both contexts", **FIRST, effect=2.0, high=3.0)
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert "**One that reads both sides is closer**: equal on abstracts, masked +2.0 on plots (" in told
+    assert (
+        "**One that reads both sides is closer in BLEU**: equal on abstracts, masked +2.0 on plots (" in told
+    )
     change(studies, "both contexts", high=9.0)  # than the lead against the left side is at least
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert "closer" not in told and "**Against one that reads both sides**: equal on abstracts" in told
@@ -110,8 +112,8 @@ def test_a_step_that_leads_by_less_than_the_one_before_is_called_closer(studies,
 @pytest.mark.parametrize(
     ("n_strong", "alike", "said"),
     [
-        (2, None, "(rank correlation 0.80, two of two comparisons)."),
-        (2, OPEN, "two of two comparisons); at one ratio that is not shown."),
+        (2, None, "(rank correlation 0.80, two of two comparisons; fewer hidden words help both)."),
+        (2, OPEN, "help both); at one ratio that is not shown."),
         (1, OPEN, ""),
     ],
 )
@@ -243,7 +245,7 @@ def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp
 
 def test_content_words_are_told_where_short_training_fails_and_long_training_does_not(studies, tmp_path):
     def is_told():
-        return "Content words" in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+        return "content words take" in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
 
     assert is_told()
     long, short = (studies[name]["competence"] for name in ("desk", "laptop-long_runs"))

@@ -21,13 +21,13 @@ READS = {"known length": "before the gap", "both contexts": "both sides"}  # as 
 
 
 def describe_exact_studies(studies: Sequence[Tables]) -> str:
-    """Return who gives the hidden words the higher exact likelihood, a paragraph per start, most and longest trainings first."""
+    """Return who gives the hidden words the higher exact likelihood, a paragraph per start: after most and longest trainings, and after the shortest."""
     ranked = sorted(
         studies, key=lambda tables: (-float(tables["answers"]["runs"].max()), -count_tokens(tables))
     )
     by_start = group_by(ranked, find_start)
     paragraphs = [
-        " ".join(filter(None, [describe_exact(first), *map(add_exact, others)]))
+        " ".join(filter(None, [describe_exact(first), *map(add_exact, others[-1:])]))
         for first, *others in by_start.values()
     ]
     return "\n\n".join(filter(None, paragraphs))

@@ -33,7 +33,7 @@ ANSWERS = (
 )
 COMPETENCE = (
     "An arm is competent where the paired 95 % interval of (arm - floor) lies above 0 for each floor of the context that it sees, and "
-    "by the third edition of the rules also where the lead is a tenth of the floor; the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
+    "where the lead is a tenth of the floor at least; the floor that it clears least is shown. Content: blanks whose original is neither stopword nor punctuation. An arm that "
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
 NOTHING = 1e-6  # a number that is written as 0

@@ -142,7 +142,9 @@ def describe_before(steps: pd.DataFrame) -> str:
         return list_by_corpus("Against a causal model that reads only the text before the gap", whole)
     others = keep_decided(pick_step(steps, BEFORE))
     others = others[others["study"] != rows.iloc[0]["study"]]
-    beside = f" Other studies, where decided: {span(others['effect'])}." if is_ahead(others, FIRST) else ""
+    beside = (
+        f" Other studies ({word_runs(others)}): {span(others['effect'])}." if is_ahead(others, FIRST) else ""
+    )
     ends = rows["low"].min(), rows["high"].max()
     return (
         f"**Told gap places and lengths, a causal model that reads up to each gap is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
@@ -172,7 +174,7 @@ def name_both(rows: pd.DataFrame, whole: pd.DataFrame, before: pd.DataFrame) -> 
     if is_led and (rows["effect"].abs() < rows["margin"]).all():
         return f"**One that reads both sides is nearly as good in BLEU{where}**: {entries}"
     if is_led and is_smaller(rows, before):
-        return f"**One that reads both sides is closer{where}**: {entries}"
+        return f"**One that reads both sides is closer in BLEU{where}**: {entries}"
     return f"**Against one that reads both sides{where}**: {entries}"
 
 
@@ -280,8 +282,8 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         return ""
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**Content words need longer training.** On them models beat a table of neighbouring words in {sum(few)} of {len(few)} cases "
-        f"after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
+        f"**From an encoder, content words take longer training.** On them models beat a table of neighbouring words in {sum(few)} of "
+        f"{len(few)} cases after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 
 

@@ -42,7 +42,9 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     sides = " or ".join(side for name, side in SIDES.items() if name in set(rows["comparison"]))
-    compared = f"{word_number(len(rows))} comparisons (the causal model reads {sides})"
+    corpora = style.ordered(rows["corpus"])
+    where = f" on {corpora[0]}" * (len(corpora) == 1)
+    compared = f"{word_number(len(rows))} comparisons{where} (the causal model reads {sides})"
     counts = f": {compared} {open_words}."
     if none < len(rows):
         counts = (
@@ -68,9 +70,10 @@ def describe_levels(studies: Mapping[str, Tables]) -> str:
     if len(strong) <= len(levels) / 2:
         return ""
     end = "; at one ratio that is not shown" if len(alike) and not (alike["direction"] == FIRST).any() else ""
+    counted = f"{word_number(len(strong))} of {word_number(len(levels))} comparisons"
     return (
-        f"Over masking ratios, where fewer hidden words help both, better text goes with better training data "
-        f"(rank correlation {span(strong['effect'], 2)}, {word_number(len(strong))} of {word_number(len(levels))} comparisons){end}."
+        f"Over masking ratios better text goes with better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
+        f"fewer hidden words help both){end}."
     )
 
 
@@ -110,4 +113,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
         return ""
     corpora = " and ".join(named)
     place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word per gap is better than both."
+    return f"{place} one constant word per gap is better than `mlm` or `clm`."
