@@ -137,18 +137,15 @@ def _testable(model: PreTrainedModel) -> tuple[PreTrainedModel, float]:
 def _copy_small(model: PreTrainedModel) -> PreTrainedModel:
     """Return a network of the same class with random weights in float32 and the first layers only."""
     config: Any = deepcopy(model.config)
-    n_layers = config.num_hidden_layers
-    for name, value in list(vars(config).items()):
-        if isinstance(value, list | tuple) and len(value) == n_layers:
-            setattr(config, name, value[:N_LAYERS])
-    config.num_hidden_layers = min(N_LAYERS, n_layers)
+    for part in (config.encoder, config.decoder) if config.model_type == "encoder-decoder" else (config,):
+        _cut_layers(part)
     build = type(model)
     with torch.device("meta"):
         if sum(parameter.numel() for parameter in build(config).parameters()) > LARGEST:
             raise BlankfillError("the copy would be too large")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        copy = build(config).float()
+        copy: Any = build(config).float()
         for parameter in copy.parameters():
             if parameter.dim() > 1:
                 torch.nn.init.normal_(parameter, std=parameter.shape[-1] ** -0.5)
@@ -156,4 +153,14 @@ def _copy_small(model: PreTrainedModel) -> PreTrainedModel:
         if hasattr(attention, "is_causal") and getattr(config, "is_causal", None) is False:
             attention.is_causal = False
     copy.config._attn_implementation = model.config._attn_implementation
+    copy.generation_config = deepcopy(model.generation_config)
     return copy.to(model.device)
+
+
+def _cut_layers(config: Any) -> None:
+    """Leave the first layers of a configuration, and of what it lists by layer."""
+    n_layers = config.num_hidden_layers
+    for name, value in list(vars(config).items()):
+        if isinstance(value, list | tuple) and len(value) == n_layers:
+            setattr(config, name, value[:N_LAYERS])
+    config.num_hidden_layers = min(N_LAYERS, n_layers)

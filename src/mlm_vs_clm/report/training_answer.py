@@ -42,8 +42,8 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
     sides = " or ".join(side for name, side in SIDES.items() if name in set(rows["comparison"]))
-    corpora = style.ordered(rows["corpus"])
-    where = f" on {corpora[0]}" * (len(corpora) == 1)
+    compared_on = style.ordered(rows["corpus"])
+    where = f" on {compared_on[0]}" * (len(compared_on) == 1)
     compared = f"{word_number(len(rows))} comparisons{where} (the causal model reads {sides})"
     counts = f": {compared} {open_words}."
     if none < len(rows):
