@@ -12,6 +12,8 @@ from transformers import (
     BigBirdForMaskedLM,
     Data2VecTextConfig,
     Data2VecTextForMaskedLM,
+    EncoderDecoderConfig,
+    EncoderDecoderModel,
     GPT2LMHeadModel,
     LEDConfig,
     LEDForConditionalGeneration,
@@ -19,7 +21,7 @@ from transformers import (
 
 from blankfill import DocumentError, fill, fill_masked, score
 from blankfill.errors import BlankfillError
-from blankfill.networks.probe import _KNOWN
+from blankfill.networks.probe import _KNOWN, N_LAYERS, TOLERANCE, _testable
 from blankfill.networks.sizes import first_position, position_limit
 from blankfill.slots.rows import SlotKind, to_rows
 from blankfill.slots.utf8 import ends_character, is_whole, spell_bytes, starts_character
@@ -49,6 +51,20 @@ def draw(model, std=0.25):
             if parameter.dim() > 1:
                 parameter.normal_(0, std, generator=generator)
     return model
+
+
+def test_a_network_of_two_parts_in_16_bits_is_tried_on_a_copy_in_32():
+    """Two ways of the network itself could differ by a near tie alone, and its texts were written without a cache."""
+    parts = BertConfig(vocab_size=60, **FEW | {"num_hidden_layers": N_LAYERS + 1})
+    model = EncoderDecoderModel(EncoderDecoderConfig.from_encoder_decoder_configs(parts, parts)).bfloat16()
+    model.generation_config.decoder_start_token_id = 7
+    subject, tolerance = _testable(model)
+    assert (subject.dtype, tolerance) == (torch.float32, TOLERANCE)
+    assert [len(part.layer) for part in (subject.encoder.encoder, subject.decoder.bert.encoder)] == [
+        N_LAYERS
+    ] * 2
+    assert subject.generation_config.decoder_start_token_id == 7
+    assert model.config.encoder.num_hidden_layers == N_LAYERS + 1
 
 
 @pytest.mark.parametrize(
