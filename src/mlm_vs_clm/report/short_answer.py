@@ -171,10 +171,8 @@ def name_both(rows: pd.DataFrame, whole: pd.DataFrame, before: pd.DataFrame) -> 
     if is_small(rows):
         return f"**One that reads both sides is equal in BLEU{where}**: {span(rows['effect'].abs())} points apart"
     is_led = all(row.direction == FIRST or word_no_lead(row) == EQUAL for row in rows.itertuples(index=False))
-    if is_led and (rows["effect"].abs() < rows["margin"]).all():
-        return f"**One that reads both sides is nearly as good in BLEU{where}**: {entries}"
-    if is_led and is_smaller(rows, before):
-        return f"**One that reads both sides is closer in BLEU{where}**: {entries}"
+    if is_led and ((is_near := (rows["effect"].abs() < rows["margin"]).all()) or is_smaller(rows, before)):
+        return f"**One that reads both sides is {'nearly as good' if is_near else 'closer'} in BLEU{where}**: {entries}"
     return f"**Against one that reads both sides{where}**: {entries}"
 
 
