@@ -135,21 +135,16 @@ def describe_reported(steps: pd.DataFrame) -> str:
 
 
 def describe_before(steps: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads the text before the gap, also in other studies."""
+    """Return how the masked model compares with a causal one that reads the text before the gap."""
     whole = best_rows(steps, BEFORE)
     rows = keep_decided(whole)
     if not is_ahead(rows, FIRST):
         return list_by_corpus("Against a causal model that reads only the text before the gap", whole)
-    others = keep_decided(pick_step(steps, BEFORE))
-    others = others[others["study"] != rows.iloc[0]["study"]]
-    beside = (
-        f" Other studies ({word_runs(others)}): {span(others['effect'])}." if is_ahead(others, FIRST) else ""
-    )
     ends = rows["low"].min(), rows["high"].max()
     return (
         f"**Told gap places and lengths, a causal model that reads up to each gap is behind** by {span(rows['effect'])}{say_where(rows, whole)} "
-        f"(intervals {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)}), if both start as encoders."
-        f"{say_undecided(whole[whole['status'] != MADE])}{beside}"
+        f"(intervals {ends[0]:.1f} to {ends[1]:.1f}; {word_size(rows)})."
+        f"{say_undecided(whole[whole['status'] != MADE])}"
     )
 
 
@@ -159,8 +154,10 @@ def describe_both(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     rows = keep_decided(whole)
     if rows.empty:
         return list_by_corpus("Against a causal model that reads both sides", whole)
+    before = best_rows(steps, BEFORE)
+    size = word_size(rows) if set(before["study"]) != set(rows["study"]) else word_runs(rows)  # told there
     return (
-        f"{name_both(rows, whole, keep_decided(best_rows(steps, BEFORE)))} ({word_size(rows)}).{say_undecided(whole[whole['status'] != MADE])}"
+        f"{name_both(rows, whole, keep_decided(before))} ({size}).{say_undecided(whole[whole['status'] != MADE])}"
         f"{describe_words_restored(rows, studies)}{describe_others(steps, rows)}"
     )
 

@@ -8,12 +8,15 @@ from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
 from . import style
 from .ladder import BEFORE, BOTH
-from .lead_words import span, word_number, word_runs
+from .lead_words import span, word_number
 from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
 
-SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides"}  # condition -> what the causal model reads
+SIDES = {
+    BEFORE[1]: "text before the gap",
+    BOTH[1]: "both sides read",
+}  # condition -> what the causal model reads
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
@@ -44,7 +47,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     sides = " or ".join(side for name, side in SIDES.items() if name in set(rows["comparison"]))
     compared_on = style.ordered(rows["corpus"])
     where = f" on {compared_on[0]}" * (len(compared_on) == 1)
-    compared = f"{word_number(len(rows))} comparisons{where} (the causal model reads {sides})"
+    compared = f"{word_number(len(rows))} comparisons{where} ({sides})"
     counts = f": {compared} {open_words}."
     if none < len(rows):
         counts = (
@@ -52,7 +55,7 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
             f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
         )
     corpora = " and ".join(style.ordered(reported["corpus"]))
-    answer = f"Not shown, except on {corpora} as the paper compares them." if len(reported) else "Not shown."
+    answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     told.append(describe_levels(studies))
@@ -69,10 +72,10 @@ def describe_levels(studies: Mapping[str, Tables]) -> str:
     strong = levels[levels["direction"] == FIRST]
     if len(strong) <= len(levels) / 2:
         return ""
-    end = "; at one ratio that is not shown" if len(alike) and not (alike["direction"] == FIRST).any() else ""
-    counted = f"{word_number(len(strong))} of {word_number(len(levels))} comparisons"
+    end = ", not shown at one ratio" if len(alike) and not (alike["direction"] == FIRST).any() else ""
+    counted = f"{word_number(len(strong))} of {word_number(len(levels))}"
     return (
-        f"Over masking ratios better text goes with better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
+        f"Over masking ratios better text is better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
         f"fewer hidden words help both){end}."
     )
 
@@ -90,7 +93,7 @@ def describe_reported(rows: pd.DataFrame) -> str:
     corpora = " and ".join(style.ordered(rows["corpus"]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
-    sizes = f"{span(rows['value'], 2)} {metrics}{interval}, {word_runs(rows)}"
+    sizes = f"{span(rows['value'], 2)} {metrics}{interval}"
     return f"As the paper compares them, masked text is better on {corpora} ({sizes})."
 
 
@@ -113,4 +116,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
         return ""
     corpora = " and ".join(named)
     place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word per gap is better than `mlm` or `clm`."
+    return f"{place} one constant word per gap beats `mlm` and `clm`."
