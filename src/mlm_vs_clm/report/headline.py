@@ -31,18 +31,18 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "no leak": "what the paper calls causal",
 }
 AHEAD = {
-    FIRST: "the masked model is {points} BLEU points ahead",
-    SECOND: "the causal model is {points} BLEU points ahead",
+    FIRST: "masked {points} BLEU points ahead",
+    SECOND: "causal {points} BLEU points ahead",
 }
-LEVEL = "level in BLEU (masked {points}, within the margin)"
+LEVEL = "level (masked {points}, within the margin)"
 WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
     AHEAD[SECOND]: "The masked model is {points} BLEU points behind {other}",
     LEVEL: "It is level in BLEU with {other} ({points}, within the margin)",
 }
-SIZE_OPEN = " (by how much is not settled)"  # behind AHEAD
+SIZE_OPEN = " (size not settled)"  # behind AHEAD
 NONE = "no difference shown in BLEU (masked {points})"
-UNDECIDED = "there a model is not clearly better than a word table, or than leaving the gaps out"
+UNDECIDED = "there a model is not clearly above a word table or unfilled text"
 
 
 @dataclass(frozen=True)
