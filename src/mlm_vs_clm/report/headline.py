@@ -25,9 +25,10 @@ OWN_QUESTION = "Which kind of model writes better on your texts, one that sees b
 OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
+READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
-    "known length": "a causal model that reads the text before the gap",
-    "both contexts": "a causal model that reads both sides",
+    "known length": f"{READER}the text before the gap",
+    "both contexts": f"{READER}both sides",
     "no leak": "what the paper calls causal",
 }
 AHEAD = {
@@ -149,8 +150,8 @@ def describe_other_measures(steps: pd.DataFrame, answers: pd.DataFrame) -> str:
     rows = rows[rows["direction"].isin([*AHEAD]) & (rows["metric"] != "bleu")]
     rows = rows.merge(silent[silent["condition"].isin([*STEPS])].drop_duplicates())
     return " ".join(
-        f"By {style.name_metric(metric).partition(' (')[0]} {SIDES[side]} is ahead of {STEPS[condition].replace('a causal model', 'one')} on "
-        f"{join_names(style.ordered(group['corpus']))}."
+        f"By {style.name_metric(metric).partition(' (')[0]} {SIDES[side]} is ahead on {join_names(style.ordered(group['corpus']))} "
+        f"({STEPS[condition].removeprefix(READER)})."
         for (condition, metric, side), group in rows.groupby(["condition", "metric", "direction"], sort=False)
     )
 
