@@ -47,13 +47,13 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = write_short_blocks(studies, RULES, tmp_path)["short-answer"].splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU points (one training; "
+        "- **As the paper compares them, masked models are ahead** by 19.0 to 20.0 BLEU (one training; "
         "11.0 to 12.0 with originals hidden).",
         "- **Told gap places and lengths, a causal model that reads up to each gap is behind** by 5.0 to 6.0 (intervals 4.5 to 6.5; "
         "five trainings of 3.07 million tokens).",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **From an encoder, content words take longer training.** On them models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
+        "- **From an encoder, content words take longer training.** There models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: six comparisons (text before the gap) "
         "are inconclusive. On abstracts one constant word per gap beats `mlm` and `clm`.",

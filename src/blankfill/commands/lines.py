@@ -96,7 +96,7 @@ def parse_object(text: str, place: str) -> dict[str, Any]:
             text,
             parse_constant=refuse_constant,
             parse_float=parse_finite,
-            object_pairs_hook=lambda pairs: _refuse_twice(pairs, place),
+            object_pairs_hook=lambda pairs: refuse_twice(pairs, place),
         )
     except (ValueError, RecursionError):
         raise BlankfillError(f"{place} is not JSON: give --form lines for plain text") from None
@@ -105,7 +105,7 @@ def parse_object(text: str, place: str) -> dict[str, Any]:
     return row
 
 
-def _refuse_twice(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+def refuse_twice(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
     """Return a JSON object; BlankfillError where a key stands in it twice, as a reader would drop the first value."""
     if len(row := dict(pairs)) < len(pairs):
         raise BlankfillError(f"{place}: an object has the same key twice: remove one of them")

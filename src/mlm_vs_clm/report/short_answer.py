@@ -129,7 +129,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU points "
+        f"**As the paper compares them, masked models are ahead** by {span(reported['effect'])} BLEU "
         f"({word_runs(reported)}; {span(hidden['effect'])} with originals hidden)."
     )
 
@@ -277,7 +277,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         return ""
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**From an encoder, content words take longer training.** On them models beat a table of neighbouring words in {sum(few)} of "
+        f"**From an encoder, content words take longer training.** There models beat a table of neighbouring words in {sum(few)} of "
         f"{len(few)} cases after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 

@@ -13,10 +13,7 @@ from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
 
-SIDES = {
-    BEFORE[1]: "text before the gap",
-    BOTH[1]: "both sides read",
-}  # condition -> what the causal model reads
+SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
@@ -75,7 +72,7 @@ def describe_levels(studies: Mapping[str, Tables]) -> str:
     end = ", not shown at one ratio" if len(alike) and not (alike["direction"] == FIRST).any() else ""
     counted = f"{word_number(len(strong))} of {word_number(len(levels))}"
     return (
-        f"Over masking ratios better text is better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
+        f"Over masking ratios better text goes with better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
         f"fewer hidden words help both){end}."
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from blankfill.commands.lines import refuse_twice
 from blankfill.text import WORD, compose, would_merge
 
 from ...documents import Document, Entity, check_offsets
@@ -163,7 +164,7 @@ def refuse_characters(value: str, where: str) -> None:
 def parse_json(text: str, where: str) -> Any:
     """Return what a line or a file of JSON holds; StudyError, with the line in a file, for what cannot be read."""
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _refuse_twice(pairs, where))
+        return json.loads(text, object_pairs_hook=lambda pairs: refuse_twice(pairs, where))
     except json.JSONDecodeError as error:
         place = f"{where}, line {error.lineno}" if "\n" in text else where
         problem = f"{place}: not JSON (column {error.colno})"
@@ -172,13 +173,6 @@ def parse_json(text: str, where: str) -> Any:
     except ValueError:  # Python reads integers of up to 4,300 digits
         problem = f"{where}: JSON with a number of too many digits"
     raise StudyError(f"{problem}: correct it")
-
-
-def _refuse_twice(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:
-    """Return a JSON object; StudyError where a key stands in it twice, as a reader would drop the first value."""
-    if len(row := dict(pairs)) < len(pairs):
-        raise StudyError(f"{where}: an object has the same key twice: remove one of them")
-    return row
 
 
 def read_bytes(path: Path) -> bytes:
