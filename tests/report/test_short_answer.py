@@ -209,7 +209,7 @@ def test_the_words_that_a_causal_model_of_both_sides_misses_are_told_where_bleu_
         of_words = rows.assign(effect=[0.012, *[effect] * (len(rows) - 1)])
         studies["laptop-long_runs"]["answers"] = pd.concat([answers, of_words], ignore_index=True)
         told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-        assert ("It restores 1.0 to 1.2 fewer of 100 words." in told) == is_told
+        assert ("It restores 1.0 to 1.2 fewer of 100 hidden words." in told) == is_told
 
 
 def test_a_lead_from_another_network_says_so(studies, tmp_path):

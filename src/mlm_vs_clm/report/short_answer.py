@@ -180,7 +180,7 @@ def describe_words_restored(rows: pd.DataFrame, studies: Mapping[str, Tables]) -
     effects = answers.loc[(answers["metric"] == "exact_match") & (answers["status"] == MADE), "effect"]
     if effects.empty or not (effects > 0).all():
         return ""
-    return f" It restores {span(effects * 100)} fewer of 100 words."
+    return f" It restores {span(effects * 100)} fewer of 100 hidden words."
 
 
 def describe_others(steps: pd.DataFrame, rows: pd.DataFrame) -> str:
