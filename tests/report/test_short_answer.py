@@ -56,7 +56,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "- **From an encoder, content words take longer training.** There models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: six comparisons (text before the gap) "
-        "are inconclusive. On abstracts one constant word per gap beats `mlm` and `clm`.",
+        "are inconclusive. On abstracts one constant word per gap beats both models' texts.",
     ]
 
 

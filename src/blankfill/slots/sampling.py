@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 RANKED = 4096  # tokens: at temperature 1 they hold nearly all probability
+ROWS = 16  # drawn at a time on a CPU, so that their probabilities stay in its cache
 Key = tuple[str | int, ...]  # document id, slot and, after the first time, which time it is
 
 
@@ -41,7 +42,11 @@ class Sampling:
 
     def __call__(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
         """Return a token for each row of logits (n, vocabulary)."""
-        return self._draw(logits, keys) if self.temperature else logits.argmax(-1).tolist()
+        if not self.temperature:
+            return logits.argmax(-1).tolist()
+        n_rows = ROWS if logits.device.type == "cpu" else max(len(keys), 1)
+        starts = range(0, len(keys), n_rows)
+        return [token for a in starts for token in self._draw(logits[a : a + n_rows], keys[a : a + n_rows])]
 
     def _draw(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
         """Draw by the inverse of the cumulative distribution, in float64, most likely tokens first.

@@ -113,4 +113,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
         return ""
     corpora = " and ".join(named)
     place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word per gap beats `mlm` and `clm`."
+    return f"{place} one constant word per gap beats both models' texts."
