@@ -4,7 +4,7 @@ TRACK ?= bert_t5
 endif
 TRACK ?= matched
 # These studies were designed for the longer trainings of `evening`.
-EVENING := ettin pretrained repetition repetition_claim
+EVENING := ettin repetition repetition_claim
 SCALE ?= $(if $(filter $(EVENING),$(TRACK)),evening,laptop)
 PYTHON ?= python3
 ARGS ?=

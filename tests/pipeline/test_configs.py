@@ -149,7 +149,7 @@ def test_every_model_can_be_asked_for_at_every_scale(choose, scale, model):
 
 def test_a_track_chooses_the_model_of_an_arm_and_the_command_line_has_the_last_word(choose):
     assert choose("track=pretrained", "arm=clm").model.name == "smollm2"
-    assert choose("track=pretrained", "arm=mlm_leaky").model.name == "distilbert"
+    assert choose("track=pretrained", "arm=mlm_leaky").model.name == "distilbert_lower"
     assert choose("track=pretrained", "objective=clm").model.name == "smollm2"
     assert choose("track=ettin", "arm=infill").model == choose("arm=infill").model
     assert choose("track=pretrained", "arm=clm", "model=tiny").model.name == "tiny"

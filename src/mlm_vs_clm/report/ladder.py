@@ -15,11 +15,16 @@ from .overview import count_tokens, find_start, list_comparisons, name_network
 from .sentences import Tables
 from .style import read_study
 
-ENCODER, CAUSAL = "an encoder", "a causal model"  # what both sides start from: `track.starts_from`
-ENDS = {ENCODER: "", CAUSAL: ", started from a causal model"}  # of a step's words
+# What both sides start from: `track.starts_from`.
+ENCODER, CAUSAL, OWN = "an encoder", "a causal model", "checkpoints of their kinds"
+ENDS = {  # of a step's words
+    ENCODER: "",
+    CAUSAL: ", started from a causal model",
+    OWN: ", each started from a checkpoint of its kind",
+}
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
-STARTED = ((CAUSAL, "known length"), (CAUSAL, "both contexts"))
+STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in ("known length", "both contexts"))
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
 LIKELIHOOD = "nats_per_character"

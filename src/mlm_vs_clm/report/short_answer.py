@@ -18,7 +18,9 @@ from .ladder import (
     BOTH,
     CAUSAL,
     ENCODER,
+    ENDS,
     LIKELIHOOD,
+    OWN,
     STARTED,
     best_rows,
     list_steps,
@@ -44,13 +46,14 @@ from .style import read_study
 from .training_answer import describe_training
 
 TOLD = ("mlm", "clm", "infill")  # whose content words are told
+STARTS = {CAUSAL: "both start from a causal model", OWN: "each starts from a checkpoint of its kind"}
 MANY = 1 / 3  # at most this share of models is few, at least twice it is most
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
 def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
-    studies = {name: tables for name, tables in studies.items() if find_start(tables) in (ENCODER, CAUSAL)}
+    studies = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
     exact = {name: of_study for name, of_study in studies.items() if has_likelihood(of_study)}
     steps = list_steps(studies, rules)
     blocks = {
@@ -89,7 +92,8 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     verdicts = []
     before, both = (keep_decided(best_rows(steps, step)) for step in (BEFORE, BOTH))
     if is_ahead(before, FIRST) and is_smaller(both, before):
-        is_reversed = SECOND in set(keep_decided(best_rows(steps, STARTED[1]))["direction"])
+        started = pd.concat([best_rows(steps, (start, BOTH[1])) for start in STARTS])
+        is_reversed = SECOND in set(keep_decided(started)["direction"])
         verdicts.append(
             f"Better text? It depends on what the causal model reads{' and on the start' * is_reversed}."
         )
@@ -100,7 +104,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         describe_before(steps),
         describe_both(steps, studies),
         describe_left(steps),
-        describe_started([best_rows(steps, step) for step in STARTED]),
+        *(describe_started(steps, start) for start in STARTS),
         describe_content(studies),
         training,
     ]
@@ -226,14 +230,14 @@ def word_size(rows: pd.DataFrame) -> str:
     return f"{word_runs(rows)} of {word_tokens(rows['tokens'].max())} tokens"
 
 
-def describe_started(steps: Sequence[pd.DataFrame]) -> str:
-    """Return how the models compare where both start from a causal one; `steps` has the rows of each of STARTED."""
-    rows = pd.concat(steps)
-    name = "Where both start from a causal model"
+def describe_started(steps: pd.DataFrame, start: str) -> str:
+    """Return how the models compare where they start from one of STARTS."""
+    rows_of = {step: best_rows(steps, step) for step in STARTED if step[0] == start}
+    rows, name = pd.concat(rows_of.values()), f"Where {STARTS[start]}"
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
-        entries = [list_entries(of_step[of_step["status"] == MADE]) for of_step in steps]
-        clauses = [f"{ROWS[step][0]}, {told}" for step, told in zip(STARTED, entries, strict=True) if told]
+        entries = {step: list_entries(keep_decided(of_step)) for step, of_step in rows_of.items()}
+        clauses = [f"{ROWS[step][0]}, {told}" for step, told in entries.items() if told]
         if not clauses:
             return ""
         told = f"if the causal one {'; if it '.join(clauses)}"

@@ -11,6 +11,8 @@ from . import style
 from .ladder import (
     BEFORE,
     BOTH,
+    CAUSAL,
+    OWN,
     STARTED,
     Step,
     best_rows,
@@ -19,11 +21,12 @@ from .lead_words import word_short
 from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
+STARTS = {CAUSAL: "causal model", OWN: "each its own"}
+READS = {BEFORE[1]: "reads before the gap", BOTH[1]: "reads both sides"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
-    BEFORE: ("reads before the gap", FROM_ENCODER),
-    BOTH: ("reads both sides", FROM_ENCODER),
-    STARTED[0]: ("reads before the gap", "causal model"),
-    STARTED[1]: ("reads both sides", "causal model"),
+    BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
+    BOTH: (READS[BOTH[1]], FROM_ENCODER),
+    **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
 }
 
 

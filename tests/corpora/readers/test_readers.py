@@ -10,7 +10,7 @@ from refusals import SECRET, assert_refused
 from mlm_vs_clm.corpora.readers import READERS, infer
 
 PATHS = {
-    "folder": ["x/a.txt", "x/labels.csv"],
+    "folder": ["x/unknown.txt", "x/labels.csv"],  # a name that problems of PAN have too
     "brat": ["x/train/a.txt", "x/train/a.ann"],
     "pan": ["x/truth.txt", "x/EN01/known01.txt", "x/EN01/unknown.txt"],
     "pan_pairs": ["x/pairs.jsonl", "x/truth.jsonl"],

@@ -48,7 +48,7 @@ MPST_PATTERN = rf"(^|/){re.escape(tables.MPST_FILE)}$"
 # In the order in which a path is compared with them: a brat folder also has the .txt files of `folder`.
 READERS = {
     "datasets": Reader(hub.read, hub.RULE, r"(^|/)(dataset_dict|state)\.json$", takes_columns=True),
-    "pan": Reader(pan.read, pan.RULE, r"(^|/)unknown\.txt$"),
+    "pan": Reader(pan.read, pan.RULE, r"(^|/)known01\.txt$"),
     "pan_pairs": Reader(pan_pairs.read, pan_pairs.RULE, r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$"),
     "brat": Reader(brat.read, brat.RULE, r"\.ann$", has_gold_entities=True),
     "mpst": Reader(tables.read_mpst, tables.MPST_RULE, MPST_PATTERN, in_file=True),
