@@ -92,7 +92,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     verdicts = []
     before, both = (keep_decided(best_rows(steps, step)) for step in (BEFORE, BOTH))
     if is_ahead(before, FIRST) and is_smaller(both, before):
-        started = pd.concat([best_rows(steps, (start, BOTH[1])) for start in STARTS])
+        started = pd.concat([best_rows(steps, step) for step in STARTED if step[1] == BOTH[1]])
         is_reversed = SECOND in set(keep_decided(started)["direction"])
         verdicts.append(
             f"Better text? It depends on what the causal model reads{' and on the start' * is_reversed}."
@@ -104,7 +104,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         describe_before(steps),
         describe_both(steps, studies),
         describe_left(steps),
-        *(describe_started(steps, start) for start in STARTS),
+        describe_started(steps),
         describe_content(studies),
         training,
     ]
@@ -230,8 +230,10 @@ def word_size(rows: pd.DataFrame) -> str:
     return f"{word_runs(rows)} of {word_tokens(rows['tokens'].max())} tokens"
 
 
-def describe_started(steps: pd.DataFrame, start: str) -> str:
-    """Return how the models compare where they start from one of STARTS."""
+def describe_started(steps: pd.DataFrame) -> str:
+    """Return how the models compare from another start: that of STARTS from which most comparisons are decided."""
+    decided = keep_decided(pd.concat([best_rows(steps, step) for step in STARTED]))["start"].value_counts()
+    start = max(STARTS, key=lambda name: decided.get(name, 0))
     rows_of = {step: best_rows(steps, step) for step in STARTED if step[0] == start}
     rows, name = pd.concat(rows_of.values()), f"Where {STARTS[start]}"
     ahead = rows["direction"] == SECOND
@@ -242,10 +244,8 @@ def describe_started(steps: pd.DataFrame, start: str) -> str:
             return ""
         told = f"if the causal one {'; if it '.join(clauses)}"
         return f"**{name}** ({word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
-    return (
-        f"**{name}, the causal one is as good or better**, by up to {-rows['effect'].min():.1f} "
-        f"({word_runs(rows)})."
-    )
+    most = f"{-rows['effect'].min():.1f} ({word_runs(rows)})"
+    return f"**{name}, the causal one is as good or better**, by up to {most}."
 
 
 def say_where(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
