@@ -165,6 +165,23 @@ def test_where_a_causal_start_decides_little_the_rest_is_told_as_undecided(studi
     assert "if it reads both sides, causal +3.0 on abstracts. Undecided elsewhere." in told
 
 
+def test_of_two_other_starts_that_which_decides_more_is_told_and_the_table_has_both(studies, tmp_path):
+    studies |= {"laptop-pretrained": make_studies(names=["laptop-causal_start"])["laptop-causal_start"]}
+    studies["laptop-pretrained"]["study"]["starts_from"] = "checkpoints of their kinds"
+    from_causal = studies["laptop-causal_start"]["answers"]
+    for name, value in SILENT.items():
+        from_causal.loc[from_causal["corpus"] == "plots", name] = value
+    blocks = write_short_blocks(studies, RULES, tmp_path)
+    told = "- **Where each starts from a checkpoint of its kind, the causal one is as good or better**, by up to 4.0"
+    assert told in blocks["short-answer"] and "both start from a causal" not in blocks["short-answer"]
+    assert [line for line in blocks["short-table"].splitlines() if "240k" in line] == [
+        "| reads before the gap | causal model | causal +3.0 | undecided | 1×240k |",
+        "| reads both sides | causal model | causal +3.0 | undecided | 1×240k |",
+        "| reads before the gap | each its own | causal +3.0 | causal +4.0 | 1×240k |",
+        "| reads both sides | each its own | causal +3.0 | causal +4.0 | 1×240k |",
+    ]
+
+
 def test_with_the_left_side_alone_corpora_that_are_too_weak_are_named(studies, tmp_path):
     answers = studies["laptop-long_runs"]["answers"]
     left = answers[answers["condition"] == "both contexts"].assign(condition="left context", **EQUAL)
