@@ -168,6 +168,7 @@ def test_where_a_causal_start_decides_little_the_rest_is_told_as_undecided(studi
 def test_of_two_other_starts_that_which_decides_more_is_told_and_the_table_has_both(studies, tmp_path):
     studies |= {"laptop-pretrained": make_studies(names=["laptop-causal_start"])["laptop-causal_start"]}
     studies["laptop-pretrained"]["study"]["starts_from"] = "checkpoints of their kinds"
+    studies["laptop-pretrained"]["answers"]["effect"] -= 0.01  # rows that are equal are one comparison
     from_causal = studies["laptop-causal_start"]["answers"]
     for name, value in SILENT.items():
         from_causal.loc[from_causal["corpus"] == "plots", name] = value
