@@ -105,8 +105,12 @@ def _reader_class():
     return English
 
 
+@lru_cache
 def hash_wordnet(wordnet: Path) -> str:
-    """Return the first 12 hex digits of the sha256 of the files, in name order. StudyError if there are none."""
+    """Return the first 12 hex digits of the sha256 of the files, in name order, read once per process.
+
+    StudyError if there are none.
+    """
     paths = [path for pattern in ("*.exc", "data.*", "index.*") for path in sorted(wordnet.glob(pattern))]
     if not paths:
         raise StudyError(f"WordNet is not in {wordnet}: run `make data`")
