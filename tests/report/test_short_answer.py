@@ -53,7 +53,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "five trainings of 3.07 million tokens).",
         "- **One that reads both sides is equal in BLEU**: 0.1 points apart (five trainings of 768,000 tokens).",
         "- **Where both start from a causal model, the causal one is as good or better**, by up to 4.0 (one training).",
-        "- **From an encoder, content words take longer training.** There models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
+        "- **From an encoder, content words take longer**: models beat a table of neighbouring words in 2 of 6 cases after 768,000 tokens, all 6 "
         "after 3.07 million.",
         "- **Neither text is shown to be better training data**: six comparisons (text before the gap) "
         "are inconclusive. On abstracts one constant word per gap beats both models' texts.",
@@ -244,12 +244,14 @@ def test_a_lead_from_another_network_says_so(studies, tmp_path):
         assert f"{words} 3.07 million tokens (five trainings) masked +0.8 on plots." in told
 
 
-def test_a_further_study_of_the_exact_likelihood_is_told_in_few_words(studies, tmp_path):
-    add_likelihoods(studies["desk"], **FIRST)
-    add_likelihoods(studies["laptop-long_runs"], **OPEN, effect=-0.001, low=-0.1, high=0.1)
+def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_many_trainings(
+    studies, tmp_path
+):
+    add_likelihoods(studies["desk"], **OPEN, effect=-0.001, low=-0.1, high=0.1)
+    add_likelihoods(studies["laptop-long_runs"], **FIRST)
     told = write_short_blocks(studies, RULES, tmp_path)["exact-likelihood"]
-    assert told.startswith("**By exact likelihood** (") and told.count("By exact likelihood") == 1
-    assert "After " in told and "both sides " in told and "-0.00" not in told
+    assert told.startswith("**By exact likelihood** (3.07 million tokens") and "\n" not in told
+    assert "768,000" not in told and "-0.00" not in told
 
 
 def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):

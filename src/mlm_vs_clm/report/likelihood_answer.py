@@ -17,28 +17,15 @@ from .lead_words import word_runs, word_short
 from .overview import count_tokens, find_start
 from .sentences import Tables
 
-READS = {"known length": "before the gap", "both contexts": "both sides"}  # as LIKELIHOODS
-
 
 def describe_exact_studies(studies: Sequence[Tables]) -> str:
-    """Return who gives the hidden words the higher exact likelihood, a paragraph per start: after most and longest trainings, and after the shortest."""
+    """Return who gives the hidden words the higher exact likelihood, a paragraph per start: after the most trainings, of these the longest."""
     ranked = sorted(
         studies, key=lambda tables: (-float(tables["answers"]["runs"].max()), -count_tokens(tables))
     )
-    by_start = group_by(ranked, find_start)
-    paragraphs = [
-        " ".join(filter(None, [describe_exact(first), *map(add_exact, others[-1:])]))
-        for first, *others in by_start.values()
-    ]
-    return "\n\n".join(filter(None, paragraphs))
-
-
-def add_exact(tables: Tables) -> str:
-    """Return the outcomes of a further study of one start in few words."""
-    rows, clauses = list_exact(tables)
-    told = "; ".join(f"{READS[condition]} {outcomes}" for condition, outcomes in clauses.items())
-    told = f"{told}.{'' if rows['is_decided'].all() else ' Not decided elsewhere.'}" if told else ""
-    return f"After {word_tokens(count_tokens(tables))} tokens ({word_runs(rows)}): {told}" if told else ""
+    return "\n\n".join(
+        filter(None, (describe_exact(first) for first, *_ in group_by(ranked, find_start).values()))
+    )
 
 
 def list_exact(tables: Tables) -> tuple[pd.DataFrame, dict[str, str]]:

@@ -281,7 +281,7 @@ def describe_content(studies: Mapping[str, Tables]) -> str:
         return ""
     most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
     return (
-        f"**From an encoder, content words take longer training.** There models beat a table of neighbouring words in {sum(few)} of "
+        f"**From an encoder, content words take longer**: models beat a table of neighbouring words in {sum(few)} of "
         f"{len(few)} cases after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
     )
 
