@@ -254,6 +254,11 @@ def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_
     assert "768,000" not in told and "-0.00" not in told
 
 
+def test_a_likelihood_that_no_study_measured_is_not_told(studies, tmp_path):
+    add_likelihoods(studies["desk"], status="not run", effect=float("nan"))
+    assert "exact-likelihood" not in write_short_blocks({"desk": studies["desk"]}, RULES, tmp_path)
+
+
 def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):
     rooms = studies["desk"]["headroom"]
     rooms.loc[rooms["trained_on"] == "mlm", "utility"] = 0.8

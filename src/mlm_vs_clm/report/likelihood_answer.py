@@ -31,8 +31,9 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
 def list_exact(tables: Tables) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the rows of the exact likelihood, and by condition the outcomes of those that are decided, in words."""
     rows = find_likelihoods(tables["answers"])
-    decided = rows[[row.status == MADE and not has_too_few(row) for row in rows.itertuples(index=False)]]
-    clauses = {}
+    is_decided = [row.status == MADE and not has_too_few(row) for row in rows.itertuples(index=False)]
+    rows, clauses = rows.assign(is_decided=is_decided), {}
+    decided = rows[rows["is_decided"].astype(bool)]
     for condition in LIKELIHOODS:
         step = decided[decided["condition"] == condition].itertuples(index=False)
         if outcomes := [
@@ -40,7 +41,7 @@ def list_exact(tables: Tables) -> tuple[pd.DataFrame, dict[str, str]]:
             for word, group in group_by(step, word_short).items()
         ]:
             clauses[condition] = ", ".join(outcomes)
-    return rows.assign(is_decided=rows.index.isin(decided.index)), clauses
+    return rows, clauses
 
 
 def describe_exact(tables: Tables) -> str:

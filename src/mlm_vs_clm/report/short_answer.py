@@ -19,10 +19,10 @@ from .ladder import (
     CAUSAL,
     ENCODER,
     ENDS,
-    LIKELIHOOD,
     OWN,
     STARTED,
     best_rows,
+    find_likelihoods,
     list_steps,
     pick_step,
     word_tokens,
@@ -67,7 +67,7 @@ def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], res
 
 def has_likelihood(tables: Tables) -> bool:
     """Return whether a study measured the likelihood."""
-    return bool((tables["answers"]["metric"] == LIKELIHOOD).any())
+    return len(find_likelihoods(tables["answers"])) > 0
 
 
 def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:
