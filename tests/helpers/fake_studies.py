@@ -40,6 +40,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
     gaps = [
         {
             "kind": "training data",
+            "metric": "f1",
             "corpus": corpus,
             "comparison": "known length",
             "value": 0.0,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.competence import COMPETENT
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_RUN, NOT_SETTLED, SECOND
+from ..evidence.tables import TEXT, pick_kind
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED, SECOND
 from . import style
 from .ladder import (
     BEFORE,
@@ -21,6 +21,7 @@ from .ladder import (
     ENDS,
     OWN,
     STARTED,
+    Step,
     best_rows,
     find_likelihoods,
     list_steps,
@@ -39,15 +40,14 @@ from .lead_words import (
     word_runs,
 )
 from .likelihood_answer import describe_exact_studies
-from .overview import count_tokens, find_start, name_network
+from .overview import count_tokens, find_start
 from .sentences import Tables
 from .short_table import ROWS, enter_short, tabulate_short
-from .style import read_study
 from .training_answer import describe_training
+from .wording import join_names
 
-TOLD = ("mlm", "clm", "infill")  # whose content words are told
+CONTENT = "exact_match_content"
 STARTS = {CAUSAL: "both start from a causal model", OWN: "each starts from a checkpoint of its kind"}
-MANY = 1 / 3  # at most this share of models is few, at least twice it is most
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
@@ -89,14 +89,14 @@ def count_trainings(tables: Tables) -> float:
 def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
     training, answer = describe_training(studies)
-    verdicts = []
+    verdicts, rows_of = [], pick_started(steps)
+    content = describe_content(rows_of, studies)
     before, both = (keep_decided(best_rows(steps, step)) for step in (BEFORE, BOTH))
     if is_ahead(before, FIRST) and is_smaller(both, before):
         started = pd.concat([best_rows(steps, step) for step in STARTED if step[1] == BOTH[1]])
         is_reversed = SECOND in set(keep_decided(started)["direction"])
-        verdicts.append(
-            f"Better text? It depends on what the causal model reads{' and on the start' * is_reversed}."
-        )
+        on = ["what the causal model reads", *["the start"] * is_reversed, *["the measure"] * bool(content)]
+        verdicts.append(f"Better text? It depends on {join_names(on)}.")
     if answer:
         verdicts.append(f"Better training data? {answer}")
     findings = [
@@ -104,8 +104,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         describe_before(steps),
         describe_both(steps, studies),
         describe_left(steps),
-        describe_started(steps),
-        describe_content(studies),
+        describe_started(rows_of) + content,
         training,
     ]
     head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
@@ -230,12 +229,17 @@ def word_size(rows: pd.DataFrame) -> str:
     return f"{word_runs(rows)} of {word_tokens(rows['tokens'].max())} tokens"
 
 
-def describe_started(steps: pd.DataFrame) -> str:
-    """Return how the models compare from another start: that of STARTS from which most comparisons are decided."""
+def pick_started(steps: pd.DataFrame) -> dict[Step, pd.DataFrame]:
+    """Return the rows of each step from one of STARTS: that from which most comparisons are decided."""
     decided = keep_decided(pd.concat([best_rows(steps, step) for step in STARTED]))["start"].value_counts()
     start = max(STARTS, key=lambda name: decided.get(name, 0))
-    rows_of = {step: best_rows(steps, step) for step in STARTED if step[0] == start}
-    rows, name = pd.concat(rows_of.values()), f"Where {STARTS[start]}"
+    return {step: best_rows(steps, step) for step in STARTED if step[0] == start}
+
+
+def describe_started(rows_of: Mapping[Step, pd.DataFrame]) -> str:
+    """Return how the models compare where they start from one of STARTS; `rows_of` has the rows of its steps."""
+    rows, start = pd.concat(rows_of.values()), next(iter(rows_of))[0]
+    name = f"Where {STARTS[start]}"
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
         entries = {step: list_entries(keep_decided(of_step)) for step, of_step in rows_of.items()}
@@ -243,7 +247,7 @@ def describe_started(steps: pd.DataFrame) -> str:
         if not clauses:
             return ""
         told = f"if the causal one {'; if it '.join(clauses)}"
-        return f"**{name}** ({word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
+        return f"**{name}** (BLEU, {word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
     most = f"{-rows['effect'].min():.1f} ({word_runs(rows)})"
     return f"**{name}, the causal one is as good or better**, by up to {most}."
 
@@ -254,36 +258,28 @@ def say_where(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
 
 
 def list_entries(rows: pd.DataFrame) -> str:
-    """Return the outcomes of a step as in the table: "causal +2.5 on abstracts and plots, equal on speeches"."""
+    """Return the outcomes of a step: "causal +2.5 on abstracts and plots, equal on speeches", "masked +2.0 to +3.1" of all."""
+    ahead = set(rows["direction"])
+    if len(rows) > 2 and ahead in ({FIRST}, {SECOND}):
+        return f"{'masked' if FIRST in ahead else 'causal'} {span(rows['effect'].abs(), sign='+')}"
     by_entry = group_by(rows.itertuples(index=False), enter_short)
     return ", ".join(
         f"{entry} on {' and '.join(row.corpus for row in group)}" for entry, group in by_entry.items()
     )
 
 
-def describe_content(studies: Mapping[str, Tables]) -> str:
-    """Return how often models beat their word table on content words, each on each corpus, after the shortest and the longest training.
-
-    Compared are the studies of one network, that with the longest training.
-    """
-    by_network: dict[str, dict[int, list[bool]]] = {}
-    for tables in keep_most_trained(studies):
-        rows = read_study(tables).at_main(tables["competence"])
-        rows = rows[(rows["word_class"] == "content") & rows["arm"].isin(TOLD) & (rows["outcome"] != NOT_RUN)]
-        if find_start(tables) == ENCODER and len(rows):
-            cases = by_network.setdefault(name_network(tables), {}).setdefault(count_tokens(tables), [])
-            cases.extend(rows["outcome"] == COMPETENT)
-    above = max(by_network.values(), key=max, default={})
-    if len(above) < 2 or sum(above[max(above)]) / len(above[max(above)]) < 2 * MANY:
+def describe_content(rows_of: Mapping[Step, pd.DataFrame], studies: Mapping[str, Tables]) -> str:
+    """Return how many more content words the causal model of some steps restores; nothing where it does not in all comparisons."""
+    leads = []
+    for (_, condition), rows in rows_of.items():
+        for study in rows["study"].unique():
+            compared = pick_kind(studies[study]["comparisons"], TEXT)
+            is_asked = (compared["comparison"] == condition) & (compared["metric"] == CONTENT)
+            leads.append(compared[is_asked & (compared["status"] == MADE)])
+    told = pd.concat(leads) if leads else pd.DataFrame({"direction": []})
+    if told.empty or not (told["direction"] == SECOND).all():
         return ""
-    (short, few), (long, most) = min(above.items()), max(above.items())
-    if sum(few) > MANY * len(few):
-        return ""
-    most_of = f"all {len(most)}" if all(most) else f"{sum(most)} of {len(most)}"
-    return (
-        f"**From an encoder, content words take longer**: models beat a table of neighbouring words in {sum(few)} of "
-        f"{len(few)} cases after {word_tokens(short)} tokens, {most_of} after {word_tokens(long)}."
-    )
+    return f" Of 100 content words the causal one restores {span(-told['value'] * 100)} more."
 
 
 def describe_speed(file: Path) -> str:

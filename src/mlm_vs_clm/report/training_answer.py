@@ -18,7 +18,7 @@ LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # condit
 
 
 def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
-    """Return what texts of masked and causal models are worth as training data, and that in few words where neither is reliably better.
+    """Return what texts of masked and causal models are worth as training data, and that in few words where not each is better somewhere.
 
     Counted are the comparisons in which real text trains a better model than text without its hidden words.
     """
@@ -41,10 +41,10 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
         name: word_number(count) if count else "none"
         for name, count in {"none": none, "masked": masked, "causal": causal}.items()
     }
-    sides = " or ".join(side for name, side in SIDES.items() if name in set(rows["comparison"]))
+    sides = [side for name, side in SIDES.items() if name in set(rows["comparison"])]
     compared_on = style.ordered(rows["corpus"])
     where = f" on {compared_on[0]}" * (len(compared_on) == 1)
-    compared = f"{word_number(len(rows))} comparisons{where} ({sides})"
+    compared = f"{word_number(len(rows))} comparisons{where}{f' ({sides[0]})' * (len(sides) == 1)}"
     counts = f": {compared} {open_words}."
     if none < len(rows):
         counts = (
@@ -54,10 +54,13 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
+    if not is_open:
+        side, times = ("Masked", words["masked"]) if masked else ("Causal", words["causal"])
+        answer = f"{side} text in {times} of {word_number(len(rows))} comparisons, not shown in the rest."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     told.append(describe_levels(studies))
     sentences = " ".join(filter(None, told))
-    return sentences, answer if is_open else ""
+    return sentences, "" if masked and causal and not is_open else answer
 
 
 def describe_levels(studies: Mapping[str, Tables]) -> str:
