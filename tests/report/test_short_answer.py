@@ -176,8 +176,8 @@ def test_of_two_other_starts_that_which_decides_more_is_told_and_the_table_has_b
     assert [line for line in blocks["short-table"].splitlines() if "240k" in line] == [
         "| reads before the gap | causal model | causal +3.0 | undecided | 1×240k |",
         "| reads both sides | causal model | causal +3.0 | undecided | 1×240k |",
-        "| reads before the gap | each its own | causal +3.0 | causal +4.0 | 1×240k |",
-        "| reads both sides | each its own | causal +3.0 | causal +4.0 | 1×240k |",
+        "| reads before the gap | own kind | causal +3.0 | causal +4.0 | 1×240k |",
+        "| reads both sides | own kind | causal +3.0 | causal +4.0 | 1×240k |",
     ]
 
 
@@ -204,6 +204,14 @@ def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(s
     assert "training data" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
 
 
+def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(studies, tmp_path):
+    for tables in studies.values():
+        tables["headroom"]["low"] = -0.1
+    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    assert "Better training data? Neither text beats leaving the gaps out.**" in told
+    assert "- **Neither text is better training data than leaving the gaps out**: six comparisons" in told
+
+
 def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_that_is_told(
     studies, tmp_path
 ):
@@ -215,7 +223,10 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     corpus = row["corpus"].item()
     assert "Better training data? Not shown, except as the paper compares them." in told
-    assert f"As the paper compares them, masked text is better on {corpus} (0.16 F1 [0.10, 0.20])." in told
+    assert (
+        f"As the paper compares them, masked text is better on {corpus} (one training, 0.16 F1 [0.10, 0.20])."
+        in told
+    )
 
 
 def test_the_words_that_a_causal_model_of_both_sides_misses_are_told_where_bleu_is_level(studies, tmp_path):

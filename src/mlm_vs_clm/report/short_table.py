@@ -21,7 +21,7 @@ from .lead_words import word_short
 from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
-STARTS = {CAUSAL: "causal model", OWN: "each its own"}
+STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 READS = {BEFORE[1]: "reads before the gap", BOTH[1]: "reads both sides"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),

@@ -8,12 +8,14 @@ from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
 from . import style
 from .ladder import BEFORE, BOTH
-from .lead_words import span, word_number
+from .lead_words import span, word_number, word_runs
 from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
 
 SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
+WRITERS = ("mlm", "clm", "infill")  # of SIDES
+UNFILLED = "leaving the gaps out"
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
@@ -54,13 +56,25 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
-    if not is_open:
+    if is_idle := not any(map(beats_unfilled, studies.values())):
+        head, answer = (
+            f"**Neither text is better training data than {UNFILLED}**",
+            f"Neither text beats {UNFILLED}.",
+        )
+    elif not is_open:
         side, times = ("Masked", words["masked"]) if masked else ("Causal", words["causal"])
         answer = f"{side} text in {times} of {word_number(len(rows))} comparisons, not shown in the rest."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     told.append(describe_levels(studies))
     sentences = " ".join(filter(None, told))
-    return sentences, "" if masked and causal and not is_open else answer
+    return sentences, answer if is_idle or is_open or not (masked and causal) else ""
+
+
+def beats_unfilled(tables: Tables) -> bool:
+    """Return whether the text of a model is better training data than text without its hidden words, at the main cell."""
+    rows = read_study(tables).at_main(tables["headroom"])
+    rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
+    return bool((rows["low"] > 0).any())
 
 
 def describe_levels(studies: Mapping[str, Tables]) -> str:
@@ -94,7 +108,7 @@ def describe_reported(rows: pd.DataFrame) -> str:
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     sizes = f"{span(rows['value'], 2)} {metrics}{interval}"
-    return f"As the paper compares them, masked text is better on {corpora} ({sizes})."
+    return f"As the paper compares them, masked text is better on {corpora} ({word_runs(rows)}, {sizes})."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
