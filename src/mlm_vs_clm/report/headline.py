@@ -10,7 +10,7 @@ from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style, track_answers
-from .ladder import count_tokens, list_own_steps, word_tokens
+from .ladder import count_tokens, describe_content, list_own_steps, word_tokens
 from .lead_words import SIDES, span, word_number, word_runs
 from .roles import PAIR
 from .sentences import Tables
@@ -103,7 +103,11 @@ def answer_question(tables: Tables) -> str:
     if words := " ".join(filter(None, clauses)):
         return words
     steps = list_own_steps(tables)
-    told = [describe_steps(steps), describe_other_measures(steps, tables["answers"])]
+    told = [
+        describe_steps(steps),
+        describe_other_measures(steps, tables["answers"]),
+        describe_content(tables),
+    ]
     return " ".join(filter(None, told)) or NO_ANSWER
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.claims import index_conditions
-from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN
+from ..evidence.tables import TEXT, pick_kind
+from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN, SECOND
 from ..stats import FEWEST_UNITS
 from .frames import find_rules
+from .lead_words import span
 from .overview import count_tokens, find_start, list_comparisons, name_network
 from .sentences import Tables
-from .style import read_study
+from .style import ordered, read_study
 
 # What both sides start from: `track.starts_from`.
 ENCODER, CAUSAL, OWN = "an encoder", "a causal model", "checkpoints of their kinds"
@@ -27,7 +29,7 @@ BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in ("known length", "both contexts"))
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
-LIKELIHOOD = "nats_per_character"
+LIKELIHOOD, CONTENT = "nats_per_character", "exact_match_content"
 LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
 TOO_FEW = "too few units"  # in place of a status
 LIKELIHOODS = {  # condition -> what the causal model reads
@@ -147,6 +149,19 @@ def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
 def has_too_few(row: Any) -> bool:
     """Return whether an answer is not settled, and has too few units (authors, where they repeat) for an interval to rely on."""
     return row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE and row.n < FEWEST_UNITS
+
+
+def describe_content(tables: Tables) -> str:
+    """Return how many more content words the causal model restores at the main cell; "" where it does not in every comparison that decides."""
+    texts = pick_kind(tables["comparisons"], TEXT)
+    is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*LIKELIHOODS])
+    rows = texts[is_asked & (texts["status"] == MADE)]
+    rows = read_study(tables).at_main(rows) if len(rows) else rows
+    if rows.empty or not (rows["direction"] == SECOND).all():
+        return ""
+    corpora = ordered(rows["corpus"])
+    where = f" on {' and '.join(corpora)}" * (len(corpora) < texts["corpus"].nunique())
+    return f"Of 100 content words the causal one restores {span(-rows['value'] * 100)} more{where}."
 
 
 def word_tokens(tokens: float) -> str:

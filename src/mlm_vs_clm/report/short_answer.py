@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.tables import TEXT, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED, SECOND
 from . import style
 from .ladder import (
@@ -23,6 +22,7 @@ from .ladder import (
     STARTED,
     Step,
     best_rows,
+    describe_content,
     find_likelihoods,
     list_steps,
     pick_step,
@@ -46,7 +46,6 @@ from .short_table import ROWS, enter_short, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
-CONTENT = "exact_match_content"
 STARTS = {CAUSAL: "both start from a causal model", OWN: "each starts from a checkpoint of its kind"}
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -90,7 +89,8 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
     training, answer = describe_training(studies)
     verdicts, rows_of = [], pick_started(steps)
-    content = describe_content(rows_of, studies)
+    told_of = pd.concat(rows_of.values())["study"]
+    content = describe_content(studies[told_of.iloc[0]]) if len(told_of) else ""
     before, both = (keep_decided(best_rows(steps, step)) for step in (BEFORE, BOTH))
     if is_ahead(before, FIRST) and is_smaller(both, before):
         started = pd.concat([best_rows(steps, step) for step in STARTED if step[1] == BOTH[1]])
@@ -104,7 +104,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         describe_before(steps),
         describe_both(steps, studies),
         describe_left(steps),
-        describe_started(rows_of) + content,
+        describe_started(rows_of) + f" {content}" * bool(content),
         training,
     ]
     head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
@@ -266,20 +266,6 @@ def list_entries(rows: pd.DataFrame) -> str:
     return ", ".join(
         f"{entry} on {' and '.join(row.corpus for row in group)}" for entry, group in by_entry.items()
     )
-
-
-def describe_content(rows_of: Mapping[Step, pd.DataFrame], studies: Mapping[str, Tables]) -> str:
-    """Return how many more content words the causal model of some steps restores; nothing where it does not in all comparisons."""
-    leads = []
-    for (_, condition), rows in rows_of.items():
-        for study in rows["study"].unique():
-            compared = pick_kind(studies[study]["comparisons"], TEXT)
-            is_asked = (compared["comparison"] == condition) & (compared["metric"] == CONTENT)
-            leads.append(compared[is_asked & (compared["status"] == MADE)])
-    told = pd.concat(leads) if leads else pd.DataFrame({"direction": []})
-    if told.empty or not (told["direction"] == SECOND).all():
-        return ""
-    return f" Of 100 content words the causal one restores {span(-told['value'] * 100)} more."
 
 
 def describe_speed(file: Path) -> str:
