@@ -52,7 +52,8 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
         for corpus in corpora
     ]
     room = [
-        cell | {"corpus": corpus, "trained_on": arm, "room": "yes", "utility": utility, "low": 0.1}
+        cell
+        | {"corpus": corpus, "trained_on": arm, "room": "yes", "utility": utility, "low": 0.1, "high": 0.2}
         for corpus in corpora[:1]
         for arm, utility in {"constant": 0.7, "mlm": 0.6, "clm": 0.6}.items()
     ]

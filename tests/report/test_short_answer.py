@@ -150,7 +150,7 @@ def test_a_causal_start_is_not_told_as_better_where_the_masked_model_is_ahead(st
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert (
         "as good or better" not in told
-        and "if it reads both sides, causal +3.0 on abstracts, masked +2.0 on plots" in told
+        and "If it reads both sides, causal +3.0 on abstracts, masked +2.0 on plots." in told
     )
 
 
@@ -159,8 +159,8 @@ def test_where_a_causal_start_decides_little_the_rest_is_told_as_undecided(studi
     for name, value in SILENT.items():
         rows.loc[rows["corpus"] == "plots", name] = value
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert "(BLEU, one training): if the causal one reads before the gap, causal +3.0 on abstracts" in told
-    assert "if it reads both sides, causal +3.0 on abstracts. Undecided elsewhere." in told
+    assert "(BLEU, one training). If the causal one reads before the gap, causal +3.0 on abstracts." in told
+    assert "If it reads both sides, causal +3.0 on abstracts. Undecided elsewhere." in told
 
 
 def test_of_two_other_starts_that_which_decides_more_is_told_and_the_table_has_both(studies, tmp_path):

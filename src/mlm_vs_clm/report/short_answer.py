@@ -243,11 +243,11 @@ def describe_started(rows_of: Mapping[Step, pd.DataFrame]) -> str:
     ahead = rows["direction"] == SECOND
     if not (ahead | (rows["size"] == INSIDE)).all() or not ahead.any() or rows["effect"].max() > 0:
         entries = {step: list_entries(keep_decided(of_step)) for step, of_step in rows_of.items()}
-        clauses = [f"{ROWS[step][0]}, {told}" for step, told in entries.items() if told]
+        clauses = [f"{ROWS[step][0]}, {told}." for step, told in entries.items() if told]
         if not clauses:
             return ""
-        told = f"if the causal one {'; if it '.join(clauses)}"
-        return f"**{name}** (BLEU, {word_runs(rows)}): {told}.{say_undecided(rows[rows['status'] != MADE])}"
+        told = f"If the causal one {' If it '.join(clauses)}"
+        return f"**{name}** (BLEU, {word_runs(rows)}). {told}{say_undecided(rows[rows['status'] != MADE])}"
     most = f"{-rows['effect'].min():.1f} ({word_runs(rows)})"
     return f"**{name}, the causal one is as good or better**, by up to {most}."
 

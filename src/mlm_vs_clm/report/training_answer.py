@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from ..evidence.tables import TRAINING_DATA, pick_kind
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND
+from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND, find_direction
 from . import style
 from .ladder import BEFORE, BOTH
 from .lead_words import span, word_number, word_runs
@@ -74,7 +74,7 @@ def beats_unfilled(tables: Tables) -> bool:
     """Return whether the text of a model is better training data than text without its hidden words, at the main cell."""
     rows = read_study(tables).at_main(tables["headroom"])
     rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
-    return bool((rows["low"] > 0).any())
+    return any(find_direction(row.low, row.high) == FIRST for row in rows.itertuples(index=False))
 
 
 def describe_levels(studies: Mapping[str, Tables]) -> str:
