@@ -208,8 +208,8 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["low"] = -0.1
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
-    assert "Better training data? Neither text beats leaving the gaps out.**" in told
-    assert "- **Neither text is better training data than leaving the gaps out**: six comparisons" in told
+    assert "Better training data? Neither is shown to beat leaving gaps out.**" in told
+    assert "- **As training data neither text is shown to beat leaving gaps out**: six comparisons" in told
 
 
 def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_that_is_told(

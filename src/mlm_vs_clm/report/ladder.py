@@ -26,16 +26,17 @@ ENDS = {  # of a step's words
 }
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
-STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in ("known length", "both contexts"))
+READS = {
+    "known length": "reads before the gap",
+    "both contexts": "reads both sides",
+}  # condition -> what the causal model does
+STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
 LIKELIHOOD, CONTENT = "nats_per_character", "exact_match_content"
 LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
 TOO_FEW = "too few units"  # in place of a status
-LIKELIHOODS = {  # condition -> what the causal model reads
-    "known length": "causal model reads before the gap",
-    "both contexts": "causal model reads both sides",
-}
+LIKELIHOODS = {name: f"causal model {reads}" for name, reads in READS.items()}
 
 
 def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
@@ -154,7 +155,7 @@ def has_too_few(row: Any) -> bool:
 def describe_content(tables: Tables) -> str:
     """Return how many more content words the causal model restores at the main cell; "" where it does not in every comparison that decides."""
     texts = pick_kind(tables["comparisons"], TEXT)
-    is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*LIKELIHOODS])
+    is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*READS])
     rows = texts[is_asked & (texts["status"] == MADE)]
     rows = read_study(tables).at_main(rows) if len(rows) else rows
     if rows.empty or not (rows["direction"] == SECOND).all():

@@ -13,6 +13,7 @@ from .ladder import (
     BOTH,
     CAUSAL,
     OWN,
+    READS,
     STARTED,
     Step,
     best_rows,
@@ -22,7 +23,6 @@ from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
-READS = {BEFORE[1]: "reads before the gap", BOTH[1]: "reads both sides"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),

@@ -15,12 +15,12 @@ from .style import read_study
 
 SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
-UNFILLED = "leaving the gaps out"
+UNFILLED = "leaving gaps out"
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
 def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
-    """Return what texts of masked and causal models are worth as training data, and that in few words where not each is better somewhere.
+    """Return what texts of masked and causal models are worth as training data, and that in few words where neither is reliably better.
 
     Counted are the comparisons in which real text trains a better model than text without its hidden words.
     """
@@ -56,25 +56,21 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
     corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
-    if is_idle := not any(map(beats_unfilled, studies.values())):
-        head, answer = (
-            f"**Neither text is better training data than {UNFILLED}**",
-            f"Neither text beats {UNFILLED}.",
-        )
-    elif not is_open:
-        side, times = ("Masked", words["masked"]) if masked else ("Causal", words["causal"])
-        answer = f"{side} text in {times} of {word_number(len(rows))} comparisons, not shown in the rest."
+    beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
+    if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
+        head = f"**As training data neither text is shown to beat {UNFILLED}**"
+        answer = f"Neither is shown to beat {UNFILLED}."
     told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
     told.append(describe_levels(studies))
     sentences = " ".join(filter(None, told))
-    return sentences, answer if is_idle or is_open or not (masked and causal) else ""
+    return sentences, answer if is_idle or is_open else ""
 
 
-def beats_unfilled(tables: Tables) -> bool:
-    """Return whether the text of a model is better training data than text without its hidden words, at the main cell."""
+def compare_unfilled(tables: Tables) -> list[str]:
+    """Return for the text of each model whether it or text without its hidden words is shown to be the better training data, at the main cell."""
     rows = read_study(tables).at_main(tables["headroom"])
     rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
-    return any(find_direction(row.low, row.high) == FIRST for row in rows.itertuples(index=False))
+    return [find_direction(row.low, row.high) for row in rows.itertuples(index=False)]
 
 
 def describe_levels(studies: Mapping[str, Tables]) -> str:
