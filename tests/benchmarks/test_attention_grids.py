@@ -11,7 +11,7 @@ from benchmarks import attention_grids
 from blankfill.networks import attention
 from blankfill.networks.checkpoints import make_switchable, switch
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.training import recomputed_attention
+from mlm_vs_clm.training import training_attention
 from mlm_vs_clm.training.batches import Batches, find_target_tokens, tokenize
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.neighbours import Neighbours
@@ -23,7 +23,7 @@ from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 @pytest.fixture
 def received(monkeypatch):
     """What each call of the attention may see, (queries, keys)."""
-    found, attend = [], recomputed_attention.Recomputed.apply
+    found, attend = [], training_attention.Recomputed.apply
 
     def look(query, key, value, mask, is_causal, scaling):
         visible = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool)
@@ -32,7 +32,7 @@ def received(monkeypatch):
         found.append((visible.tril() if is_causal else visible).numpy())
         return attend(query, key, value, mask, is_causal, scaling)
 
-    monkeypatch.setattr(recomputed_attention.Recomputed, "apply", look)
+    monkeypatch.setattr(training_attention.Recomputed, "apply", look)
     return found
 
 
@@ -59,7 +59,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
         kind, batch = batches.objective_at(number).kind, batches[number]
         switch(model, kind)
         received.clear()
-        with attention.attention_of(model, recomputed_attention.NAME):
+        with attention.attention_of(model, training_attention.NAME):
             PredictedLoss(model)(**batch)
         visible, n = attention_grids.read_grid(batch, kind).visible, batch["input_ids"].shape[1]
         parts = [visible, visible]  # two layers

@@ -9,7 +9,7 @@ from blankfill.networks.sizes import hidden_states, output_layer, split_output_l
 from mlm_vs_clm.training import loss, vocabulary_arrays
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.noise import IGNORE
-from mlm_vs_clm.training.recomputed_attention import NAME as RECOMPUTED
+from mlm_vs_clm.training.training_attention import NAME as LEARNING
 
 NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "t5", "bart"]
 
@@ -49,7 +49,7 @@ def test_every_network_learns_in_bf16_what_it_learns_in_float32(name, networks):
     batch, learner, slopes = make_batch(name, tokenizer), PredictedLoss(model), {}
     for dtype in (torch.float32, torch.bfloat16):
         model.zero_grad()
-        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32), attention_of(model, RECOMPUTED):
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32), attention_of(model, LEARNING):
             learner.learn(share=1.0, **batch)
         slopes[dtype] = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
     apart = (slopes[torch.bfloat16] - slopes[torch.float32]).norm() / slopes[torch.float32].norm()

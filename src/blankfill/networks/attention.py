@@ -134,7 +134,7 @@ def read_by_products(
     """Return the two products with a softmax between them; `mask` (bool) is false where attention is not allowed."""
     scores = (query * scaling) @ key.transpose(-1, -2)
     if mask is not None:
-        scores.masked_fill_(~mask, float("-inf"))
+        scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)  # a query without any key stays finite
     return scores.softmax(-1) @ value
 
 

@@ -33,8 +33,8 @@ from .loss import PredictedLoss, count_pairs, count_predicted, weigh
 from .objectives import OBJECTIVES, split_batches
 from .optimiser import group_parameters, set_dropout
 from .pairs import save_head, write_pairs
-from .recomputed_attention import NAME as RECOMPUTED
 from .settings import Training
+from .training_attention import NAME as LEARNING
 
 TOTALS = ("step", "tokens_seen", "tokens_predicted", "flops")
 
@@ -111,7 +111,7 @@ class Trainer:
 
     def advance(self, until: int, fall: tuple[int, int] | None = None, bar: tqdm | None = None) -> None:
         """Take steps up to step `until`; the learning rate falls between the two steps of `fall`."""
-        with attention_of(self.model, RECOMPUTED):
+        with attention_of(self.model, LEARNING):
             for step in range(self.state["step"], until):
                 started = time.monotonic()
                 self._set_rates(step, fall)
@@ -207,7 +207,7 @@ class Trainer:
 
     def _judge_pairs(self, batch: Batch) -> list[int]:
         self.learner.eval()
-        with self._precision(), attention_of(self.model, RECOMPUTED):
+        with self._precision(), attention_of(self.model, LEARNING):
             return self.learner.judge_pairs(**self._on_device(batch))
 
     def _precision(self) -> torch.autocast:
@@ -259,7 +259,7 @@ class Trainer:
             batch = batches[number]
             if weight := weigh(batch):
                 weight_all += weight
-                with attention_of(self.model, RECOMPUTED):
+                with attention_of(self.model, LEARNING):
                     loss_all += self._loss(batch).item() * weight
         if not weight_all:
             raise StudyError(

@@ -8,7 +8,7 @@ from blankfill.networks.sizes import HEAD_ROWS, hidden_states, output_layer, spl
 from blankfill.networks.trimming import states_where
 
 from .noise import IGNORE
-from .recomputed_attention import precision_of
+from .training_attention import precision_of
 from .vocabulary_arrays import KeptArrays, OutputProduct, adding_in_place
 
 

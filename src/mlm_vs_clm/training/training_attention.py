@@ -1,7 +1,7 @@
-"""Memory-saving attention for training on CPU, for any model with transformers' attention interface.
+"""Fast attention for training on CPU, for any model with transformers' attention interface.
 
-torch's own backward pass takes five times as long in bf16 as its forward pass; eager attention keeps every layer's
-weights in memory. docs/performance.md has the cost of each.
+torch's own backward pass takes five times as long in bf16 as its forward pass. In bf16 the weights of short texts are
+kept for the gradients; of long texts, and in float32, they are computed again. docs/performance.md has the costs.
 """
 
 import torch
@@ -10,7 +10,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from blankfill.networks.attention import SPECIAL
+from blankfill.networks.attention import SPECIAL, read_by_products
+
+KEPT_BYTES = 32 * 2**20  # weights of a layer that are kept: 12 heads over four texts of 590 tokens
 
 
 class Recomputed(torch.autograd.Function):
@@ -83,10 +85,33 @@ def attend(
     query, key, value = (states.to(dtype) for states in (query, key, value))
     key, value = repeat_kv(key, copies), repeat_kv(value, copies)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    read = Recomputed.apply(query, key, value, attention_mask, causal, scale)
+    read = (read_keeping_weights if is_kept(query, key) else Recomputed.apply)(
+        query, key, value, attention_mask, causal, scale
+    )
     return read.transpose(1, 2).contiguous(), None
 
 
-NAME = "recomputed"
+def is_kept(query: torch.Tensor, key: torch.Tensor) -> bool:
+    """Return whether a layer's weights are kept for the gradients: in bf16, where they take at most `KEPT_BYTES`."""
+    n_weights = query.shape[:3].numel() * key.shape[2]
+    return query.dtype == torch.bfloat16 and n_weights * query.element_size() <= KEPT_BYTES
+
+
+def read_keeping_weights(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    is_causal: bool,
+    scaling: float,
+) -> torch.Tensor:
+    """Return what `Recomputed` returns, up to rounding; torch keeps the weights and differentiates the products."""
+    if is_causal:
+        mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+    with torch.autocast(query.device.type, enabled=False):
+        return read_by_products(query, key, value, mask, scaling)
+
+
+NAME = "learning"
 AttentionInterface.register(NAME, attend)
 AttentionMaskInterface.register(NAME, sdpa_mask)
