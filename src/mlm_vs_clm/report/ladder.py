@@ -152,8 +152,8 @@ def has_too_few(row: Any) -> bool:
     return row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE and row.n < FEWEST_UNITS
 
 
-def describe_content(tables: Tables) -> str:
-    """Return how many more content words the causal model restores at the main cell; "" where it does not in every comparison that decides."""
+def count_content(tables: Tables) -> str:
+    """Return how many of 100 content words the causal model restores more, "1.4 to 6.6 more"; "" where it does not in every comparison that decides."""
     texts = pick_kind(tables["comparisons"], TEXT)
     is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*READS])
     rows = texts[is_asked & (texts["status"] == MADE)]
@@ -162,7 +162,7 @@ def describe_content(tables: Tables) -> str:
         return ""
     corpora = ordered(rows["corpus"])
     where = f" on {' and '.join(corpora)}" * (len(corpora) < texts["corpus"].nunique())
-    return f"Of 100 content words the causal one restores {span(-rows['value'] * 100)} more{where}."
+    return f"{span(-rows['value'] * 100)} more{where}"
 
 
 def word_tokens(tokens: float) -> str:

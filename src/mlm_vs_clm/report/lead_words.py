@@ -10,13 +10,15 @@ from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, NOT_SETTLED, SE
 
 SIDES = {FIRST: "masked", SECOND: "causal"}
 EQUAL = "equal"  # inside the margin
+UNDECIDED = "undecided"  # an arm may not speak
+NO_ANSWER = "no answer"  # not settled, or undecided
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def word_no_lead(row: Any) -> str:
     """Return a verdict that names no side: "equal" (inside the margin), "not settled" or "undecided"; nothing for a lead."""
     if row.status != MADE:
-        return "undecided"
+        return UNDECIDED
     return "" if row.direction != NONE_SHOWN else EQUAL if row.size == INSIDE else NOT_SETTLED
 
 
@@ -66,6 +68,15 @@ def span(values: Iterable[float], digits: int = 1, sign: str = "") -> str:
 def word_number(number: int) -> str:
     """Return a small number as a word."""
     return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def join_counts(counts: Iterable[tuple[str, int]], where: str = "") -> str:
+    """Return how often each of some outcomes came out: "masked better in two of three comparisons; no answer in one"."""
+    counted = [(outcome, number) for outcome, number in counts if number]
+    total = sum(number for _, number in counted)
+    ends = [f" of {word_number(total)} comparison{'s' * (total > 1)}{where}", *[""] * len(counted)]
+    clauses = zip(counted, ends, strict=False)
+    return "; ".join(f"{outcome} in {word_number(number)}{end}" for (outcome, number), end in clauses)
 
 
 def word_runs(rows: pd.DataFrame) -> str:

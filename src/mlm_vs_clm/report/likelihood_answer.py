@@ -9,6 +9,7 @@ from ..evidence.verdicts import MADE
 from .ladder import (
     CAUSAL,
     LIKELIHOODS,
+    READS,
     find_likelihoods,
     has_too_few,
     word_tokens,
@@ -47,10 +48,10 @@ def list_exact(tables: Tables) -> tuple[pd.DataFrame, dict[str, str]]:
 def describe_exact(tables: Tables) -> str:
     """Return who gives the hidden words the higher exact likelihood, where a study decides that; else nothing."""
     rows, outcomes = list_exact(tables)
-    clauses = [f"{LIKELIHOODS[condition]}: {told}" for condition, told in outcomes.items()]
+    clauses = [f"{READS[condition]}: {told}" for condition, told in outcomes.items()]
     if not clauses:
         return ""
-    told = f"If the {'. If the '.join(clauses)}.{'' if rows['is_decided'].all() else ' Undecided elsewhere.'}"
+    told = f"If the causal model {'. If it '.join(clauses)}.{'' if rows['is_decided'].all() else ' Undecided elsewhere.'}"
     if find_start(tables) == CAUSAL:
         return f"**Where both start from a causal model** (nats per character, {word_runs(rows)}). {told}"
     return (

@@ -10,7 +10,7 @@ from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
 from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style
-from .overview import OTHERWISE, judge_side
+from .overview import OTHERWISE, UNDECIDED, judge_side
 from .sentences import Tables
 from .tables import markdown_row
 from .verdict_cards import VerdictCard, list_own_verdicts
@@ -67,11 +67,10 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
     clauses = []
     for rule in rules:
         if IN_SHORT in rule and rule["id"] in cards:
-            card = cards[rule["id"]][1]
-            stated, _, others = card.number.partition(" as stated")
-            statement = str(rule[IN_SHORT])
-            clauses.append(f"{statement[0].upper()}{statement[1:]}: {stated}{others}.")
-    return f"**How often common statements hold** (one training). {' '.join(clauses)}" if clauses else ""
+            card, statement = cards[rule["id"]][1], str(rule[IN_SHORT])
+            number = "undecided in all" if card.verdict == UNDECIDED else card.number
+            clauses.append(f"{statement[0].upper()}{statement[1:]}: {number}.")
+    return f"**Whether common statements hold** (one training). {' '.join(clauses)}" if clauses else ""
 
 
 def describe_differences(answers: pd.DataFrame, rule: dict) -> str:

@@ -1,14 +1,14 @@
 """Sentences for README on what the written texts are worth as training data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from ..evidence.tables import TRAINING_DATA, pick_kind
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NONE_SHOWN, SECOND, find_direction
+from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN, SECOND, find_direction
 from . import style
 from .ladder import BEFORE, BOTH
-from .lead_words import span, word_number, word_runs
+from .lead_words import NO_ANSWER, join_counts, span, word_number, word_runs
 from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
@@ -19,51 +19,40 @@ UNFILLED = "leaving gaps out"
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
-def describe_training(studies: Mapping[str, Tables]) -> tuple[str, str]:
-    """Return what texts of masked and causal models are worth as training data, and that in few words where neither is reliably better.
+def describe_training(studies: Mapping[str, Tables]) -> tuple[list[str], str]:
+    """Return sentences on what texts of masked and causal models are worth as training data, and the answer in few words.
 
-    Counted are the comparisons in which real text trains a better model than text without its hidden words.
+    The answer is empty where one text is better in most comparisons. Counted are the comparisons in which real text trains a
+    better model than text without its hidden words.
     """
     if not studies:
-        return "", ""
+        return [], ""
     made = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
     made = made[made["status"] == MADE]
     rows = made[made["comparison"].isin([*SIDES])]
     if rows.empty:
-        return "", ""
+        return [], ""
     reported = list_reported(made)
-    masked, causal = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND))
-    none = len(rows) - masked - causal
-    small = int(((rows["direction"] == NONE_SHOWN) & (rows["size"] == INSIDE)).sum())
+    masked, causal, none = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND, NONE_SHOWN))
     is_open, is_even = none > len(rows) / 2, (masked > 0) == (causal > 0)
     head = f"**Neither text is {'shown to be' if is_even else 'reliably'} better training data**"
     head = head if is_open else "**As training data**"
-    open_words = "show no difference" if small else "are inconclusive"
-    words = {
-        name: word_number(count) if count else "none"
-        for name, count in {"none": none, "masked": masked, "causal": causal}.items()
-    }
-    sides = [side for name, side in SIDES.items() if name in set(rows["comparison"])]
-    compared_on = style.ordered(rows["corpus"])
-    where = f" on {compared_on[0]}" * (len(compared_on) == 1)
-    compared = f"{word_number(len(rows))} comparisons{where}{f' ({sides[0]})' * (len(sides) == 1)}"
-    counts = f": {compared} {open_words}."
-    if none < len(rows):
-        counts = (
-            f": of {compared}, {words['none']} {open_words}, "
-            f"{words['masked']} favour{'s' * (masked < 2)} masked, {words['causal']} causal text."
-        )
-    corpora = " and ".join(style.ordered(reported["corpus"]))
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
     beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
         head = f"**As training data neither text is shown to beat {UNFILLED}**"
         answer = f"Neither is shown to beat {UNFILLED}."
-    told = [head + counts, describe_reported(reported), describe_constant(studies, corpora)]
-    told.append(describe_levels(studies))
-    sentences = " ".join(filter(None, told))
-    return sentences, answer if is_idle or is_open else ""
+    compared_on = style.ordered(rows["corpus"])
+    where = f" on {compared_on[0]}" * (len(compared_on) == 1)
+    counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
+    outcomes = join_counts(counts, where)
+    told = [
+        f"{head[:-2]}.** Of the two, {outcomes}.",
+        describe_reported(reported, compared_on),
+        describe_constant(studies, compared_on),
+    ]
+    return [" ".join(filter(None, told)), describe_levels(studies)], answer if is_idle or is_open else ""
 
 
 def compare_unfilled(tables: Tables) -> list[str]:
@@ -82,11 +71,10 @@ def describe_levels(studies: Mapping[str, Tables]) -> str:
     strong = levels[levels["direction"] == FIRST]
     if len(strong) <= len(levels) / 2:
         return ""
-    end = ", not shown at one ratio" if len(alike) and not (alike["direction"] == FIRST).any() else ""
-    counted = f"{word_number(len(strong))} of {word_number(len(levels))}"
+    end = " At one ratio this is not shown." if len(alike) and not (alike["direction"] == FIRST).any() else ""
     return (
-        f"Over masking ratios better text goes with better training data (rank correlation {span(strong['effect'], 2)}, {counted}; "
-        f"fewer hidden words help both){end}."
+        f"**Over masking ratios, better text goes with better training data**: rank correlation {span(strong['effect'], 2)} in "
+        f"{word_number(len(strong))} of {word_number(len(levels))} comparisons. Fewer hidden words help both.{end}"
     )
 
 
@@ -96,21 +84,25 @@ def list_reported(made: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
 
 
-def describe_reported(rows: pd.DataFrame) -> str:
-    """Return on which corpora masked text is the better training data as the paper compares the two; "" without any."""
+def describe_reported(rows: pd.DataFrame, mentioned: Sequence[str]) -> str:
+    """Return on which corpora masked text is the better training data as the paper compares the two; "" without any.
+
+    `mentioned` are the corpora of the sentence before.
+    """
     if rows.empty:
         return ""
-    corpora = " and ".join(style.ordered(rows["corpus"]))
+    named = style.ordered(rows["corpus"])
+    corpora = "there" if named == [*mentioned] else f"on {' and '.join(named)}"
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     sizes = f"{span(rows['value'], 2)} {metrics}{interval}"
-    return f"As the paper compares them, masked text is better on {corpora} ({word_runs(rows)}, {sizes})."
+    return f"As the paper compares them, masked text is better {corpora} ({word_runs(rows)}, {sizes})."
 
 
-def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
+def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
     """Return the corpora on which one constant word is better training data than both texts, in every study with room.
 
-    `mentioned` are the corpora of the sentence before.
+    `mentioned` are the corpora of the sentences before.
     """
     better: dict[str, list[bool]] = {}
     for tables in studies.values():
@@ -124,6 +116,6 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: str) -> str:
     )
     if not named:
         return ""
-    corpora = " and ".join(named)
-    place = "There" if corpora == mentioned else f"On {corpora}"
-    return f"{place} one constant word per gap beats both models' texts."
+    place = "" if named == [*mentioned] else f"On {' and '.join(named)} "
+    told = f"{place}one constant word per gap beats both models' texts."
+    return told[0].upper() + told[1:]
