@@ -4,7 +4,7 @@ TRACK ?= bert_t5
 endif
 TRACK ?= matched
 # These studies were designed for the longer trainings of `evening`.
-EVENING := ettin repetition repetition_claim
+EVENING := ettin repetition_claim
 SCALE ?= $(if $(filter $(EVENING),$(TRACK)),evening,laptop)
 PYTHON ?= python3
 ARGS ?=
@@ -63,8 +63,8 @@ modelled:
 named: # before anything is fetched
 	@test -n "$$TEXTS" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
 
-smoke: data ## try every stage on a few documents, into outputs/smoke
-	@$(PY) experiments/report.py scale=smoke track=$(TRACK) results=outputs/smoke $(ARGS)
+smoke: data ## try every stage on a few documents and tokens, into outputs/smoke
+	@$(PY) experiments/report.py scale=smoke track=$(TRACK) scale.training.token_budget=4000 results=outputs/smoke $(ARGS)
 
 test: $(READY) ## run the fast tests (no network, no GPU); the slow ones: ARGS='-m slow'
 	@$(PY) -m pytest -m "not slow" $(ARGS)

@@ -8,7 +8,7 @@ import pandas as pd
 from ..evidence.competence import COMPETENT
 from ..evidence.tables import TEXT, at_main_cell, main_cell, over_seeds, pick_kind
 from ..evidence.variants import pivot_settings
-from ..evidence.verdicts import FIRST, MADE, SECOND
+from ..evidence.verdicts import FIRST, MADE
 from . import style
 from .lead_words import span
 from .sentences import Tables
@@ -128,39 +128,29 @@ def describe_repeats(cells: pd.DataFrame, arms: Sequence[str]) -> str:
 
 
 def answer_repetition(tables: Tables) -> str:
-    """Return where the masked and where the causal model is ahead by how many unique tokens its training had."""
-    rows = read_differences(tables, "mlm", "clm", "exact_match")
-    if rows.empty:
-        return ""
-    able, causal = rows[rows["status"] == MADE], rows[rows["direction"] == SECOND]
-    ahead = able[able["direction"] == FIRST]
-    if ahead.empty:
-        return f"Undecided: in {len(rows) - len(able)} of {len(rows)} comparisons a model misses its floor."
-    tokens = span_tokens(ahead["scale.training.unique_tokens"])
-    where = (
-        "nowhere"
-        if causal.empty
-        else f"with {span_tokens(causal['scale.training.unique_tokens'])} unique tokens"
-    )
-    return (
-        f"The masked model is ahead with {tokens} unique tokens (exact match {span(ahead['value'], 3)} higher), the causal "
-        f"model {where}. In {len(rows) - len(able)} of "
-        f"{len(rows)} comparisons a model misses its floor."
-    )
+    """Return how far the masked model is ahead of the causal one, by unique tokens."""
+    return word_unique_tokens(tables, "clm", "exact_match", "Masked minus causal")
 
 
 def answer_repetition_claim(tables: Tables) -> str:
     """Return how far the masked model is ahead of what the paper calls causal, by unique tokens."""
-    rows = read_differences(tables, "mlm", "seq2seq_kept", "bleu")
+    return word_unique_tokens(tables, "seq2seq_kept", "bleu", "Masked minus what the paper calls causal")
+
+
+def word_unique_tokens(tables: Tables, second: str, metric: str, pair: str) -> str:
+    """Return the difference between `mlm` and a second arm by how many unique tokens both were trained on."""
+    rows = read_differences(tables, "mlm", second, metric)
     if rows.empty:
         return ""
+    digits = style.decimals_of(metric)
     differences = [
-        f"{row.value:+.1f} with {row.tokens:,.0f} unique tokens" + " (decides nothing)" * (row.status != MADE)
+        f"{row.value:+.{digits}f} with {row.tokens:,.0f} unique tokens"
+        + " (decides nothing)" * (row.status != MADE)
         for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"})
         .sort_values("tokens")
         .itertuples()
     ]
-    return f"Masked minus what the paper calls causal, in BLEU: {join_names(differences)}, each trained on equally many tokens in all."
+    return f"{pair}, in {style.name_metric(metric)}: {join_names(differences)}, each trained on equally many tokens in all."
 
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
@@ -171,11 +161,6 @@ def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd
     rows = rows[(sides[0] == first) & (sides[1] == second)]
     joined = rows.join(pivot_settings(tables["variants"]), on="first")
     return joined if "scale.training.unique_tokens" in joined else joined.iloc[:0]
-
-
-def span_tokens(tokens: pd.Series) -> str:
-    """Return "7,500 to 800,000"."""
-    return " to ".join(dict.fromkeys(f"{end:,.0f}" for end in (tokens.min(), tokens.max())))
 
 
 def answer_temperature(tables: Tables) -> str:
