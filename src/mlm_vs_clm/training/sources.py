@@ -32,7 +32,7 @@ from blankfill.networks.sizes import HEADS
 
 from ..errors import StudyError
 from ..files import write_atomically
-from .onnx import TAGGER_GRAPH, read_distilbert, read_t5
+from .onnx import TAGGER_GRAPH, read_distilbert
 from .starts import as_bert, as_kind, keep_lower_layers, see_both_sides
 
 START_INFO = "start.json"
@@ -59,8 +59,8 @@ def start_from_checkpoint(
     """Return a pretrained model of that kind (float32, without dropout) and its tokenizer, to be stored.
 
     `source` is a hub id (at `revision`), a folder with config.json, safetensors and tokenizer, a `.gguf` file, or a
-    folder with the int8 graphs of a T5 (encoder.onnx, decoder.onnx) or DistilBERT (tagger.onnx). A masked model may
-    lack an output layer, which is then drawn from `seed` and recorded. `opening` is the token that opens a text where
+    folder with the int8 graph of a DistilBERT (tagger.onnx). A masked model may lack an output layer, which is then drawn
+    from `seed` and recorded. `opening` is the token that opens a text where
     the tokenizer's own is not meant for that. With `bidirectional` a causal checkpoint becomes a masked model. Raises
     StudyError for a source that cannot be read, or of another kind.
     """
@@ -248,6 +248,5 @@ def _read_gguf(path: Path, seed: int) -> Read:
 # Sources that transformers does not read from a folder: how each is recognised, and its reader.
 CHECKPOINT_READERS = [
     (lambda source: source.suffix == ".gguf", _read_gguf),
-    (lambda source: (source / "encoder.onnx").is_file(), read_t5),
     (lambda source: (source / TAGGER_GRAPH).is_file(), read_distilbert),
 ]
