@@ -1,4 +1,4 @@
-"""The card of a text as training data: whose text is better, and that neither beats leaving gaps out where that is so."""
+"""The card of a text as training data: whose text is better, and that neither beats leaving the words out where that is so."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.style import read_study
 from mlm_vs_clm.report.verdict_cards import judge_training_data
 
-NEITHER = "Neither is shown to beat leaving gaps out."
+NEITHER = "Neither is shown to beat leaving the words out."
 
 
 @pytest.fixture

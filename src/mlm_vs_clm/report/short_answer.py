@@ -95,7 +95,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         turned = rows[(rows["direction"] == SECOND) & (rows["start"] != ENCODER)]
         on = [
             "what the causal model reads",
-            *["the start"] * bool(len(turned)),
+            *["the initial checkpoint"] * bool(len(turned)),
             *["the measure"] * bool(measure),
         ]
         verdicts.append(f"Better text? It depends on {join_names(on)}.")
@@ -103,8 +103,8 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_before(before),
-        describe_both(both, before),
+        describe_reading(before, "a causal model told where the gaps are, reading only the text before each"),
+        describe_reading(both, "one reading both sides"),
         measure,
         describe_left(steps),
         *training,
@@ -116,11 +116,6 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
 def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Return the rows of a condition that the table of README shows, of every start."""
     return pd.concat([best_rows(steps, step) for step in ROWS if step[1] == condition])
-
-
-def is_led(rows: pd.DataFrame) -> bool:
-    """Return whether the masked model is ahead in some comparison, and the causal one in none."""
-    return FIRST in set(rows["direction"]) and SECOND not in set(rows["direction"])
 
 
 def is_closer(both: pd.DataFrame, before: pd.DataFrame) -> bool:
@@ -141,21 +136,14 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models lead by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"There the words to hide next are in sight, and the causal model is not told where the gaps are. "
-        f"With all words hidden: {span(hidden['effect'])}."
+        f"There they see words that they fill later, and the causal model is not told where the gaps are. "
+        f"With those words hidden too: {span(hidden['effect'])}."
     )
 
 
-def describe_before(rows: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads the text before the gap."""
-    name = "**Told where the gaps are, a causal model that reads only the text before each gap"
-    return "" if rows.empty else f"{name}{' is behind' * is_led(rows)}**: {count_outcomes(rows)}."
-
-
-def describe_both(rows: pd.DataFrame, before: pd.DataFrame) -> str:
-    """Return how the masked model compares with a causal one that reads both sides."""
-    name = "**One that reads both sides"
-    return "" if rows.empty else f"{name}{' is closer' * is_closer(rows, before)}**: {count_outcomes(rows)}."
+def describe_reading(rows: pd.DataFrame, model: str) -> str:
+    """Return how the masked model compares with a causal one, in the comparisons of every start; nothing where none was run."""
+    return "" if rows.empty else f"**Against {model}**: {count_outcomes(rows)}."
 
 
 def count_outcomes(rows: pd.DataFrame) -> str:
@@ -184,7 +172,7 @@ def describe_measure(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     rows = pd.concat([best_rows(steps, step) for step in STARTED if step[0] == OWN])
     told = count_content(studies[rows["study"].iloc[0]]) if len(rows) else ""
     return (
-        f"**By content words causal models lead where {STARTS[OWN]}**: of 100 they restore {told}."
+        f"**By content words causal models lead where {STARTS[OWN]}**: they restore {told} (of 100)."
         if told
         else ""
     )
@@ -198,8 +186,8 @@ def describe_left(steps: pd.DataFrame) -> str:
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
-        f"**A masked model that reads only the text before the gap equals a causal one on {corpora}** "
-        f"({span(rows['effect'], sign='+')}; {word_runs(rows)}).{say_undecided(weak)}"
+        f"**Reading only the text before each gap, a masked model equals a causal one on {corpora}** "
+        f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{say_undecided(weak)}"
     )
 
 

@@ -61,9 +61,11 @@ def describe_words(rows: pd.DataFrame) -> str:
             f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
     if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
-        sentences.append("*Not settled*: neither lead nor equality is shown.")
+        sentences.append("*Not settled*: neither lead nor equality is shown (no answer).")
     if (rows["status"] == NOT_COMPETENT).any():
-        sentences.append("*Undecided*: a model is not clearly better than a table of neighbouring words.")
+        sentences.append(
+            "*Undecided*: a model is not clearly better than a table of neighbouring words (no answer)."
+        )
     return " ".join(sentences)
 
 

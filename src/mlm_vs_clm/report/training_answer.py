@@ -15,7 +15,7 @@ from .style import read_study
 
 SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
-UNFILLED = "leaving gaps out"
+UNFILLED = "leaving the words out"
 LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
 
 
@@ -71,7 +71,11 @@ def describe_levels(studies: Mapping[str, Tables]) -> str:
     strong = levels[levels["direction"] == FIRST]
     if len(strong) <= len(levels) / 2:
         return ""
-    end = " At one ratio this is not shown." if len(alike) and not (alike["direction"] == FIRST).any() else ""
+    end = (
+        " At a fixed ratio no correlation is shown."
+        if len(alike) and not (alike["direction"] == FIRST).any()
+        else ""
+    )
     return (
         f"**Over masking ratios, better text goes with better training data**: rank correlation {span(strong['effect'], 2)} in "
         f"{word_number(len(strong))} of {word_number(len(levels))} comparisons. Fewer hidden words help both.{end}"
