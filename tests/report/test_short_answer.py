@@ -53,7 +53,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert lines == [
         "- **As the paper compares them, masked models lead by 19.0 to 20.0 BLEU** (one training). There they see words "
         "that they fill later, and the causal model is not told where the gaps are. With those words hidden too: 11.0 to 12.0.",
-        "- **Against a causal model told where the gaps are, reading only the text before each**: masked +5.0 to +6.0 BLEU in "
+        "- **Against a causal model told the gaps' places and lengths, reading only the text before each**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (both start from a causal model) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (both start from a causal model) in two of "
         "four comparisons; equal in two.",

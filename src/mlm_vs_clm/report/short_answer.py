@@ -103,7 +103,9 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_reading(before, "a causal model told where the gaps are, reading only the text before each"),
+        describe_reading(
+            before, "a causal model told the gaps' places and lengths, reading only the text before each"
+        ),
         describe_reading(both, "one reading both sides"),
         measure,
         describe_left(steps),
