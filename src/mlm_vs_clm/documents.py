@@ -21,7 +21,10 @@ _OPENING = (
     r"[\p{Lu}\p{Lt}\p{Nd}\p{Georgian}[\p{Lo}--\p{Latin}]]"  # a capital, digit or letter that has no case
 )
 SENTENCE_END = regex.compile(
-    rf"[.!?]+{_CLOSE}\s+(?={_OPEN}{_OPENING})|[.!?]*{_STOP}[.!?]*+(?:{_STOP})*+{_CLOSE}\s*+(?=\S)|\s*\n\s*\n\s*",
+    # Each way starts where its run of marks or spaces does, and gives nothing back: else a long run takes quadratic time.
+    rf"(?<![.!?])[.!?]++{_CLOSE}\s++(?={_OPEN}{_OPENING})"
+    rf"|(?<![.!?])[.!?]*+{_STOP}[.!?]*+(?:{_STOP})*+{_CLOSE}+\s*+(?:(?=\S)|(*SKIP)(*FAIL))"
+    r"|(?<!\s)\s*\n\s*\n\s*",
     regex.V1,
 )
 # Initials and the like; a small letter beyond a to z is a word (Russian "I", Vietnamese and Italian words).

@@ -16,7 +16,14 @@ from blankfill.text import (
     split_words,
 )
 from mlm_vs_clm.corpora.windows import cut
-from mlm_vs_clm.documents import Document, classify_word, find_sentence_starts, hash_text, measure_stopwords
+from mlm_vs_clm.documents import (
+    SENTENCE_END,
+    Document,
+    classify_word,
+    find_sentence_starts,
+    hash_text,
+    measure_stopwords,
+)
 from mlm_vs_clm.masking import STRATEGIES, mask_words, note_language
 
 # Each text with "|" between its words, where no space is.
@@ -104,6 +111,7 @@ def test_texts_that_differ_in_one_vowel_sign_are_two():
         "Он пришёл домой. |Она спала. |Всё было тихо.",
         "Это был я. |Она ушла. |Т. е. так.",
         "我来了。|你呢？|他说：“好！”|走吧。",
+        "他说：“好！”",
         "です．|次は３．５です。|終わり",
         "यह है। |वह था।|अच्छा॥ |हाँ",
         "Er ging. |„Komm mit.“ |Sie kam. |»Nein!« |Dann war es still.",
@@ -123,6 +131,13 @@ def test_sentences_worked_by_hand_in_many_scripts(text, form):
     pieces = unicodedata.normalize(form, text).split("|")
     starts = [sum(map(len, pieces[:n])) for n in range(1, len(pieces))]
     assert find_sentence_starts("".join(pieces)) == starts
+
+
+@pytest.mark.parametrize("mark", [".", "。", "?", ".»", " ", "\n", '"', ". "])
+def test_a_long_run_of_marks_takes_no_longer_than_its_length(mark):
+    """In quadratic time the dots of a table of contents would take hours, and the timeout ends the test."""
+    starts = [end.end() for end in SENTENCE_END.finditer(f"Page{mark * 200_000}", timeout=60)]
+    assert len(starts) <= 1
 
 
 @pytest.mark.parametrize("name", TEXTS)
