@@ -9,6 +9,7 @@ import patsy
 import pytest
 import scipy.stats
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from correlation_tables import ARMS, make_tables
 
 from mlm_vs_clm.correlations import spearman
@@ -28,7 +29,14 @@ from mlm_vs_clm.evidence.correlation import (
     pair_cells,
     reason_not_fitted,
 )
-from mlm_vs_clm.evidence.pooling import FORMULAS, describe_fit, fit_mixed_model, leave_each_out, pool
+from mlm_vs_clm.evidence.pooling import (
+    FORMULAS,
+    describe_fit,
+    fit_mixed_model,
+    leave_each_out,
+    pool,
+    standardise,
+)
 from mlm_vs_clm.evidence.tables import OVERALL
 
 REPEATS = 20
@@ -156,7 +164,7 @@ def test_a_mixed_model_without_a_variance_or_a_corpus_says_so_and_warns_nobody()
 
 
 def test_a_fit_that_did_not_converge_is_missing():
-    found = describe_fit(SimpleNamespace(converged=False), 0.1, 0.2, 30)
+    found = describe_fit(SimpleNamespace(converged=False), [], 30)
     assert np.isnan(found.value) and found.reason == "the model did not converge"
 
 
@@ -297,3 +305,14 @@ def test_only_competent_arms_have_a_slope():
     competence.loc[competence["arm"] == "a0", "outcome"] = "not competent"
     rows = compare_at_same_masking(scores, downstream, competence, 50).set_index("quality_metric")
     assert rows.loc["rougeL", "n_cells"] == 25 and pd.isna(rows.loc["exact_match", "value"])
+
+
+def test_where_no_variance_is_left_the_interval_of_a_slope_is_that_of_least_squares():
+    """It must not depend on the last bits of a processor, as the curvature of a likelihood at a variance of zero does."""
+    cells = corpora_of(np.random.default_rng(9), {"a": 0.5, "b": 0.5})
+    found = fit_mixed_model(FORMULAS["mixed_slope"], cells)
+    assert found.reason == "singular: no variance between slopes of corpora and levels of strategies"
+    table = pd.concat([standardise(of_corpus) for of_corpus in cells.values()])
+    fit = smf.ols(FORMULAS["mixed_slope"], table).fit(use_t=False)
+    assert found.value == pytest.approx(fit.params["quality"], abs=1e-7)
+    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int().loc["quality"]), abs=1e-6)

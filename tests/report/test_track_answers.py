@@ -4,7 +4,7 @@ import pytest
 
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report.track_answers import answer_dial
+from mlm_vs_clm.report.track_answers import answer_dial, answer_repetition
 
 
 @pytest.fixture
@@ -26,3 +26,18 @@ def test_the_dial_names_the_best_training_ratio_where_an_arm_is_competent(dial):
 def test_the_dial_says_nothing_where_no_masked_model_is_competent(dial):
     dial["competence"]["outcome"] = "not competent"
     assert answer_dial(dial) == ""
+
+
+def test_repetition_tells_leads_by_unique_tokens_and_when_each_model_stops_improving():
+    tables = read_tables(ROOT / "results" / "laptop-repetition")
+    told = answer_repetition(tables)
+    assert told.startswith(
+        "The masked model leads the causal one by +0.085, +0.095 and +0.091 in exact match with 7,500, 30,000"
+    )
+    assert "lowest after 4, 2 and 1 (causal) and 8, 4 and 1 (masked) passes" in told
+    rows = tables["comparisons"]
+    is_largest = rows["first"].str.endswith("=240000") & (rows["metric"] == "exact_match")
+    rows.loc[is_largest, "status"] = "not competent"
+    assert "+0.091 (decides nothing) in exact match" in answer_repetition(tables)
+    tables["comparisons"] = rows.iloc[:0]
+    assert answer_repetition(tables) == ""

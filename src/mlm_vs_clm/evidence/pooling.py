@@ -1,7 +1,8 @@
 """All corpora together: a pooled rank correlation, each corpus left out, and a mixed model."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from ..stats import FEWEST_CELLS, Estimate, draw_weights, percentile_interval, u
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
 FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}
 MEASURED = ["quality", "utility", "share"]
-STRATEGIES = {"strategy": "0 + C(strategy)"}
+SLOPES, LEVELS = "slopes of corpora", "levels of strategies"  # that may vary
+AT_ZERO = 1e-6  # a variance below it
 SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
 
 
@@ -53,7 +55,8 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
 
     Groups are corpora, each with a slope of its own (standardising removed their levels), and within them strategies,
     each with a level of its own. A model that does not converge is NaN with its reason; with a variance at zero the slope
-    stands and the reason starts with `singular`.
+    stands and the reason starts with `singular`. Such a variance is left out and the rest is fitted again: the likelihood
+    has no curvature there, so that an interval would depend on the last bits of a processor.
     """
     import statsmodels.formula.api as smf
 
@@ -67,30 +70,48 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
         return undefined(sum(map(len, cells.values())), reason)
     tables = [standardise(of_corpus).assign(corpus=corpus) for corpus, of_corpus in varied.items()]
     table = pd.concat(tables, ignore_index=True)
-    model = smf.mixedlm(
-        formula, table, groups="corpus", re_formula="0 + quality", vc_formula=STRATEGIES, use_sparse=False
-    )
+    kept, at_zero = [SLOPES, LEVELS], [SLOPES]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # describe_fit reports both
-            fit = model.fit(reml=True, method=SEARCHES)
-            low, high = (float(end) for end in fit.conf_int().loc["quality"])
-    except (np.linalg.LinAlgError, ValueError) as error:
+        while kept and at_zero:
+            fit, at_zero = fit_model(formula, table, kept)
+            kept = [name for name in kept if name not in at_zero]
+        if not kept:
+            fit = smf.ols(formula, table).fit(use_t=False)
+    except ValueError as error:
         return undefined(len(table), f"the model could not be fitted: {error}")
-    return describe_fit(fit, low, high, len(table))
+    return describe_fit(fit, [name for name in (SLOPES, LEVELS) if name not in kept], len(table))
 
 
-def describe_fit(fit, low: float, high: float, n: int) -> Estimate:
-    """Return the slope of a fitted model, or why there is none."""
-    if not fit.converged:
+def fit_model(formula: str, table: pd.DataFrame, kept: Collection[str]) -> tuple[Any, list[str]]:
+    """Return the fit of a mixed model (statsmodels, REML) with the variances of `kept`, and which of these are at zero."""
+    import statsmodels.formula.api as smf
+
+    model = smf.mixedlm(
+        formula,
+        table,
+        groups="corpus",
+        re_formula="0 + quality" if SLOPES in kept else None,
+        vc_formula={"strategy": "0 + C(strategy)"} if LEVELS in kept else None,
+        use_sparse=False,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # describe_fit reports both
+        try:
+            fit = model.fit(reml=True, method=SEARCHES)
+        except np.linalg.LinAlgError:  # of a variance of exactly zero
+            return None, [next(iter(kept))]
+    variances = {SLOPES: float(fit.cov_re.iloc[0, 0])} if SLOPES in kept else {}
+    variances |= {LEVELS: float(fit.vcomp[0])} if LEVELS in kept else {}
+    return fit, [name for name, variance in variances.items() if variance < AT_ZERO]
+
+
+def describe_fit(fit: Any, at_zero: Collection[str], n: int) -> Estimate:
+    """Return the slope of a fitted model, or why there is none; `at_zero` are the variances that were left out."""
+    if not getattr(fit, "converged", True):  # least squares always do
         return undefined(n, "the model did not converge")
+    low, high = (float(end) for end in fit.conf_int().loc["quality"])
     if np.isnan([low, high]).any():
         return undefined(n, "the model is singular: its slope has no interval")
-    variances = {
-        "slopes of corpora": float(fit.cov_re.iloc[0, 0]),
-        "levels of strategies": float(fit.vcomp[0]),
-    }
-    at_zero = [name for name, variance in variances.items() if variance < 1e-6]
     reason = f"singular: no variance between {' and '.join(at_zero)}" if at_zero else ""
     return Estimate(float(fit.params["quality"]), low, high, n, reason)
 

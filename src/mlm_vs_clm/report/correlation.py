@@ -175,7 +175,7 @@ def overall_table(lookup: CorrelationLookup, command: str) -> Table:
             "Pooled: the mean of the coefficients of the corpora, weighted by cells; an arm's cell is drawn in every corpus at "
             "once. Mixed model: utility on quality, both standardised within corpus, with a slope per corpus and an intercept "
             "per strategy within it; its interval is normal, and too narrow with few corpora. Singular: a variance is "
-            "estimated at zero."
+            "estimated at zero and left out."
         ),
         header=("quality", "statistic", "estimate", "cells", "decision", "note"),
         rows=rows,

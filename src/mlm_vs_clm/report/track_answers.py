@@ -128,36 +128,53 @@ def describe_repeats(cells: pd.DataFrame, arms: Sequence[str]) -> str:
 
 
 def answer_repetition(tables: Tables) -> str:
-    """Return how far the masked model is ahead of the causal one, by unique tokens."""
-    return word_unique_tokens(tables, "clm", "exact_match", "Masked minus causal")
+    """Return how far the masked model is ahead of the causal one by unique tokens, and after how many passes each stops improving."""
+    told = word_unique_tokens(
+        tables, "clm", ("exact_match", "nats_per_character"), "The masked model leads the causal one by"
+    )
+    if not told:
+        return ""
+    training, names = tables["training"], {"clm": "causal", "mlm": "masked"}
+    losses = training[training["objective"].isin([*names])].dropna(subset=["dev_loss"])
+    lowest = losses.loc[losses.groupby(["objective", "scale.training.unique_tokens"])["dev_loss"].idxmin()]
+    passes = [
+        f"{join_names([f'{value:.0f}' for value in of_objective['passes']])} ({names[str(objective)]})"
+        for objective, of_objective in lowest.groupby("objective")
+    ]
+    return f"{told} Held-out loss is lowest after {join_names(passes)} passes."
 
 
 def answer_repetition_claim(tables: Tables) -> str:
     """Return how far the masked model is ahead of what the paper calls causal, by unique tokens."""
-    return word_unique_tokens(tables, "seq2seq_kept", "bleu", "Masked minus what the paper calls causal")
+    return word_unique_tokens(
+        tables, "seq2seq_kept", ("bleu",), "The masked model leads what the paper calls causal by"
+    )
 
 
-def word_unique_tokens(tables: Tables, second: str, metric: str, pair: str) -> str:
-    """Return the difference between `mlm` and a second arm by how many unique tokens both were trained on."""
-    rows = read_differences(tables, "mlm", second, metric)
-    if rows.empty:
-        return ""
-    digits = style.decimals_of(metric)
-    differences = [
-        f"{row.value:+.{digits}f} with {row.tokens:,.0f} unique tokens"
-        + " (decides nothing)" * (row.status != MADE)
-        for row in rows.rename(columns={"scale.training.unique_tokens": "tokens"})
-        .sort_values("tokens")
-        .itertuples()
-    ]
-    return f"{pair}, in {style.name_metric(metric)}: {join_names(differences)}, each trained on equally many tokens in all."
+def word_unique_tokens(tables: Tables, second: str, metrics: Sequence[str], pair: str) -> str:
+    """Return the differences between `mlm` and a second arm by how many unique tokens both were trained on."""
+    clauses: list[str] = []
+    for metric in metrics:
+        rows = read_differences(tables, "mlm", second, metric)
+        if rows.empty:
+            continue
+        rows = rows.rename(columns={"scale.training.unique_tokens": "tokens"}).sort_values("tokens")
+        values = [
+            f"{row.value:+.{style.decimals_of(metric)}f}{' (decides nothing)' * (row.status != MADE)}"
+            for row in rows.itertuples()
+        ]
+        sizes = f" with {join_names([f'{tokens:,.0f}' for tokens in rows['tokens']])} unique tokens"
+        clauses.append(
+            f"{join_names(values)} in {style.name_metric(metric).partition(' (')[0]}{sizes * (not clauses)}"
+        )
+    return f"{pair} {'; '.join(clauses)}, each trained on equally many tokens in all." if clauses else ""
 
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
     """Return the differences at the main cell between variants of two arms by a metric that have a value, with a column per setting."""
     rows = at_main_cell(pick_kind(tables["comparisons"], TEXT), main_cell(tables))
     rows = rows[(rows["metric"] == metric) & rows["value"].notna()]
-    sides = [rows[side].str.partition(" ")[0] for side in ("first", "second")]
+    sides = [rows[side].str.split(" ").str[0] for side in ("first", "second")]
     rows = rows[(sides[0] == first) & (sides[1] == second)]
     joined = rows.join(pivot_settings(tables["variants"]), on="first")
     return joined if "scale.training.unique_tokens" in joined else joined.iloc[:0]
