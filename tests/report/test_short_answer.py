@@ -57,8 +57,8 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "two of four comparisons; causal +3.0 to +4.0 (both start from a causal model) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (both start from a causal model) in two of "
         "four comparisons; equal in two.",
-        "- **Neither text is shown to be better training data.** Of the two, no answer in six of six comparisons. On abstracts "
-        "one constant word per gap beats both models' texts.",
+        "- **Neither text is shown to be better training data.** Of the two, no answer in six of six comparisons. One constant word "
+        "per gap beats both models' texts on abstracts.",
     ]
 
 

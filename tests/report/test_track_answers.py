@@ -34,10 +34,12 @@ def test_repetition_tells_leads_by_unique_tokens_and_when_each_model_stops_impro
     assert told.startswith(
         "The masked model leads the causal one by +0.085, +0.095 and +0.091 in exact match with 7,500, 30,000"
     )
-    assert "lowest after 4, 2 and 1 (causal) and 8, 4 and 1 (masked) passes" in told
+    assert "lowest after 4, 2 and 1 (causal) and 8, 4 and 1 (masked)." in told
     rows = tables["comparisons"]
     is_largest = rows["first"].str.endswith("=240000") & (rows["metric"] == "exact_match")
     rows.loc[is_largest, "status"] = "not competent"
     assert "+0.091 (decides nothing) in exact match" in answer_repetition(tables)
+    rows.loc[is_largest, ["status", "direction"]] = ["made", "none shown"]
+    assert "+0.091 (no lead shown) in exact match" in answer_repetition(tables)
     tables["comparisons"] = rows.iloc[:0]
     assert answer_repetition(tables) == ""

@@ -1,6 +1,7 @@
 """One sentence per track that answers its own question, from its tables; "" where these do not hold what it needs."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,9 @@ import pandas as pd
 from ..evidence.competence import COMPETENT
 from ..evidence.tables import TEXT, at_main_cell, main_cell, over_seeds, pick_kind
 from ..evidence.variants import pivot_settings
-from ..evidence.verdicts import FIRST, MADE
+from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN
 from . import style
-from .lead_words import span
+from .lead_words import span, word_runs
 from .sentences import Tables
 from .usefulness import answer_usefulness
 from .wording import join_names
@@ -141,7 +142,7 @@ def answer_repetition(tables: Tables) -> str:
         f"{join_names([f'{value:.0f}' for value in of_objective['passes']])} ({names[str(objective)]})"
         for objective, of_objective in lowest.groupby("objective")
     ]
-    return f"{told} Held-out loss is lowest after {join_names(passes)} passes."
+    return f"{told} Of the passes measured, held-out loss is lowest after {join_names(passes)}."
 
 
 def answer_repetition_claim(tables: Tables) -> str:
@@ -154,20 +155,27 @@ def answer_repetition_claim(tables: Tables) -> str:
 def word_unique_tokens(tables: Tables, second: str, metrics: Sequence[str], pair: str) -> str:
     """Return the differences between `mlm` and a second arm by how many unique tokens both were trained on."""
     clauses: list[str] = []
+    runs = ""
     for metric in metrics:
         rows = read_differences(tables, "mlm", second, metric)
         if rows.empty:
             continue
+        runs = word_runs(rows)
         rows = rows.rename(columns={"scale.training.unique_tokens": "tokens"}).sort_values("tokens")
-        values = [
-            f"{row.value:+.{style.decimals_of(metric)}f}{' (decides nothing)' * (row.status != MADE)}"
-            for row in rows.itertuples()
-        ]
+        values = [f"{row.value:+.{style.decimals_of(metric)}f}{word_doubt(row)}" for row in rows.itertuples()]
         sizes = f" with {join_names([f'{tokens:,.0f}' for tokens in rows['tokens']])} unique tokens"
         clauses.append(
             f"{join_names(values)} in {style.name_metric(metric).partition(' (')[0]}{sizes * (not clauses)}"
         )
-    return f"{pair} {'; '.join(clauses)}, each trained on equally many tokens in all." if clauses else ""
+    how = f"{runs} each, on equally many tokens in all; each fills with its best model"
+    return f"{pair} {'; '.join(clauses)} ({how})." if clauses else ""
+
+
+def word_doubt(row: Any) -> str:
+    """Return what stands behind a difference that is no lead; nothing behind a lead."""
+    if row.status != MADE:
+        return " (decides nothing)"
+    return " (no lead shown)" if row.direction == NONE_SHOWN else ""
 
 
 def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:

@@ -120,6 +120,5 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
     )
     if not named:
         return ""
-    place = "" if named == [*mentioned] else f"On {' and '.join(named)} "
-    told = f"{place}one constant word per gap beats both models' texts."
-    return told[0].upper() + told[1:]
+    where = "" if named == [*mentioned] else f" on {' and '.join(named)}"
+    return f"One constant word per gap beats both models' texts{where}."

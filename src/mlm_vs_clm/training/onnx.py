@@ -19,10 +19,8 @@ from ..errors import StudyError
 
 TAGGER_GRAPH = "tagger.onnx"
 QUANTISED = "_quantized"
-PRODUCT, DEQUANTISED = (
-    "MatMul",
-    "_DequantizeLinear_Output",
-)  # a product, and how its input is named after its matrix
+PRODUCT = "MatMul"
+DEQUANTISED = "_DequantizeLinear_Output"  # behind the name of its matrix, in that of its input
 TIED = "vocab_projector.weight"  # DistilBERT's output layer: its embeddings
 HEAD_WIDTH = 64  # of every published BERT-class network; the weights do not show it
 # What a graph of another network, or of other shapes, leads to.

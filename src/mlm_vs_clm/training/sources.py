@@ -59,10 +59,10 @@ def start_from_checkpoint(
     """Return a pretrained model of that kind (float32, without dropout) and its tokenizer, to be stored.
 
     `source` is a hub id (at `revision`), a folder with config.json, safetensors and tokenizer, a `.gguf` file, or a
-    folder with the int8 graph of a DistilBERT (tagger.onnx). A masked model may lack an output layer, which is then drawn
-    from `seed` and recorded. `opening` is the token that opens a text where
-    the tokenizer's own is not meant for that. With `bidirectional` a causal checkpoint becomes a masked model. Raises
-    StudyError for a source that cannot be read, or of another kind.
+    folder with the int8 graph of a DistilBERT (tagger.onnx). A masked model may lack an output layer, which is then
+    drawn from `seed` and recorded. `opening` is the token that opens a text where the tokenizer's own is not meant for
+    that. With `bidirectional` a causal checkpoint becomes a masked model. Raises StudyError for a source that cannot be
+    read, or of another kind.
     """
     read = next((read for fits, read in CHECKPOINT_READERS if fits(Path(source))), None)
     model, tokenizer, new = (
