@@ -3,8 +3,8 @@ ifeq ($(SCALE),paper)
 TRACK ?= bert_t5
 endif
 TRACK ?= matched
-# These studies were designed for the longer trainings of `evening`.
-EVENING := ettin repetition_claim
+# This study was designed for the longer trainings of `evening`.
+EVENING := ettin
 SCALE ?= $(if $(filter $(EVENING),$(TRACK)),evening,laptop)
 PYTHON ?= python3
 ARGS ?=
