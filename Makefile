@@ -19,8 +19,19 @@ export TOKENIZERS_PARALLELISM := false
 # Where it is set, as in many containers, every process compiles 3,000 files anew: six seconds each.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A variable without effect is refused before any work.
+TAKEN_reproduce := SCALE TRACK
+TAKEN_smoke := TRACK
+TAKEN_own := CORPUS
+TAKEN_model := MODEL KIND CORPUS
+TAKEN_page := STUDY
+TAKEN_notebooks := SCALE TRACK
+TAKEN_verify := SCALE TRACK
+$(foreach goal,$(MAKECMDGOALS),$(if $(TAKEN_$(goal)),$(foreach name,$(filter-out $(TAKEN_$(goal)),SCALE TRACK CORPUS MODEL KIND STUDY),\
+	$(if $(filter command,$(origin $(name))),$(error make $(goal) takes no $(name), only $(TAKEN_$(goal)) and ARGS)))))
+
 .DEFAULT_GOAL := help
-.PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled
+.PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled committed
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -95,11 +106,14 @@ ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@test -n "$$ANSWERS" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
 	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" --store outputs --out results/ratings $(ARGS)
 
-verify: data ## compare a fresh report with the committed results, number by number
+verify: committed data ## compare a fresh report with the committed results, number by number
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings
 	@[ ! -d results/ratings ] || cp -r results/ratings outputs/verify  # the page shows them too
 	@$(PY) experiments/report.py $(CHOSEN) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)
+
+committed: # before anything is fetched
+	@test -d results/$(RESULTS) || { echo "error: results/$(RESULTS) is not there to be compared with: choose SCALE and TRACK of a study in results/"; exit 1; }
 
 manifest: ## list the checksums of results/ in results/MANIFEST.sha256, after results have changed
 	@cd results && find . -type f ! -path ./MANIFEST.sha256 ! -path ./README.md | LC_ALL=C sort | sed 's|^\./||' | xargs sha256sum > MANIFEST.sha256

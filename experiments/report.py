@@ -10,7 +10,7 @@ def main(job: command.Job) -> None:
     from mlm_vs_clm.report.blocks import name_results
 
     folder = name_results(job.config.scale.name, job.config.track.name)
-    check_writable(job.config.results, folder, job.overrides)
+    check_writable(job.config.results, folder, job.overrides, job.config.corpus.path)
     check_panels(job.config.track.panels)
     cells = study.make_all(job.store, job.config, job.choose)
     shown = study.shown_corpora(job.config, job.choose)

@@ -29,8 +29,8 @@ from .text import (
     FilledText,
     assemble_text,
     blank_out,
-    find_markers,
     find_words,
+    hide_markers,
     leave_unfilled,
 )
 from .windows import Windows, fill_in_windows
@@ -174,10 +174,10 @@ class Filler:
         is_open = "length" not in way.settings
         for id, text, blanks, counts in requests:
             try:
-                spans = find_markers(text, blanks) if isinstance(blanks, str) else blanks
+                shown, spans = hide_markers(text, blanks) if isinstance(blanks, str) else (text, blanks)
                 if isinstance(blanks, str) and counts is None and is_open:
                     counts = [1] * len(spans)
-                yield blank_out(id, text, spans, counts), None
+                yield blank_out(id, shown, spans, counts), None
             except DocumentError as error:
                 if on_error == "raise":
                     raise
@@ -208,7 +208,8 @@ class Filler:
         fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, arguments)
         if way.writer in ("seq2seq", "kept", "middle"):
             return fill_texts
-        return partial(fill_in_windows, fill_texts, Windows(self.model, self.tokenizer, way.tokens))
+        windows = Windows(self.model, self.tokenizer, way.tokens)
+        return partial(fill_in_windows, fill_texts, windows, way.settings.get("context") == "true_left")
 
     def _result(self, text: BlankedText, filled: FilledText | None, reason: str | None) -> Infill:
         if filled is None:
@@ -296,4 +297,4 @@ class Filler:
             refuse_no_likelihood(writer, settings | {"length": "known"})
         check_way(writer, settings, config.temperature)
         n = self.batch_tokens * (1 if writer in AT_ONCE else STEP)
-        return Way(writer, settings, config.seed, n)
+        return Way(writer, settings, config.sampling().seed, n)

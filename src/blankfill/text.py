@@ -35,6 +35,9 @@ WORD = regex.compile(
     rf"|{_SINGLE}{_MARK}*+|{_SYMBOL}",
     regex.V1,
 )
+# A letter that stands in a word behind its first, and a space between two characters that are words.
+INSIDE_WORD = regex.compile(rf"(?<={_LETTER}{_MARK}*){_LETTER}", regex.V1)
+BETWEEN_CHARACTERS = regex.compile(rf"(?<={_SINGLE}{_MARK}*) (?={_SINGLE})", regex.V1)
 PUNCTUATION = regex.compile(rf"(?=[\p{{P}}\p{{S}}])(?:{_SYMBOL})", regex.V1)
 OF_RUN = regex.compile(rf"{_LETTER}|{_MARK}", regex.V1)
 # Two letters and their marks, or a character that is a word: no digits.
@@ -204,12 +207,20 @@ def find_markers(text: str, marker: str) -> list[CharSpan]:
 
     Of a marker that repeats one character a longer run is one blank too, as cloze texts draw their gaps.
     """
+    return [match.span() for match in _pattern_of(marker).finditer(text)]
+
+
+def hide_markers(text: str, marker: str) -> tuple[str, list[CharSpan]]:
+    """Return the text with letters in place of its markers, and where: a blank beside letters is a part of their word."""
+    hidden = _pattern_of(marker).sub(lambda match: "x" * len(match[0]), text)
+    return hidden, find_markers(text, marker)
+
+
+def _pattern_of(marker: str) -> re.Pattern[str]:
     if not marker.strip():
         raise BlankfillError('blanks: a marker such as "___" must have characters other than space')
     is_run = len(marker) > 1 and len({*marker}) == 1
-    return [
-        match.span() for match in re.finditer(re.escape(marker) + is_run * f"{re.escape(marker[0])}*", text)
-    ]
+    return re.compile(re.escape(marker) + is_run * f"{re.escape(marker[0])}*")
 
 
 def blank_out(id: str, text: str, blanks: list[CharSpan], counts: list[int] | None = None) -> BlankedText:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -12,7 +13,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .networks.checkpoints import edge_tokens
 from .networks.sizes import position_limit
 from .slots.ledger import Ledger
-from .slots.rows import PieceEncoder, to_rows
+from .slots.pieces import PieceEncoder
+from .slots.rows import to_rows
 from .text import BlankedText, DocumentError, FilledText, Written, assemble_text
 from .writers import FillTexts
 
@@ -63,6 +65,13 @@ class Windows:
     def _count(self, text: BlankedText) -> int:
         lengths = None if self.tokens is None else [[self.tokens] * len(text.blanks)]
         return len(to_rows([text], self.tokenizer, None, lengths)[0].ids)
+
+    def cut_after(self, text: BlankedText, fills: Sequence[str], n_done: int, number: int) -> Window:
+        """Return the `number`-th window of a text whose first `n_done` blanks hold `fills`; see `cut`.
+
+        It is cut from the words around the next blank, so that all windows take time in proportion to the text.
+        """
+        return self.cut(_surround(text, fills, n_done, (self.limit or 0) + 1), number)
 
     def cut(self, text: BlankedText, number: int, is_whole: bool = False) -> Window:
         """Return the window of the first blanks of a text, the `number`-th; with `is_whole` that of all its blanks.
@@ -160,10 +169,29 @@ def _find_border(blanks: list[int], first: int, end: int) -> int:
     return max(gaps, key=lambda border: (gaps[border], border))
 
 
-def settle(text: BlankedText, fills: list[str]) -> BlankedText:
+def _surround(text: BlankedText, fills: Sequence[str], n_done: int, reach: int) -> BlankedText:
+    """Return `reach` words on each side of the first blank that is left; `fills` stand in the blanks before it."""
+    start = first = text.blanks[n_done]
+    before, n_kept = n_done, 0
+    while start and n_kept < reach:
+        start -= 1
+        is_blank = before > 0 and text.blanks[before - 1] == start
+        before -= is_blank
+        n_kept += not is_blank or bool(fills[before])
+    end = min(first + reach + 1, len(text.words))
+    after = bisect_left(text.blanks, end)
+    left = text.words[start][0] if start else 0
+    right = text.words[end - 1][1] if end < len(text.words) else len(text.text)
+    words = [(a - left, b - left) for a, b in text.words[start:end]]
+    blanks, counts = [blank - start for blank in text.blanks[before:after]], text.counts
+    part = BlankedText(text.id, text.text[left:right], words, blanks, counts and counts[before:after])
+    return _settle(part, fills[before:n_done])
+
+
+def _settle(text: BlankedText, fills: Sequence[str]) -> BlankedText:
     """Return a text with its first blanks filled, and the others left."""
     n = len(fills)
-    filled = assemble_text(BlankedText(text.id, text.text, text.words, text.blanks[:n]), fills)
+    filled = assemble_text(BlankedText(text.id, text.text, text.words, text.blanks[:n]), [*fills])
     gone = [i for i, span in enumerate(filled.spans) if span is None]
     blanks = [blank - sum(i < blank for i in gone) for blank in text.blanks[n:]]
     counts = text.counts and text.counts[n:]
@@ -172,48 +200,54 @@ def settle(text: BlankedText, fills: list[str]) -> BlankedText:
 
 @dataclass
 class _Progress:
-    """A text of several windows: what is left of it, and what was filled."""
+    """A text of several windows: what was filled of it, in how many windows and passes."""
 
     whole: BlankedText
-    left: BlankedText
     fills: list[str] = field(default_factory=list)
     history: list[Written] = field(default_factory=list)
     n_windows: int = 0
+    n_passes: int = 0
 
     def take(self, filled: FilledText, n_blanks: int) -> None:
         """Take the fills of a window."""
-        done = 1 + max((event.pass_number for event in self.history), default=-1)
-        shift = len(self.fills)
+        done, shift = self.n_passes, len(self.fills)
         self.history += [
             event._replace(pass_number=event.pass_number + done, blank=event.blank + shift)
             for event in filled.history
         ]
+        self.n_passes = done + 1 + max((event.pass_number for event in filled.history), default=-1)
         self.fills += filled.fills[:n_blanks]
-        self.left = settle(self.left, filled.fills[:n_blanks])
+        self.n_windows += 1
 
 
 def fill_in_windows(
-    fill_texts: FillTexts, windows: Windows, blanked: list[BlankedText]
+    fill_texts: FillTexts, windows: Windows, sees_originals: bool, blanked: list[BlankedText]
 ) -> tuple[list[FilledText], Ledger]:
     """Fill texts of any length, in rounds of one window each; a text that fits is one window.
 
-    A later window reads the fills of those before it. Raises DocumentError, by the id of the text.
+    A later window reads the fills of those before it, or with `sees_originals` what stood there. Raises DocumentError,
+    by the id of the text.
     """
     finished: dict[int, FilledText] = {}
-    long = {i: _Progress(text, text) for i, text in enumerate(blanked) if not windows.fits(text)}
+    long = {i: _Progress(text) for i, text in enumerate(blanked) if not windows.fits(text)}
+    originals = {i: blanked[i].originals() for i in long} if sees_originals else {}
     short = [i for i in range(len(blanked)) if i not in long]
     total = Ledger()
     left = dict(long)
     while short or left:
-        cut = {i: windows.cut(progress.left, progress.n_windows + 1) for i, progress in left.items()}
+        cut = {
+            i: windows.cut_after(
+                text.whole, originals.get(i, text.fills), len(text.fills), text.n_windows + 1
+            )
+            for i, text in left.items()
+        }
         texts = [blanked[i] for i in short] + [window.text for window in cut.values()]
         filled, ledger = rename_errors(fill_texts, texts, [blanked[i].id for i in [*short, *cut]])
         total = total + ledger
         finished |= zip(short, filled, strict=False)
         for (i, window), answer in zip(cut.items(), filled[len(short) :], strict=True):
             left[i].take(answer, window.n_blanks)
-            left[i].n_windows += 1
-        left, short = {i: progress for i, progress in left.items() if progress.left.blanks}, []
+        left, short = {i: text for i, text in left.items() if len(text.fills) < len(text.whole.blanks)}, []
     for i, progress in long.items():
         finished[i] = assemble_text(progress.whole, progress.fills, progress.history)
     total.documents = len(blanked)
@@ -234,12 +268,13 @@ def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
     """Return the windows of a text whose blanks hold their originals: each shows the originals to its left."""
     if windows.fits(text):
         return [text]
-    left = split_blanks(text)
+    whole = split_blanks(text)
     pieces: list[BlankedText] = []
-    while left.blanks:
-        window = windows.cut(left, len(pieces) + 1)
+    originals, n_done = whole.originals(), 0
+    while n_done < len(whole.blanks):
+        window = windows.cut_after(whole, originals, n_done, len(pieces) + 1)
         pieces.append(window.text)
-        left = BlankedText(left.id, left.text, left.words, left.blanks[window.n_blanks :])
+        n_done += window.n_blanks
     return pieces
 
 

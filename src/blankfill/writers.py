@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -180,7 +181,7 @@ def check_way(writer: str, settings: Mapping[str, Any], temperature: float) -> N
 
 
 def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """Return the tokenizer, or a copy that pads with EOS or UNK where it has no padding token; BlankfillError without these."""
+    """Return the tokenizer, or its copy that pads with EOS or UNK where it has no padding token; BlankfillError without these."""
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise BlankfillError(
             f"a loaded tokenizer is needed, this is a {type(tokenizer).__name__}: load it with AutoTokenizer"
@@ -192,6 +193,14 @@ def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
         raise BlankfillError(
             "the tokenizer has no padding, EOS or UNK token to pad with: set its pad_token to one of its tokens"
         )
+    return _pad_with(mark, tokenizer, len(tokenizer), (*tokenizer.all_special_tokens,))
+
+
+@lru_cache(maxsize=8)
+def _pad_with(
+    mark: str, tokenizer: PreTrainedTokenizerBase, n_tokens: int, special: tuple[str, ...]
+) -> PreTrainedTokenizerBase:
+    """Return one copy of a tokenizer, of which all caches know; another where it got tokens in the meantime."""
     padded = deepcopy(tokenizer)
     padded.pad_token = mark
     return padded

@@ -74,4 +74,4 @@ def draw_examples(pool: Sequence[Document], n: int, seed: int) -> list[Document]
 def spread(documents: Sequence[Document], n: int) -> list[Document]:
     """Return at most `n` documents (0: all), evenly spaced."""
     step = max(1.0, len(documents) / n) if n else 1.0
-    return [documents[math.floor(i * step)] for i in range(math.ceil(len(documents) / step))][: n or None]
+    return [documents[math.floor(i * step)] for i in range(min(n or len(documents), len(documents)))]

@@ -2,7 +2,6 @@
 
 import json
 from copy import deepcopy
-from types import SimpleNamespace
 
 import pytest
 
@@ -22,7 +21,9 @@ READ = {"token_budget": 40, "batch_documents": 2, "max_subwords": 64, "seed": 0}
 def count(tokenizer, tmp_path, monkeypatch):
     places = {tmp_path / name: texts for name, texts in TEXTS.items()}
     monkeypatch.setattr(
-        writing, "load_split", lambda path, split: [SimpleNamespace(text=text) for text in places[path]]
+        writing,
+        "load_split",
+        lambda path, split: [Document(str(i), text) for i, text in enumerate(places[path])],
     )
     tokenizer.save_pretrained(tmp_path / "start")
     corpora = tuple((f"corpus/{name}", tmp_path / name) for name in TEXTS)
@@ -38,6 +39,11 @@ def test_a_floor_counts_the_documents_that_the_training_reads(count, tokenizer):
     counts = count("a")
     assert 0 < len(read) < 4 and counts.counts[counts.number["alpha"]] == len(read)
     assert "Alpha" not in counts.number and "gamma" not in counts.number
+
+
+def test_of_a_document_longer_than_the_training_reads_its_beginning_alone_is_counted(count, tokenizer):
+    counts = count("a", token_budget=5000, max_subwords=len(tokenizer("Alpha")["input_ids"]))
+    assert counts.counts[counts.number["alpha"]] == 4 and "beta" not in counts.number
 
 
 def test_a_large_budget_counts_every_document_once(count):

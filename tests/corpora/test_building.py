@@ -134,8 +134,24 @@ def test_entities_are_gold_where_the_format_marks_them(choose, texts, tmp_path):
     marked.write_text("")
     for path, gold in ((texts, False), (marked, True)):
         assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={path}")) == gold
-    overrides = ["corpus=own", f"corpus.path={texts}", "corpus.gold_entities=true"]
-    assert recipes.has_gold_entities(choose(*overrides))
+    for more in ("corpus.gold_entities=true", "corpus.task=ner"):
+        assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={texts}", more))
+
+
+def test_the_column_of_entities_can_be_named_where_a_format_has_one(choose, texts, tmp_path):
+    marked = put(tmp_path, "own.conll", "a\tB-Drug\tO\nb\tO\tB-Dose\n")
+    asked = ["corpus=own", "corpus.task=ner", "corpus.columns.entities=2"]
+    recipe = recipes.corpus(choose(*asked, f"corpus.path={marked}"))
+    assert recipe.settings["columns"] == {"entities": "2"}
+    says = "corpus.columns.entities is for bio, jsonl, datasets, not folder"
+    assert_refused(says, recipes.corpus, choose(*asked, f"corpus.path={texts}"))
+
+
+def test_a_corpus_that_changed_after_it_was_hashed_is_refused(choose, texts, tmp_path):
+    settings = recipes.corpus(choose("corpus=own", f"corpus.path={texts}")).settings
+    (texts / "t0.txt").write_text(f"{SECRET} is another text with more than five words in it")
+    says = "changed while it was read: run the same command again"
+    assert_refused(says, make_corpus, settings, {}, tmp_path / "made", Runtime(str(tmp_path)))
 
 
 def test_official_splits_need_train_and_test(tmp_path):

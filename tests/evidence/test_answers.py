@@ -1,6 +1,7 @@
 """Answers on studies whose truth is known, since it was simulated: the rates at which each outcome is found."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -333,6 +334,7 @@ def test_raters_are_asked_document_by_document():
             "corpus": "plots",
             "arm": arm,
             "document": i,
+            "place": i,
             "question": "coherence",
             "rating": np.clip(round(rng.normal(mean, 0.5)), 1, 5),
         }
@@ -342,6 +344,21 @@ def test_raters_are_asked_document_by_document():
     table = ask(pick_rule("C7"), simulate({"mlm": 0.3, "clm": 0.2}, rng), ratings=ratings)
     assert find(table, condition="known length", metric="coherence")["direction"] == "first"
     assert "human raters" in find(table, condition="as reported", metric="grammar")["needs"]
+
+
+def test_ratings_of_one_author_are_one_unit():
+    """Three authors of forty texts each decide nothing, however many texts were rated."""
+    cells = [
+        replace(cell, clusters=[i % 3 for i in range(150)])
+        for cell in simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0))
+    ]
+    ratings = pd.DataFrame(
+        {"corpus": "plots", "arm": arm, "document": i, "place": i, "question": "coherence", "rating": rating}
+        for arm, rating in (("mlm", 4), ("clm", 2))
+        for i in range(120)
+    )
+    row = find(ask(pick_rule("C7"), cells, ratings=ratings), condition="known length", metric="coherence")
+    assert (row["n"], row["direction"], row["size"]) == (3, "none shown", "not settled")
 
 
 def test_rules_are_checked_and_hashed(tmp_path):

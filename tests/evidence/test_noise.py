@@ -16,19 +16,27 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.stats import PairedDifference
 
 RUNS = ROOT / "results" / "laptop-runs"
-ONE = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 100, runs=1)
+ONE = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 100, runs=1, degrees=99)
 
 
 def test_of_one_training_each_the_interval_has_both_errors():
     wide = widen(ONE, 0.4)
-    degrees = (
-        12 * (0.5 / 0.4) ** 4
-    )  # Satterthwaite's: the noise has 12, that of the documents is taken as known
+    degrees = 0.5**4 / (0.4**4 / 12 + 0.3**4 / 99)  # Satterthwaite's: the noise has 12
     assert wide.standard_error == pytest.approx(0.5) and wide.degrees == pytest.approx(degrees)
     of_normal = stats.t.ppf(0.975, degrees) / 1.959964
     assert wide.high - 1 == pytest.approx(of_normal * math.hypot(0.6, 1.959964 * 0.4))
     assert wide.p == pytest.approx(2 * stats.t.sf(2, degrees))
     assert (wide.low < ONE.low, wide.p > ONE.p, wide.difference) == (True, True, 1.0)
+
+
+def test_noise_never_makes_an_estimate_over_few_task_seeds_surer():
+    """Its interval is that of t already: without noise to speak of it stays, and p with it."""
+    half = float(stats.t.ppf(0.975, 2.2)) * 0.3
+    few = PairedDifference(1.0, 1 - half, 1 + half, 0.07, 0.3, 300, run_deviation=0.4, degrees=2.2)
+    slight, more = widen(few, 0.001, 4), widen(few, 0.3, 4)
+    assert (slight.low, slight.high) == pytest.approx((few.low, few.high), rel=1e-3)
+    assert slight.p == pytest.approx(2 * stats.t.sf(1 / 0.3, 2.2), rel=1e-3)
+    assert more.degrees < 8 and 0.01 < more.p and more.low < 0.05
 
 
 @pytest.mark.parametrize("noise", [0.0, math.nan])

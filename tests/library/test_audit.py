@@ -212,6 +212,24 @@ def test_the_distance_to_the_closest_training_text():
     assert describe_nearest([words_of("f e")], train)[0.5] == 0 and describe_nearest([()], train) == {}
 
 
+def test_the_closest_of_many_texts_is_found_by_rare_words(monkeypatch):
+    """Where not all can be looked at, a near copy is still found, and no text is compared with more than a few."""
+    train, texts = [words_of(text) for text in TRAIN], [words_of(text) for text in [*COPIER, *HOLDOUT]]
+
+    def distance(text, other):
+        return 1 - len({*text} & {*other}) / len({*text} | {*other})
+
+    exact = [min(distance(text, other) for other in train) for text in texts]
+    assert describe_nearest(texts, train) == pytest.approx(
+        {share: np.quantile(exact, share) for share in (0.0, 0.05, 0.5, 0.95)}
+    )
+    monkeypatch.setattr("blankfill.auditing.nearest.OCCURRENCES", 100)
+    monkeypatch.setattr("blankfill.auditing.nearest.CLOSEST", 5)
+    found = [describe_nearest([text], train)[0.5] for text in texts]
+    assert all(one >= least for one, least in zip(found, exact, strict=True))
+    assert found[: len(COPIER)] == pytest.approx(exact[: len(COPIER)], abs=0.02)
+
+
 @pytest.mark.parametrize(
     "given, says",
     [

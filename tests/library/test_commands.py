@@ -113,6 +113,25 @@ def test_scores(model, tmp_path, start, tokenizer):
     assert [row["tokens"] for row in rows(out)] == [spans.tokens, whole.tokens]
 
 
+@pytest.mark.parametrize("command", ["fill", "score"])
+def test_characters_are_given_under_either_key(command, model, tmp_path, capfd):
+    text, places = "The old captain.", [[8, 15]]
+    lines = [{"text": text, "blanks": places}, {"text": text, "spans": places}]
+    made = []
+    for number, line in enumerate(lines):
+        given, out = tmp_path / f"in{number}.jsonl", tmp_path / f"out{number}.jsonl"
+        given.write_text(json.dumps(line) + "\n")
+        assert main([command, str(given), "--model", model, "--out", str(out)]) == 0
+        made.append(rows(out)[0])
+    assert made[0] == made[1] and made[0].get("characters", 7) == 7 and made[0].get("text") != text
+    given.write_text(json.dumps({"text": text}) + "\n" + json.dumps(lines[0] | lines[1]) + "\n")
+    capfd.readouterr()
+    assert main([command, str(given), "--model", model]) == 1
+    assert capfd.readouterr().err.splitlines() == [
+        "error: line 2 has both `blanks` and `spans`: leave one of them out"
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

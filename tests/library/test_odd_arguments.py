@@ -3,17 +3,37 @@
 from copy import deepcopy
 from itertools import count
 
+import numpy as np
 import pytest
 import torch
 from tiny_models import roberta_like
 from transformers import BertForMaskedLM
 
-from blankfill import DocumentError, Filler, fill, score
+from blankfill import DocumentError, Filler, InfillAugmenter, audit, fill, score
 from blankfill.errors import BlankfillError
 from blankfill.slots.utf8 import byte_of_sign
+from blankfill.text import find_words
 
 TEXT, BLANK = "The old captain sailed.", [(4, 7)]
 NO_MODELS = [BertForMaskedLM, {}, 1]
+
+
+@pytest.mark.parametrize("order", ["random", "gibbs"])
+def test_a_seed_of_numpy_is_the_same_seed(order, networks):
+    model, tokenizer = networks["bert"]
+    plain, same = (
+        Filler(model, tokenizer, order=order, temperature=1.0, seed=seed) for seed in (3, np.int64(3))
+    )
+    spans = find_words(TEXT)
+    assert plain(TEXT, spans).texts == same(TEXT, spans).texts
+    variants = [InfillAugmenter(model, tokenizer, seed=seed).augment(TEXT, 3) for seed in (3, np.int64(3))]
+    assert variants[0] == variants[1]
+    if order == "random":
+        assert plain.score(TEXT, spans) == same.score(TEXT, spans)
+        texts = [TEXT, "A boat."], ["The cold bay.", "A crew."], ["The boat.", "A wheel."]
+        assert audit(*texts, model=model, tokenizer=tokenizer, seed=np.int64(3)) == (
+            audit(*texts, model=model, tokenizer=tokenizer, seed=3)
+        )
 
 
 @pytest.mark.parametrize("run", [fill, score])

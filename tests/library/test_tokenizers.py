@@ -1,15 +1,20 @@
 """Filling works with any tokenizer: no sub-word crosses a blank, no space is invented, no mark is a fill."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from tiny_models import FAMILIES, blank, byte_level, gpt2, roberta_like
 from tokenizers import pre_tokenizers
 
-from blankfill import BlankedText, DocumentError, fill, fill_causal
+from blankfill import BlankedText, DocumentError, Filler, fill, fill_causal
 from blankfill.errors import BlankfillError
-from blankfill.slots.rows import PieceEncoder, SlotKind, to_rows
+from blankfill.slots import vocabulary
+from blankfill.slots.pieces import PieceEncoder
+from blankfill.slots.rows import SlotKind, to_rows
 from blankfill.slots.vocabulary import Speller, slot_bias
 from blankfill.text import find_words
+from blankfill.writers import with_padding
 
 
 @pytest.mark.parametrize("family", ["wordpiece", *FAMILIES])
@@ -140,6 +145,25 @@ def test_a_text_that_starts_with_a_blank_needs_a_mark_to_open_it(length, texts):
         fill_causal(model, tokenizer, [blank(texts[0], [0, 2])], length=length)
     filled, _ = fill_causal(model, tokenizer, [blank(texts[0], [1, 2])], length=length)
     assert all(filled[0].fills)
+
+
+def test_special_tokens_read_the_vocabulary_once(tokenizers, monkeypatch):
+    asked = []
+    read = vocabulary.all_tokens
+    monkeypatch.setattr(vocabulary, "all_tokens", lambda tokenizer: asked.append(1) or read(tokenizer))
+    assert "</s>" in vocabulary.special_tokens(tokenizers["t5"]) and len(asked) == 1
+
+
+def test_one_copy_of_a_tokenizer_is_padded(networks):
+    """The caches of a vocabulary go by the object: they hold for every filler."""
+    model, tokenizer = networks["gpt2"]
+    assert tokenizer.pad_token is None
+    first, second = (Filler(model, tokenizer).tokenizer for _ in range(2))
+    assert first is second is not tokenizer and tokenizer.pad_token is None and first.pad_token == "<|end|>"
+    grown = deepcopy(tokenizer)
+    assert with_padding(grown).mask_token is None
+    grown.add_special_tokens({"mask_token": "<mask>"})
+    assert with_padding(grown).mask_token == "<mask>"
 
 
 def test_a_tokenizer_without_a_token_to_pad_with_is_refused(texts, networks):

@@ -12,6 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import CHECKPOINT
+from mlm_vs_clm.pipeline import artifacts
 from mlm_vs_clm.pipeline.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
 from mlm_vs_clm.tools.__main__ import main
 
@@ -146,6 +148,28 @@ def start_process(root, pace):
     )
 
 
+def test_a_kill_while_the_record_is_written_loses_no_training(tmp_path, monkeypatch):
+    seen = []
+
+    def train(settings, inputs, folder, runtime):
+        seen.append((folder / CHECKPOINT / "step").exists())
+        (folder / CHECKPOINT).mkdir(exist_ok=True)
+        (folder / CHECKPOINT / "step").write_text("9")
+        (folder / "weights").write_text("w")
+
+    def kill(path):
+        raise KeyboardInterrupt
+
+    training = Store(tmp_path, {"write": train})
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(artifacts, "flush_to_disk", kill)
+        training.ensure(LEAF)
+    folder = training.ensure(LEAF)
+    assert seen == [False, True]  # the second went on from the checkpoint
+    assert sorted(path.name for path in folder.iterdir()) == [artifacts.RECORD, "weights"]
+    assert list(read_record(folder)["files"]) == ["weights"]
+
+
 def test_killed_process_leaves_nothing_that_counts_and_the_next_one_finishes(tmp_path):
     first = start_process(tmp_path, "slow")
     first.stdout.readline()
@@ -202,6 +226,17 @@ def test_inventory_lists_and_removes(tmp_path, capsys):
     assert [folder.name for _, folder in list_artifacts(tmp_path)] == [TREE.id]
     assert main(["store", "remove", "nothing", "--store", str(tmp_path)]) == 1
     assert json.loads((tmp_path / "write" / TREE.id / "artifact.json").read_text())["id"] == TREE.id
+
+
+def test_what_a_process_is_making_is_not_removed(tmp_path, capsys):
+    making = store(tmp_path)
+    making._unfinished(LEAF).mkdir(parents=True)
+    with making._lock(LEAF):
+        assert main(["store", "remove", "unfinished", "--store", str(tmp_path)]) == 0
+        assert "removed 0 artifacts (unfinished)\nkept 1 that a process is making" in capsys.readouterr().out
+    assert making._unfinished(LEAF).is_dir()
+    assert main(["store", "remove", "unfinished", "--store", str(tmp_path)]) == 0
+    assert not making._unfinished(LEAF).exists()
 
 
 def test_names_that_overlap_remove_each_artifact_once_and_a_wrong_one_removes_none(tmp_path, capsys):

@@ -121,3 +121,17 @@ def test_help_has_words_for_every_setting_and_for_no_other():
     lines = {line.split()[0]: line for line in command.describe_settings(settings)}
     assert lines["seed=3"].endswith("of blanks and draws") and "check=false" in lines
     assert "scale.grid=..." in lines
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["own", "CORPUS=t", "TRACK=runs"], "make own takes no TRACK, only CORPUS and ARGS."),
+        (["reproduce", "CORPUS=t"], "make reproduce takes no CORPUS, only SCALE TRACK and ARGS."),
+        (["model", "MODEL=m", "SCALE=desk"], "make model takes no SCALE, only MODEL KIND CORPUS and ARGS."),
+        (["reproduce", "TRACK=runs", "SCALE=desk"], ""),
+    ],
+)
+def test_a_variable_of_make_that_has_no_effect_is_refused_before_any_work(asked, says):
+    done = subprocess.run(["make", "-n", *asked], cwd=ROOT, capture_output=True, text=True)
+    assert says in done.stderr and (done.returncode != 0) == bool(says)

@@ -79,6 +79,14 @@ def test_a_folder_of_results_that_cannot_be_written_is_refused(tmp_path):
             publish.check_writable(place, "laptop")
 
 
+def test_a_report_is_not_written_into_the_folder_of_a_corpus(tmp_path):
+    (tmp_path / "own").mkdir()
+    for results, name in ((str(tmp_path), "own"), (str(tmp_path / "own"), "laptop")):
+        with pytest.raises(StudyError, match="lies in corpus.path"):
+            publish.check_writable(results, name, corpus_path=str(tmp_path / "own"))
+    publish.check_writable(str(tmp_path), "other", corpus_path=str(tmp_path / "own"))
+
+
 def test_a_committed_study_is_not_replaced_by_another(tmp_path):
     committed = str(ROOT / "results")
     publish.check_writable(

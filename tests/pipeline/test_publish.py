@@ -28,6 +28,22 @@ def read_each_study_once(monkeypatch, tables):
     monkeypatch.setattr(blocks, "read_tables", lambda folder: tables[folders[Path(folder).resolve()]])
 
 
+def test_a_report_replaces_files_of_an_earlier_one_and_leaves_what_a_user_put_there(tmp_path):
+    target = tmp_path / "results" / "laptop"
+    (target / "texts").mkdir(parents=True)
+    kept = {target / "notes.md", target / "texts" / "0001.txt", target / "texts" / "scores.csv"}
+    for path in kept | {target / "writers.csv"}:
+        path.write_text("mine")
+    publish.publish(ROOT / "results" / "laptop", str(tmp_path / "results"), "laptop")
+    assert not (target / "writers.csv").exists() and all(path.read_text() == "mine" for path in kept)
+    assert (target / "scores.csv").read_bytes() == (ROOT / "results/laptop/scores.csv").read_bytes()
+
+
+def test_all_files_of_reports_are_known():
+    files = {path.name for name in LINKED for path in (ROOT / "results" / name).iterdir()}
+    assert files <= publish.REPORT_FILES
+
+
 def assert_told(blocks_made):
     pages = [page.read_text(encoding="utf-8") for page in publish.PAGES]
     for marker, text in blocks_made.items():

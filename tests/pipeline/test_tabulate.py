@@ -7,7 +7,7 @@ from forged_store import ForgedStore, sign
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import RECORD
-from mlm_vs_clm.pipeline.tabulate import tabulate
+from mlm_vs_clm.pipeline.tabulate import _write, tabulate
 from mlm_vs_clm.tools import brat_export, inventory
 
 
@@ -81,6 +81,11 @@ def test_a_table_is_chosen_by_any_kind_of_value(store):
     assert len(tabulate(store, seed=0)) == len(tabulate(store))
     with pytest.raises(StudyError, match="nothing of stage score"):
         tabulate(store, seed=None)
+
+
+def test_numbers_that_agree_in_six_digits_are_not_the_same():
+    values = (20240101, "20240102", 0.5, "0.50", 1.0, None, float("nan"))
+    assert [_write(value) for value in values] == ["20240101", "20240102", "0.5", "0.5", "1", "", ""]
 
 
 def test_nothing_whole_is_one_line(store):

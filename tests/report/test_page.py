@@ -14,6 +14,7 @@ from mlm_vs_clm.pipeline.collect import code_fill
 from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.frames import load_frames
+from mlm_vs_clm.report.page import write_data
 from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.svg import inline
 
@@ -94,7 +95,13 @@ def test_documents_are_data_gap_by_gap_and_text_is_escaped(page):
     (first, *_) = json.loads(text)["examples"]
     assert first["kept"] == ["The ", " brown fox ", " & <stops>."] and first["gaps"] == ["quick", "jumps"]
     assert first["arms"] == {"mlm": ["small", 1], "clm": ["old", ["Jumps"]]}
-    assert "<stops>" not in page.replace(text, "")
+    assert "<stops>" not in page
+
+
+def test_no_text_of_a_document_can_hide_the_end_of_its_data():
+    harmful = ["</script><b>", "<!-- <script src=x>", "a & b"]
+    written = write_data(harmful)
+    assert "<" not in written and json.loads(written) == harmful
 
 
 def test_the_first_block_is_title_question_and_answer_in_under_120_words(page):

@@ -13,7 +13,7 @@ from mlm_vs_clm.report.drawing import spread, style_context
 from mlm_vs_clm.report.frames import Frames
 from mlm_vs_clm.report.panel_cells import join_competence, select_cells
 from mlm_vs_clm.report.panel_lines import do_overlap, find_best, find_ends
-from mlm_vs_clm.report.panel_sentences import FEW
+from mlm_vs_clm.report.panel_sentences import FEW, name_value
 from mlm_vs_clm.report.panels import KINDS, show_panels
 
 TEMPERATURES = (0.3, 1.0)
@@ -243,6 +243,15 @@ def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
         "+0.200*",
     }
     assert drawing.figure.axes[0].patches[3].get_alpha() < 1
+
+
+def test_a_difference_of_a_measure_of_which_less_is_better_is_a_lead():
+    """It is turned round where it is made: above 0 the first arm is ahead, and nothing says that lower is better."""
+    cells = pd.DataFrame({"metric": ["nats_per_character"]})
+    spec = {"kind": "lines", "y": "value"}
+    told = [name_value(spec | {"table": table}, cells) for table in ("comparisons", "leads", "scores")]
+    assert told == ["lead in nats per character"] * 2 + ["nats per character (lower is better)"]
+    assert name_value(spec | {"table": "comparisons"}, cells.assign(metric="bleu")) == "difference in BLEU"
 
 
 def test_a_frontier_names_what_nothing_cheaper_reaches():

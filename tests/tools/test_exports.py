@@ -10,6 +10,7 @@ from generated_store import make_store
 
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline.artifacts import inputs_of
+from mlm_vs_clm.tools import results_export
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.dataset_export import write_dataset
 from mlm_vs_clm.tools.results_export import DIRECTIONS, describe_results, name_record
@@ -83,6 +84,16 @@ def test_a_score_has_its_interval_its_masking_and_its_direction(records):
     )
     assert not bleu["metric_config"]["lower_is_better"] and nats["metric_config"]["lower_is_better"]
     assert bleu["source_data"]["additional_details"]["licence"]
+
+
+def test_a_score_beyond_a_control_may_lie_below_zero():
+    rows = [{"metric": name, "scope": "document", "signature": ""} for name in ("copied", "mmd", "bleu")]
+    bounds = [results_export._describe_metric(row) for row in rows]
+    assert [(row["min_score"], row["max_score"]) for row in bounds] == [
+        (-1, 1),
+        ("-Infinity", "Infinity"),
+        (0, 100),
+    ]
 
 
 def test_the_same_scores_have_the_same_name_whenever_they_are_written(records):

@@ -6,7 +6,7 @@ import torch
 
 from blankfill.text import find_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, Example, Head
+from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, Example, Head, spread
 from mlm_vs_clm.training.finetuning import Finetuner, Finetuning, HeadedNetwork, draw_batches
 
 HOW = {"learning_rate": 1e-2, "steps": 100, "batch_examples": 8}
@@ -75,6 +75,22 @@ def test_a_pair_is_told_from_the_same_sentences_apart(stored):
     ] * 6
     (answers,) = stored("bert")(Head(CLASSES, 2), same, [same[:2]], 0)
     assert [int(one.argmax()) for one in answers] == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_both_texts_of_a_pair_have_room_whether_or_not_a_token_parts_them(stored, name):
+    tuner = stored(name, max_subwords=20)
+    first, second = "The captain. " * 30, "The boat fever. " * 30
+    held = tuner.tokenizer.decode(tuner.encode(Example(first, np.array([1]), second)).ids).lower()
+    assert "captain" in held and "fever" in held
+
+
+def test_at_most_so_many_documents_are_spread_over_all():
+    for length in (17, 150, 300, 400):
+        for n in range(1, length + 3):
+            chosen = spread(range(length), n)
+            assert len(chosen) == min(n, length) and chosen[0] == 0 and sorted(set(chosen)) == chosen
+    assert spread(range(5), 0) == [0, 1, 2, 3, 4]
 
 
 def states_of(tuner, text):

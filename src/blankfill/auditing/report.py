@@ -83,6 +83,7 @@ def audit(
     a held-out text that is a training text too.
     """
     check_number("seed", seed, Range(0, LARGEST_SEED, whole=True))
+    seed = int(seed)  # a key of draws spells it
     kinds = {"train": train, "holdout": holdout, "generated": generated}
     texts = {name: _read(name, documents) for name, documents in kinds.items()}
     words = {name: [words_of(text) for text in documents] for name, documents in texts.items()}

@@ -84,7 +84,7 @@ class InfillAugmenter:
         for name, value, values in (("labels", labels, POLICIES), ("on_error", on_error, ON_ERROR)):
             if value not in [*values]:
                 raise BlankfillError(f"{name}={value} is unknown: choose {' or '.join(values)}")
-        self.share, self.labels, self.seed, self.on_error = share, labels, seed, on_error
+        self.share, self.labels, self.seed, self.on_error = share, labels, int(seed), on_error
         self.strategy = strategy
         self._reader = SourceReader(strategy, protect)
         self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly

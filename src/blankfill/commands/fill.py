@@ -5,7 +5,7 @@ import sys
 from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
-from .lines import Line, open_lines
+from .lines import Line, key_of_spans, open_lines
 from .options import add_line_options, add_model_options, add_settings, make_filler
 
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased
 
-A JSON line {"id": ..., "text": ...} may give its blanks as [[start, end], ...]; else each --marker in the text is one.
+A JSON line {"id": ..., "text": ...} may give its `blanks` (or `spans`) as [[start, end], ...]; else each --marker in
+the text is one.
 Its result has the new text, and `fills` and `spans` for the blanks; its other fields stay as they are.
 """
 
@@ -39,11 +40,11 @@ def run(options: argparse.Namespace) -> None:
     source, sink = open_lines(options)
     with sink:
         filler = make_filler(options)
-        for is_marked, lines in groupby(sink.left(source), lambda line: "blanks" not in line.fields):
+        for key, lines in groupby(sink.left(source), key_of_spans):
             texts, blanks, ids, read = tee(lines, 4)
             infills = filler.iter(
                 (line.text for line in texts),
-                options.marker if is_marked else (line.fields["blanks"] for line in blanks),
+                (line.fields[key] for line in blanks) if key else options.marker,
                 ids=(line.id for line in ids),
                 on_error=options.on_error,
                 progress=options.progress,

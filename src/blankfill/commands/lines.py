@@ -32,6 +32,14 @@ class Line:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
+def key_of_spans(line: Line) -> str:
+    """Return the key under which a line gives characters, `blanks` or `spans`, or ""; BlankfillError for both."""
+    keys = [key for key in ("blanks", "spans") if key in line.fields]
+    if len(keys) > 1:
+        raise BlankfillError(f"line {line.number} has both `blanks` and `spans`: leave one of them out")
+    return "".join(keys)
+
+
 class Source:
     """The lines of a file or of standard input, read once; `is_json` says which form they have.
 

@@ -4,14 +4,14 @@ import argparse
 from itertools import groupby, islice
 
 from ..streams import show_progress
-from .lines import open_lines
+from .lines import key_of_spans, open_lines
 from .options import add_line_options, add_model_options, add_settings, make_filler, read_settings
 
 EXAMPLE = """example:
   echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
 
-A JSON line {"id": ..., "text": ...} may give the characters to score as `spans` [[start, end], ...]; else the whole text
-is scored. A result has `nats` (minus the log-likelihood), `characters` and `tokens`; of a plain line it is the nats alone.
+A JSON line {"id": ..., "text": ...} may give the characters to score as `spans` (or `blanks`) [[start, end], ...]; else
+the whole text is scored. A result has `nats` (minus the log-likelihood), `characters` and `tokens`; of a plain line it is the nats alone.
 """
 AT_A_TIME = 64  # texts
 USED = "context right_words order per_pass passes threshold entropy_bound seed schedule".split()
@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> None:
     with sink:
         filler = make_filler(options)
         with show_progress(options.progress, None) as advance:
-            for has_spans, lines in groupby(sink.left(source), lambda line: "spans" in line.fields):
+            for key, lines in groupby(sink.left(source), key_of_spans):
                 while chunk := [*islice(lines, AT_A_TIME)]:
-                    spans = [line.fields["spans"] for line in chunk] if has_spans else None
+                    spans = [line.fields[key] for line in chunk] if key else None
                     likelihoods = filler.score(
                         [line.text for line in chunk],
                         spans,

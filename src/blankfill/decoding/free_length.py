@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from ..slots.marks import INSIDE, all_tokens
 from ..slots.rows import SlotKind
 from ..slots.sampling import Key, Sampling
 from ..slots.utf8 import spell_bytes
-from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, check_finite
+from ..slots.vocabulary import check_finite
 from ..text import SPELT, Written
 from .walks import Walk, Write
 
@@ -106,11 +107,11 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:
     """Return which tokens (vocabulary, bool) continue a word: none that may start one, no punctuation, no half character.
 
-    A vocabulary without word prefixes (`##`, `Ġ`, `▁`) has none, so every blank then gets one token.
+    Only vocabularies with `##`, `Ġ` or `▁` have any; in others every blank gets one token.
     """
     tokens = all_tokens(tokenizer)
-    spelt = [bool(SPELT.match(token.removeprefix(CONTINUATION_PREFIX))) for token in tokens]
-    continuing = (bias[SlotKind.CONTINUATION] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
+    spelt = [bool(SPELT.match(token.removeprefix(INSIDE))) for token in tokens]
+    continuing = (bias[SlotKind.LAST] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
     if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
         continuing &= bias[SlotKind.ONLY] == 0
     continuing[: len(tokens)] &= torch.tensor(spelt, device=bias.device)

@@ -10,7 +10,8 @@ from ..networks.checkpoints import sentinel_tokens
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.sizes import count_parameters, forward_flops, position_limit
 from ..slots.ledger import Ledger
-from ..slots.vocabulary import CONTINUATION_PREFIX, all_tokens, special_tokens, word_prefix
+from ..slots.marks import INSIDE, word_mark
+from ..slots.vocabulary import special_tokens
 from ..text import BlankedText, DocumentError, FilledText, assemble_text, group_adjacent_blanks
 from .alignment import align, split_answer
 from .batches import batch_by_size
@@ -90,7 +91,7 @@ def _way(tokenizer: PreTrainedTokenizerBase, source: str) -> tuple[Callable[[Bla
 def settle_whole(tokenizer: PreTrainedTokenizerBase) -> Settle:
     """Return how the tokens of a text that was generated whole become a filled text."""
     # WordPiece puts spaces around punctuation; decoding removes them
-    is_spaced = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
+    is_spaced = word_mark(tokenizer) == INSIDE
 
     def settle(text: BlankedText, ids: list[int]) -> FilledText:
         decoded = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=is_spaced)

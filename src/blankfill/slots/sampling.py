@@ -38,7 +38,8 @@ class Sampling:
             )
         if not temperature and (top_k or top_p < 1):
             raise BlankfillError(f"top_k={top_k} and top_p={top_p} need temperature > 0")
-        self.temperature, self.top_k, self.top_p, self.seed = temperature, top_k, top_p, seed
+        self.temperature, self.top_k, self.top_p = temperature, top_k, top_p
+        self.seed = int(seed)  # a key of draws spells it
 
     def __call__(self, logits: torch.Tensor, keys: Sequence[Key]) -> list[int]:
         """Return a token for each row of logits (n, vocabulary)."""

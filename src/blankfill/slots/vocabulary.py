@@ -7,20 +7,18 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import BlankfillError
+from ..text import BETWEEN_CHARACTERS
+from .marks import GOES_ON, INSIDE, STARTS, all_tokens, has_mark, word_mark
 from .rows import SlotKind, TokenRow, special_ids
 from .utf8 import ends_character, is_whole, spell_bytes, starts_character
-
-# How a vocabulary tells the start of a word from its middle: by a prefix on one or the other.
-CONTINUATION_PREFIX = "##"
-WORD_START_PREFIXES = ("Ġ", "▁")
 
 
 def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Tensor:
     """Return what to add to logits (kinds, vocabulary), one row per SlotKind, 0 or -inf.
 
-    Special tokens such as [CLS], and tokens of nothing but space, never fill a slot. A blank starts with a token that
-    can start a word and continues with tokens that can continue one, wherever the vocabulary distinguishes them
-    (`##`, `Ġ`, `▁`). A byte-level token that is a part of a character does not stand where no slot is left for the rest
+    Special tokens such as [CLS], and tokens of nothing but space, never fill a slot. A word starts with a token that
+    can start one and continues with tokens that can continue one, wherever the vocabulary distinguishes them
+    (`##`, `Ġ`, `▁`, `@@`). A byte-level token that is a part of a character does not stand where no slot is left for the rest
     of it. Raises BlankfillError if the tokenizer has more tokens than the model.
     """
     if len(tokenizer) > n_vocabulary:
@@ -32,60 +30,50 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
     return torch.zeros(barred.shape).masked_fill(barred, float("-inf"))
 
 
-def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
-    """Return the tokens of a vocabulary in the order of their ids."""
-    named = tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
-    return ["[unused]" if token is None else token for token in named]  # an id without a token
-
-
 @lru_cache(maxsize=8)
 def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
     """Return which tokens are barred (kinds, n_tokens); a rule that would bar all of them is dropped."""
-    tokens = all_tokens(tokenizer)
-    prefix = word_prefix(tokens)
-    prefixed = torch.tensor([bool(prefix) and token.startswith(prefix) for token in tokens])
+    tokens, mark = all_tokens(tokenizer), word_mark(tokenizer)
+    marked = torch.tensor([has_mark(token, mark) for token in tokens])
     never = _special(tokenizer, tokens)
     silent = torch.tensor([not tokenizer.convert_tokens_to_string([token]).strip() for token in tokens])
-    if prefix in WORD_START_PREFIXES:
-        lone = torch.tensor([token == prefix for token in tokens])
-        alone, later, first, with_space = (
-            silent | ~prefixed,
-            silent | prefixed,
-            silent | prefixed,
-            (silent | ~prefixed) & ~lone,
-        )
-    else:
-        alone = first = with_space = prefixed | silent
-        later = (~prefixed if prefix else prefixed) | silent
     spelt = spell_bytes(tokenizer, tokens)
     starts, ends, whole = (
         torch.tensor([*map(is_right, spelt)]) for is_right in (starts_character, ends_character, is_whole)
     )
+    alone = first = with_space = later = silent
+    middle = torch.ones_like(silent)
+    if mark in STARTS:
+        lone = torch.tensor([token == mark for token in tokens])
+        alone, first, later = silent | ~marked, silent | marked, silent | marked
+        with_space = alone & ~lone
+    elif mark == GOES_ON:
+        starts, middle, ends, whole = marked, marked, ~marked, ~marked
+    elif mark:
+        alone = first = with_space = silent | marked
+        later = silent | ~marked
     rules = {
         SlotKind.AFTER_SPACE: alone | ~whole,
-        SlotKind.CONTINUATION: later,
+        SlotKind.CONTINUATION: later | ~middle,
         SlotKind.NO_SPACE: first | ~starts,
         SlotKind.SPACE_AND_MORE: with_space | ~starts,
         SlotKind.ONLY: first | ~whole,
         SlotKind.LAST: later | ~ends,
     }
+    rules[SlotKind.ANY_LAST] = rules[SlotKind.LAST] & rules[SlotKind.AFTER_SPACE]
+    rules[SlotKind.ANY] = (
+        rules[SlotKind.ANY_LAST] & rules[SlotKind.CONTINUATION] & rules[SlotKind.SPACE_AND_MORE]
+    )
     bars = [never | rules[kind] for kind in SlotKind]
     return torch.stack([never if bar.all() else bar for bar in bars])
-
-
-def word_prefix(tokens: list[str]) -> str:
-    """Return the prefix that a vocabulary uses most: `##`, `Ġ`, `▁`, or "" if it has none of them."""
-    prefixes = (CONTINUATION_PREFIX, *WORD_START_PREFIXES)
-    counts = {prefix: sum(token.startswith(prefix) for token in tokens) for prefix in prefixes}
-    prefix = max(prefixes, key=lambda prefix: counts[prefix])
-    return prefix if counts[prefix] else ""
 
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Return the special tokens as they would be typed, but the unknown token, which stands for any text."""
     marks = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id)
     ids = sorted({*special_ids(tokenizer), *({tokenizer.unk_token_id} & {*marks} - {None})})
-    return [all_tokens(tokenizer)[number] for number in ids]
+    tokens = all_tokens(tokenizer)
+    return [tokens[number] for number in ids]
 
 
 def check_finite(logits: torch.Tensor, names: Sequence[str] = ()) -> torch.Tensor:
@@ -107,20 +95,24 @@ def _special(tokenizer: PreTrainedTokenizerBase, tokens: list[str]) -> torch.Ten
 
 
 class Speller:
-    """Turns the tokens of a fill into the characters to insert."""
+    """Turns the tokens of a fill into the characters to insert.
+
+    A `##` vocabulary does not say where spaces are: there is none before . , ? and !, nor between Chinese characters.
+    """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self.tokenizer = tokenizer
-        has_prefix = word_prefix(all_tokens(tokenizer)) == CONTINUATION_PREFIX
-        self._prefix = CONTINUATION_PREFIX if has_prefix else ""
+        self._is_spaced = word_mark(tokenizer) == INSIDE
         self._known: dict[tuple[int, ...], str] = {}
 
     def __call__(self, ids: list[int]) -> str:
         """Return the text of a fill, without the space around it."""
         key = tuple(ids)
         if key not in self._known:
-            text = str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False))
-            self._known[key] = text.strip().removeprefix(self._prefix)
+            text = str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=self._is_spaced)).strip()
+            self._known[key] = (
+                BETWEEN_CHARACTERS.sub("", text.removeprefix(INSIDE)) if self._is_spaced else text
+            )
         return self._known[key]
 
     def fills(self, row: TokenRow, n_blanks: int) -> list[str]:

@@ -1,9 +1,10 @@
 """How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blankfill.axes import MODEL_KINDS, SAMPLING, arguments_of
 from blankfill.draws import keyed_rng
@@ -22,6 +23,9 @@ from .mentions import Mentions, gather_mentions
 from .ngrams import ORDERS
 from .recasing import Recaser, fills_of, is_cased
 from .settings import LEAKY
+
+if TYPE_CHECKING:
+    from ..training.noise import TokenizedDocument
 
 DEV_RATIO = 0.5  # of the words of a dev document that are hidden to choose the order of a table
 WrittenOrSkipped = tuple[list[FilledText], Ledger, dict[str, str]]
@@ -168,14 +172,16 @@ def _list_all_read(
         name = key.removeprefix("corpus/")
         documents = load_split(path, "pretrain")
         texts = [document.text for document in documents]
-        lengths = [len(tokens.ids) for tokens in tokenize(texts, tokenizer, settings["max_subwords"])]
+        tokenized = tokenize(texts, tokenizer, settings["max_subwords"])
+        lengths = [len(tokens.ids) for tokens in tokenized]
         unique = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
-        read_of += [(name, documents[i], lengths[i]) for i in unique]
+        parts = {i: _keep_read(documents[i], tokenized[i], settings["max_subwords"]) for i in unique}
+        read_of += [(name, parts[i], lengths[i]) for i in unique]
         if canaries := settings.get("canaries"):
             copies, seed = settings["canary_copies"], settings["seed"]
             planted = plant(load_split(path, "test"), documents, canaries, copies, seed)
-            tokenized = tokenize([canary.text for canary in planted], tokenizer, settings["max_subwords"])
-            read_of += [(name, *pair) for pair in zip(planted, (len(t.ids) for t in tokenized), strict=True)]
+            phrases = tokenize([canary.text for canary in planted], tokenizer, settings["max_subwords"])
+            read_of += [(name, *pair) for pair in zip(planted, (len(t.ids) for t in phrases), strict=True)]
     names, documents, lengths = (list(column) for column in zip(*read_of, strict=True))
     order = order_batches(
         lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
@@ -184,6 +190,15 @@ def _list_all_read(
     for i in sorted({i for batch in order for i in batch}):
         by_corpus[dict(corpora)[f"corpus/{names[i]}"]].append(documents[i])
     return by_corpus
+
+
+def _keep_read(document: Document, tokens: "TokenizedDocument", most: int) -> Document:
+    """Return what a training reads of a document: all, or where it has the `most` tokens the text that these hold."""
+    if len(tokens.ids) < most:
+        return document
+    text = document.text[: tokens.n_characters]
+    inside = tuple(entity for entity in document.entities if entity.end <= len(text))
+    return replace(document, text=text, entities=inside)
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

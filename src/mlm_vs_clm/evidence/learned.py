@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..stats import NORMAL, PairedDifference, compare_runs, ratio_of_sums
+from ..stats import ALPHA, PairedDifference, compare_runs, ratio_of_sums
 
 CHANCE = 0.5  # of pairs, half of which follow each other
+NOISE_DEGREES = 4  # of the noise of a dev loss: five trainings
 
 
 def compare_learning(first: pd.DataFrame, second: pd.DataFrame, noise: float) -> PairedDifference:
@@ -15,8 +16,10 @@ def compare_learning(first: pd.DataFrame, second: pd.DataFrame, noise: float) ->
 
     first, second: the rows of a training's curve on one corpus. A nat is one by which the dev loss per predicted token fell
     from before the first step to the last. noise: the standard deviation of that fall between trainings (nats); the interval
-    follows from it. `reason` says why there is no difference: no curve, or a loss that did not fall.
+    of t follows from it. `reason` says why there is no difference: no curve, or a loss that did not fall.
     """
+    from scipy.special import stdtrit
+
     if first.empty or second.empty:
         return PairedDifference(reason="not run: a training of each arm")
     falls, costs = zip(*map(_read_curve, (first, second)), strict=True)
@@ -24,7 +27,7 @@ def compare_learning(first: pd.DataFrame, second: pd.DataFrame, noise: float) ->
         return PairedDifference(reason="the dev loss of a training did not fall")
     prices = [cost / fall for cost, fall in zip(costs, falls, strict=True)]
     value = math.log(prices[0] / prices[1])
-    reach = NORMAL * math.hypot(*(noise / fall for fall in falls))
+    reach = float(stdtrit(NOISE_DEGREES, 1 - ALPHA / 2)) * math.hypot(*(noise / fall for fall in falls))
     return PairedDifference(value, value - reach, value + reach, n=len(first))
 
 

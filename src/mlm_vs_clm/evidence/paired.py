@@ -107,17 +107,21 @@ def widen(estimate: PairedDifference, noise: float, degrees: int = NOISE_DEGREES
 
     `noise` is the standard deviation of such a difference between trainings, in the unit of the measure; without any (0)
     the interval holds for these trainings alone. It was measured with so many `degrees`, so that interval and p are those
-    of t (Satterthwaite).
+    of t (Satterthwaite), as is the interval of an estimate over task seeds.
     """
     if estimate.reason or estimate.runs > 1 or not noise > 0:
         return estimate
     from scipy.special import stdtr, stdtrit
 
-    value, error = estimate.difference, math.hypot(estimate.standard_error, noise)
-    effective = degrees * (error / noise) ** 4
-    of_normal = float(stdtrit(effective, 1 - ALPHA / 2)) / NORMAL
+    def reach(degrees: float) -> float:
+        return float(stdtrit(degrees, 1 - ALPHA / 2))
+
+    value, measured = estimate.difference, estimate.standard_error
+    error, is_of_t = math.hypot(measured, noise), not math.isnan(estimate.run_deviation)
+    effective = error**4 / (noise**4 / degrees + measured**4 / estimate.degrees)
+    reached = reach(estimate.degrees) if is_of_t else NORMAL
     low, high = (
-        value + side * of_normal * math.hypot(end - value, NORMAL * noise)
+        value + side * reach(effective) * math.hypot((end - value) / reached, noise)
         for side, end in ((-1, estimate.low), (1, estimate.high))
     )
     p = float(2 * stdtr(effective, -abs(value) / error))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..stats import PairedDifference
+from ..stats import NORMAL, PairedDifference
 from .competence import Place
 from .paired import LEAD
 from .verdicts import IN_ERRORS, read_p
@@ -57,6 +57,17 @@ def find_p(estimate: PairedDifference, bound: float) -> float:
     if math.isnan(bound) or not estimate.standard_error > 0:
         return estimate.p
     return float(2 * stdtr(estimate.degrees, -abs(estimate.difference - bound) / estimate.standard_error))
+
+
+def find_p_beyond(estimate: PairedDifference, bound: float) -> float:
+    """Return the two-sided p of a correlation that lies within ±`bound`: 1 where its estimate does, and below 0.05 where
+    the interval lies beyond, by the half of it that points there.
+    """
+    value, excess = estimate.difference, abs(estimate.difference) - bound
+    if not excess > 0:
+        return math.nan if math.isnan(excess) else 1.0
+    error = abs(value - (estimate.low if value > 0 else estimate.high)) / NORMAL
+    return math.erfc(excess / error / math.sqrt(2)) if error > 0 else 0.0
 
 
 def read_interval(row: pd.Series, n: int) -> PairedDifference:

@@ -1,7 +1,7 @@
 """How claims on generated text are measured: its quality, what it cost, and how people rated it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -141,8 +141,14 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     yield Question(claim, condition, corpus, places[0], places[1], measure, estimate, margin, note)
 
 
+def _list_rated_units(cells: BySeed, rated: pd.Series) -> list[Hashable]:
+    """Return the unit of each rated document, by its place in the cells of its arm; the place where none was scored."""
+    units = next(iter(cells.values())).units if cells else None
+    return [place if units is None else units[place] for place in rated.astype(int)]
+
+
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
-    """Compare two arms over the documents that raters saw of both, raters averaged."""
+    """Compare two arms over the documents that raters saw of both, raters averaged, by author where authors repeat."""
     arms = [condition[side]["arm"] for side in ("first", "second")]
     places = [(corpus, arm, *claim["cells"].values()) for arm in arms]
     for measure in list_measures(claim, condition):
@@ -152,7 +158,9 @@ def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             means = [rows.groupby("document")["rating"].mean() for rows in sides]
             paired = pd.concat(means, axis=1, join="inner")
             rows = [np.stack([paired.iloc[:, side], np.ones(len(paired))], axis=1) for side in (0, 1)]
-            estimate = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples)
+            rated = sides[0].groupby("document")["place"].first()[paired.index]
+            units = [_list_rated_units(study.scored.get(places[0], {}), rated)]
+            estimate = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples, clusters=units)
             if math.isnan(estimate.difference):
                 estimate = replace(
                     estimate, reason=f"not run: {estimate.n} documents were rated for both arms"

@@ -18,6 +18,7 @@ from .questions import (
     Question,
     find_margin,
     find_p,
+    find_p_beyond,
     list_measures,
     read_interval,
 )
@@ -112,6 +113,8 @@ def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> 
             row = rows.iloc[0]
             estimate = replace(read_interval(row, int(row["n_cells"])), runs=study.count_runs(corpus))
             bound = float(row["bound"])
+            if not math.isnan(bound):
+                estimate = replace(estimate, p=find_p_beyond(estimate, bound))
         margin = claim["margin"] * study.find_worth(corpus) if math.isnan(bound) else bound
         yield Question(claim, condition, corpus, *place, measure, estimate, margin)
 
@@ -122,6 +125,7 @@ def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         return
     cell, room = condition["cells"], _explain_room(claim, corpus, condition["cells"], study)
     place = (corpus, QUALITY, *cell.values()), (corpus, "utility", *cell.values())
+    margin = float(claim["margin"])
     for scope, metric in list_measures(claim, condition):
         columns = {"scope": scope, "metric": metric, "statistic": condition["statistic"]}
         rows = study.rows("writers", corpus, **cell, **columns)
@@ -129,9 +133,8 @@ def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         if len(rows):
             row = rows.iloc[0]
             estimate = replace(read_interval(row, int(row["n_writers"])), runs=study.count_runs(corpus))
-        yield Question(
-            claim, condition, corpus, *place, (scope, metric), estimate, float(claim["margin"]), no_room=room
-        )
+            estimate = replace(estimate, p=find_p_beyond(estimate, margin))
+        yield Question(claim, condition, corpus, *place, (scope, metric), estimate, margin, no_room=room)
 
 
 def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:

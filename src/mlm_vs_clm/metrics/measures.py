@@ -58,7 +58,7 @@ class Measure:
     title: its name for people. sums: by scope the columns of the frame `documents` that it is a function of; of one column
     it is the mean. better: HIGHER, LOWER or DESCRIBES. unit: beside an axis; "" where the title has it. decimals: of a value
     and of a difference. tolerance: how far a number made on another machine may lie away. aggregate: from sums to
-    the measure. highest: the most that it can be. make: the function that scores texts.
+    the measure. lowest, highest: the least and the most that it can be. make: the function that scores texts.
     """
 
     title: str
@@ -68,6 +68,7 @@ class Measure:
     decimals: int = 3
     tolerance: float = 0.01
     aggregate: Aggregate = field(default=ratio_of_sums, repr=False)
+    lowest: float = 0.0
     highest: float = 1.0
     make: Callable[[Resources], Metric] | None = field(default=None, repr=False)
 
@@ -109,7 +110,7 @@ MEASURES: dict[str, Measure] = {
         "nats per character (lower is better)", {"fills": ("nats", "characters")}, LOWER, "", highest=np.inf
     ),
     "bleu": Measure(
-        *("BLEU", {"document": BLEU_SUMS}, HIGHER, "0–100", 1, 0.5, score_counts, 100),
+        *("BLEU", {"document": BLEU_SUMS}, HIGHER, "0–100", 1, 0.5, score_counts, 0.0, 100.0),
         make=lambda resources: make_bleu(),
     ),
     "rouge1": _mean("ROUGE-1", "rouge1", lambda resources: make_rouge("rouge1")),
@@ -119,6 +120,7 @@ MEASURES: dict[str, Measure] = {
     "bertscore": _mean("BERTScore", "bertscore", lambda resources: make_bertscore(resources.states)),
     "mmd": Measure(
         *("squared MMD (lower is better)", {"document": ("mmd",)}, LOWER, ""),
+        lowest=-np.inf,
         highest=np.inf,
         make=lambda resources: make_mmd(resources.states),
     ),
@@ -150,12 +152,14 @@ MEASURES: dict[str, Measure] = {
         {"document": ("trigrams_read", "trigrams_held_out", "trigrams")},
         *(LOWER, ""),
         aggregate=DISCLOSURE[COPIED].aggregate,
+        lowest=-1.0,
     ),
     NAMES: Measure(
         "masked names that come back beyond the control (share, lower is better)",
         {"fills": ("names_own", "names", "names_other", "control_names")},
         *(LOWER, ""),
         aggregate=DISCLOSURE[NAMES].aggregate,
+        lowest=-1.0,
     ),
     MEMBERSHIP: _auc("membership by the loss", MEMBERSHIP),
     CANARY_LOSS: _auc("canaries by the loss", CANARY_LOSS),

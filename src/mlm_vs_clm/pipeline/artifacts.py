@@ -20,6 +20,7 @@ from ..errors import StudyError
 from ..files import CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
 
 RECORD = "artifact.json"
+UNFINISHED, LOCKS = ".partial-", ".locks"  # begins the folder of what is being made, and where its lock lies
 ADVICE = "set store=<folder>"
 LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
 
@@ -110,7 +111,7 @@ class Store:
         return self.path(recipe)
 
     def _unfinished(self, recipe: Recipe) -> Path:
-        return self.root / recipe.stage / f".partial-{recipe.id}"
+        return self.root / recipe.stage / f"{UNFINISHED}{recipe.id}"
 
     def _make(self, recipe: Recipe) -> None:
         from ..hardware import one_blas_thread
@@ -126,9 +127,9 @@ class Store:
             _clear_unfinished(partial)
             with one_blas_thread():
                 measured = self.makers[recipe.stage](recipe.settings, inputs, partial, self.runtime) or {}
-            shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
             _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
             os.replace(partial, final)
+            shutil.rmtree(final / CHECKPOINT, ignore_errors=True)  # last: a kill before this loses nothing
         except (OSError, SafetensorError) as error:
             raise StudyError(explain_os_error(error, final, ADVICE)) from error
         self._checked.add(final)
@@ -142,7 +143,7 @@ class Store:
         return True
 
     def _lock(self, recipe: Recipe):
-        lock_file = self.root / ".locks" / f"{recipe.stage}-{recipe.id}.lock"
+        lock_file = self.root / LOCKS / f"{recipe.stage}-{recipe.id}.lock"
         try:
             lock_file.parent.mkdir(parents=True, exist_ok=True)
             lock = FileLock(lock_file)
@@ -154,6 +155,18 @@ class Store:
                 return lock.acquire()
         except OSError as error:
             raise StudyError(explain_os_error(error, self.root, ADVICE)) from error
+
+
+def is_being_made(folder: Path) -> bool:
+    """Return whether a process holds the lock of the artifact of a folder, finished or not."""
+    name = f"{folder.parent.name}-{folder.name.removeprefix(UNFINISHED)}.lock"
+    if not (lock_file := folder.parent.parent / LOCKS / name).exists():
+        return False
+    try:
+        with FileLock(lock_file, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def _clear_unfinished(partial: Path) -> None:
@@ -233,14 +246,17 @@ def list_artifacts(root: Path) -> Iterator[tuple[str, Path]]:
     for folder in sorted(Path(root).glob("*/*")):
         if folder.parent.name.startswith(".") or not folder.is_dir():
             continue
-        if folder.name.startswith(".partial-"):
+        if folder.name.startswith(UNFINISHED):
             yield "unfinished", folder
         elif (folder / RECORD).exists():
             yield ("damaged" if damaged_files(folder) else "whole"), folder
 
 
 def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, measured: dict) -> None:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
+    left_out = (folder / CHECKPOINT, folder / RECORD)
+    files = sorted(
+        path for path in folder.rglob("*") if path.is_file() and not {path, *path.parents} & {*left_out}
+    )
     record = {
         "stage": recipe.stage,
         "id": recipe.id,

@@ -21,7 +21,7 @@ from ..report.blocks import (
     read_studies,
     write_overviews,
 )
-from ..report.frames import CLAIMS, load_settings
+from ..report.frames import CLAIMS, PAGE, REPORT_FILES, load_settings
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
 from ..report.panels import check_panel
@@ -37,10 +37,13 @@ PAGES = (
 )
 
 
-def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> None:
+def check_writable(
+    results: str, name: str, overrides: Sequence[str] = (), corpus_path: str | None = None
+) -> None:
     """Raise StudyError, before any work, where the results cannot be written, or would replace those of another study.
 
     A committed folder takes its own study alone: that of its scale and track, with no override that changes a result.
+    No report goes into the folder of a user's corpus.
     """
     target = Path(results) / name
     keys = [override.lstrip("+~").partition("=")[0] for override in overrides]
@@ -51,6 +54,11 @@ def check_writable(results: str, name: str, overrides: Sequence[str] = ()) -> No
         raise StudyError(
             f"results/{name} is a committed study, and this one differs in {', '.join(changed)}: give it another folder, "
             "such as results=outputs/results"
+        )
+    corpus = Path(corpus_path).resolve() if corpus_path else None
+    if corpus and corpus.is_dir() and target.resolve().is_relative_to(corpus):
+        raise StudyError(
+            f"{target} lies in corpus.path={corpus_path}: give the results another folder (results=<folder>)"
         )
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -67,7 +75,10 @@ def check_panels(panels: list[PanelConfig]) -> None:
 
 
 def publish(report: Path, results: str, name: str) -> None:
-    """Copy a report to `results/<name>`, touching only files that changed, and print where it is."""
+    """Copy a report to `results/<name>`, touching only files that changed, and print where it is.
+
+    Files of an earlier report that this one lacks are removed; whatever else lies there stays.
+    """
     target = Path(results) / name
     try:
         files = {
@@ -75,14 +86,13 @@ def publish(report: Path, results: str, name: str) -> None:
         }
         for file in sorted(files):
             _copy(report / file, target / file)
-        for path in sorted(target.rglob("*")):
-            if path.is_file() and path.relative_to(target) not in files:
-                path.unlink()
+        for name_of_file in sorted(REPORT_FILES - {str(file) for file in files}):
+            (target / name_of_file).unlink(missing_ok=True)
         write_blocks([target])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target), load_settings(target).about)
-    print(f"tables:  {target}/*.csv\nreport:  {target / 'report.html'} (open it in a browser)")
+    print(f"tables:  {target}/*.csv\nreport:  {target / PAGE} (open it in a browser)")
 
 
 def write_blocks(studies: Iterable[Path]) -> None:

@@ -8,6 +8,8 @@ from blankfill.memory import reuse_freed_memory
 from ..corpora import SOURCES, Cutting, Sizes, build, packages, save
 from ..corpora.building import own_source
 from ..corpora.packages import locate
+from ..corpora.readers.files import fingerprint
+from ..errors import StudyError
 from ..hardware import choose_device, explain_out_of_memory, training_threads
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store
@@ -28,7 +30,10 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         files = packages.members(Path(runtime.data_dir), source.files, source.packages)
     cutting = Cutting(settings["window_words"], settings["min_words"], settings["seed"])
     is_lenient = settings.get("skip_mistakes", False)
-    save(build(source, files, Sizes(**settings["sizes"]), cutting, is_lenient), folder)
+    corpus = build(source, files, Sizes(**settings["sizes"]), cutting, is_lenient)
+    if settings.get("sha256") and fingerprint(Path(settings["path"])) != settings["sha256"]:
+        raise StudyError(f"{settings['path']} changed while it was read: run the same command again")
+    save(corpus, folder)
 
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:

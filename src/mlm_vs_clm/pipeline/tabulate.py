@@ -151,7 +151,10 @@ def _write(value: Any) -> str:
     value = _read(value) if isinstance(value, str) else value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:g}" if isinstance(value, numbers.Real) else str(value)
+    is_number = isinstance(value, numbers.Real)
+    return (
+        str(value) if not is_number else str(int(value)) if float(value).is_integer() else str(float(value))
+    )
 
 
 def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: str) -> None:

@@ -59,7 +59,7 @@ def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Seque
     studies, stated = keep_claims(tables), read_rules(CLAIMS)
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
     evidence["statements"] = tabulate_statements(tables, stated, "../results")
-    blocks = evidence | write_short_blocks(studies, rules, results)
+    blocks = evidence | write_short_blocks({**studies, **tables}, rules, results)
     if repeated := find_repeated(studies):
         blocks["utility"] = describe_training_data(repeated)
     if summary := summarise_statements(tables, stated):

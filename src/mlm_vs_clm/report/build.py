@@ -34,7 +34,7 @@ from . import (
     utility,
     verdict_cards,
 )
-from .frames import Frames, Rows, load_frames, save_frames, save_table
+from .frames import PAGE, Frames, Rows, load_frames, save_frames, save_table
 from .style import Study, read_study
 from .tables import Table
 
@@ -98,7 +98,7 @@ def make_page(folder: Path) -> None:
     sentences_asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
     claims = outcomes.list_claims(sentences_asked, rows["answers"])
     page.write_page(
-        folder / "report.html",
+        folder / PAGE,
         title=headline.name_study(about, rows),
         question=headline.ask(about),
         answer=answer,

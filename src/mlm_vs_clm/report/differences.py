@@ -30,7 +30,7 @@ from .tables import (
 SHOWN = (*MEASURES, *BY_CLASS)  # of the texts at the main cell
 SHOWN_BY_SEED = ("document", "bleu")
 ALL = "first minus second"
-SIGN = "Differences are first arm minus second; above 0 the masked arm is better"
+SIGN = "Differences are first arm minus second, turned round where less is better: above 0 the first, masked arm is better"
 WIDENED = "That of a single training has the noise between trainings, where the rules name it."
 TITLES = {
     TEXT: "Ablation of the advantages of the masked arm",
@@ -57,7 +57,7 @@ CAPTIONS = {
     f"several. {WIDENED} At equal compute one arm takes the FLOPs of the other: its score is read off the line between the runs of its "
     "method, at other orders or paces, with the nearest FLOPs below and above. Missing where it was not run on both sides "
     "of that cost.",
-    CURVE: "First minus second arm, each filling with the model that its training kept. Columns: training tokens of the first "
+    CURVE: "First minus second arm, turned round where less is better, each filling with the model that its training kept. Columns: training tokens of the first "
     "arm; the second saw equally many tokens, or predicted about equally many. In brackets the 95 % interval.",
 }
 

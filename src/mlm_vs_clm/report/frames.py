@@ -12,6 +12,9 @@ from ..evidence import tables as tidy
 from ..evidence.claims import hash_rules, load_rules
 from ..evidence.derivation import derive_tables
 from ..evidence.observations import (
+    OPTIONAL,
+    PACKED,
+    PLAIN,
     Observations,
     describe_design,
     load_observations,
@@ -19,8 +22,12 @@ from ..evidence.observations import (
 from ..files import STUDY, read_lines, write_csv, write_lines
 from .wording import CLAIMS, write_sentences
 
-EXAMPLES = "examples.jsonl"
+EXAMPLES, PAGE = "examples.jsonl", "report.html"
 DERIVED = ("findings",)  # tables that follow from the others
+REPORT_FILES = frozenset(  # all that a report may hold
+    [EXAMPLES, PAGE, STUDY, *(f"{name}.parquet" for name in PACKED)]
+    + [f"{name}.csv" for name in (*tidy.COLUMNS, *PLAIN, *OPTIONAL)]
+)
 Rows = dict[str, pd.DataFrame]
 
 

@@ -102,11 +102,11 @@ def answer_question(tables: Tables) -> str:
     clauses = [sentence, describe_verdicts(verdicts) if verdicts and not is_enough else ""]
     if words := " ".join(filter(None, clauses)):
         return words
-    steps, more = list_own_steps(tables), count_content(tables)
+    steps, (more, where) = list_own_steps(tables), count_content(tables)
     told = [
         describe_steps(steps),
         describe_other_measures(steps, tables["answers"]),
-        f"Of 100 content words the causal one restores {more}." if more else "",
+        f"Of 100 content words the causal one restores {more} more{where}." if more else "",
     ]
     return " ".join(filter(None, told)) or NO_ANSWER
 

@@ -9,14 +9,15 @@ from ..evidence.cells import group_by
 from ..evidence.claims import index_conditions
 from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
-from .lead_words import word_no_lead
+from .lead_words import NO_ANSWER, word_no_lead
 from .sentences import Tables
 from .tables import DASH, markdown_row
 from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 OBJECTIVES = ("mlm", "clm", "infill")  # whose start is told
-STATED, OTHERWISE, UNDECIDED = "as stated", "otherwise", "undecided"
+STATED, OTHERWISE = "as stated", "otherwise"  # beside NO_ANSWER
+REPEATED = ("C1", "C9")  # claims whose comparisons several studies make
 
 
 def find_start(tables: Tables) -> str:
@@ -78,7 +79,7 @@ def _word_tokens(tables: Tables) -> str:
 
 def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return how often each claim came out as it says, in Markdown: one row per claim, study and part of the claim."""
-    header = ["claim of the paper", "study", STATED, OTHERWISE, UNDECIDED]
+    header = ["claim of the paper", "study", STATED, OTHERWISE, NO_ANSWER]
     lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
     conditions = index_conditions(rules)
@@ -94,7 +95,7 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
                 of_part = of_study[of_study["condition"].isin([condition for _, condition in keys])]
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
-                    counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, UNDECIDED)]
+                    counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, NO_ANSWER)]
                     lines.append(
                         markdown_row([claim, f"{name}: {heading}" if heading else str(name), *counts])
                     )
@@ -110,7 +111,7 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
 def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
     """Return the answers of all studies that were run, by the first measure of each condition, each comparison once.
 
-    C3 speaks of punctuation alone. A comparison of C1 that another study repeats over several trainings
+    C3 speaks of punctuation alone. A comparison of REPEATED that another study repeats over several trainings
     is shown from there.
     """
     frames = []
@@ -127,19 +128,19 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
 
 
 def _is_repeated(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.Series:
-    """Return which comparisons of C1 another study made over more trainings, from the same networks and on as many tokens."""
+    """Return which comparisons of REPEATED another study made over more trainings, from the same networks and on as many tokens."""
     sizes = {
         name: (find_start(tables), name_network(tables), count_tokens(tables))
         for name, tables in studies.items()
     }
-    keys = [rows["study"].map(sizes), rows["condition"], rows["corpus"]]
+    keys = [rows["study"].map(sizes), rows["claim"], rows["condition"], rows["corpus"]]
     most = rows["runs"].fillna(1).groupby(keys).transform("max")
-    return (rows["claim"] == "C1") & (rows["runs"].fillna(1) < most)
+    return rows["claim"].isin(REPEATED) & (rows["runs"].fillna(1) < most)
 
 
 def judge_side(row: Any, conditions: Mapping[tuple[str, str], Mapping]) -> str:
-    """Return whether an answer says what its claim says: STATED, OTHERWISE or UNDECIDED."""
+    """Return whether an answer says what its claim says: STATED, OTHERWISE or NO_ANSWER."""
     if row.status != MADE or is_open(row):
-        return UNDECIDED
+        return NO_ANSWER
     side = row.direction if row.kind == AT_LEAST or row.size != INSIDE else INSIDE
     return STATED if side in conditions[row.claim, row.condition]["as_stated"] else OTHERWISE

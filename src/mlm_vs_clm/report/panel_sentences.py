@@ -16,6 +16,7 @@ SIGNED = "comparisons"  # the table whose values are differences
 LEADS = "leads"  # the table whose values are differences to the best table of words
 SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
+TURNED = " (lower is better)"  # ends the names of some metrics
 LOWER = ("loss", "FLOPs")  # in the names of columns that are no metric and of which the lowest is told
 CONDITIONS = (
     "ratio",
@@ -51,7 +52,11 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
     if cells["metric"].nunique() > 1:
         return SCORE
     metric = style.name_metric(cells["metric"].iloc[0])
-    return {SIGNED: f"difference in {metric}", LEADS: f"lead in {metric}"}.get(spec["table"], metric)
+    turned = metric.removesuffix(
+        TURNED
+    )  # a difference is turned round where less is better: above 0 the first arm is ahead
+    kind = "lead" if turned != metric or spec["table"] == LEADS else "difference"
+    return f"{kind} in {turned}" if spec["table"] in (SIGNED, LEADS) else metric
 
 
 def is_signed(spec: Spec) -> bool:

@@ -117,9 +117,9 @@ def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:
             name="sanity",
             title="Do the metrics rank the original, competent arms, floors and unfilled text?",
             caption=(
-                f"{study.describe_main()}. Steps as shares of oracle minus unfilled: from the best competent arm up to the "
-                "oracle, for the arm that clears its floor least from floor to arm, from unfilled text up to the lowest floor; of a metric "
-                "of which less is better the other way round. On the draws that all arms have. A metric ranks where all three are above 0."
+                f"{study.describe_main()}. Three steps, as shares of oracle minus unfilled: best competent arm to oracle; floor to "
+                "the arm that clears it least; unfilled text to lowest floor. Reversed where less is better. On the draws that all arms "
+                "have. A metric ranks where all three are above 0."
             ),
             header=[
                 "corpus",

@@ -45,17 +45,17 @@ from .short_table import ROWS, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
-STARTS = {CAUSAL: "both start from a causal model", OWN: "each starts from a checkpoint of its kind"}
+STARTS = {CAUSAL: "from a causal start", OWN: "each starts from a checkpoint of its kind"}
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
-def write_short_blocks(studies: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
-    """Return the blocks of README's first screen by marker; a block without anything to say is left out."""
-    studies = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
+def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
+    """Return the blocks of README's first screen by marker, from all studies; a block without anything to say is left out."""
+    studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
     exact = {name: of_study for name, of_study in studies.items() if has_likelihood(of_study)}
     steps = list_steps(studies, rules)
     blocks = {
-        "short-answer": describe_short(steps, studies),
+        "short-answer": describe_short(steps, studies, every),
         "short-table": tabulate_short(steps),
         "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
@@ -84,9 +84,9 @@ def count_trainings(tables: Tables) -> float:
     return float(answers.loc[answers["claim"] == "C1", "runs"].fillna(0).max() or 0) if len(answers) else 0.0
 
 
-def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
-    training, answer = describe_training(studies)
+    training, answer = describe_training(studies, every)
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
     measure = describe_measure(steps, studies)
     verdicts = []
@@ -104,7 +104,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     findings = [
         describe_reported(steps),
         describe_reading(
-            before, "a causal model told the gaps' places and lengths, reading only the text before each"
+            before, "a causal model told the gaps' places and lengths, reading the text before each"
         ),
         describe_reading(both, "one reading both sides"),
         measure,
@@ -138,8 +138,8 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models lead by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"There they see words that they fill later, and the causal model is not told where the gaps are. "
-        f"With those words hidden too: {span(hidden['effect'])}."
+        f"There they see words they replace later; the causal model does not see the gaps. "
+        f"Without this leak: {span(hidden['effect'])}."
     )
 
 
@@ -172,9 +172,10 @@ def count_outcomes(rows: pd.DataFrame) -> str:
 def describe_measure(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return how many more content words the causal model restores where each side starts from a checkpoint of its kind; else nothing."""
     rows = pd.concat([best_rows(steps, step) for step in STARTED if step[0] == OWN])
-    told = count_content(studies[rows["study"].iloc[0]]) if len(rows) else ""
+    told, where = count_content(studies[rows["study"].iloc[0]]) if len(rows) else ("", "")
     return (
-        f"**By content words causal models lead where {STARTS[OWN]}**: they restore {told} (of 100)."
+        f"**By content words causal models lead{where} where {STARTS[OWN]}** ({told} more of 100)."
+        f"{say_undecided(rows) if where else ''}"
         if told
         else ""
     )

@@ -10,7 +10,8 @@ from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
 from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
 from . import style
-from .overview import OTHERWISE, UNDECIDED, judge_side
+from .lead_words import NO_ANSWER, UNDECIDED
+from .overview import OTHERWISE, judge_side
 from .sentences import Tables
 from .tables import markdown_row
 from .verdict_cards import VerdictCard, list_own_verdicts
@@ -68,8 +69,8 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
     for rule in rules:
         if IN_SHORT in rule and rule["id"] in cards:
             card, statement = cards[rule["id"]][1], str(rule[IN_SHORT])
-            number = "undecided in all" if card.verdict == UNDECIDED else card.number
-            clauses.append(f"{statement[0].upper()}{statement[1:]}: {number}.")
+            number = NO_ANSWER if card.verdict == NO_ANSWER else card.number
+            clauses.append(f"*{statement[0].upper()}{statement[1:]}*: {number}.")
     return f"**Whether common statements hold** (one training). {' '.join(clauses)}" if clauses else ""
 
 
@@ -134,5 +135,5 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 
 def _name_ahead(row: Any) -> str:
-    words = word_lead(row)[0] if row.status == MADE else "undecided"
+    words = word_lead(row)[0] if row.status == MADE else UNDECIDED
     return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else NOT_SETTLED

@@ -12,18 +12,21 @@ from .lead_words import NO_ANSWER, join_counts, span, word_number, word_runs
 from .overview import count_tokens
 from .sentences import Tables
 from .style import read_study
+from .wording import at_first_measure
 
 SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
-UNFILLED = "leaving the words out"
-LEVELS, ONE_LEVEL = "over corruption levels", "at the same corruption"  # conditions of claim C5
+REPORTED = "mlm_leaky"  # the masked text of the paper
+LEVELS = "over corruption levels"  # the condition of claim C5
+WRITERS_CLAIM = "U1"  # a correlation over many writers, at one masking
 
 
-def describe_training(studies: Mapping[str, Tables]) -> tuple[list[str], str]:
+def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> tuple[list[str], str]:
     """Return sentences on what texts of masked and causal models are worth as training data, and the answer in few words.
 
-    The answer is empty where one text is better in most comparisons. Counted are the comparisons in which real text trains a
-    better model than text without its hidden words.
+    `studies` ask the claims of the paper; `every` has all studies, for other maskings. The answer is empty where one text is
+    better in most comparisons. Counted are the comparisons in which real text trains a better model than text without its
+    hidden words.
     """
     if not studies:
         return [], ""
@@ -41,18 +44,42 @@ def describe_training(studies: Mapping[str, Tables]) -> tuple[list[str], str]:
     answer = answer if is_even else "Mostly not shown."
     beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
-        head = f"**As training data neither text is shown to beat {UNFILLED}**"
-        answer = f"Neither is shown to beat {UNFILLED}."
+        head, answer = "**As training data**", word_idle(next(iter(studies.values())))
     compared_on = style.ordered(rows["corpus"])
     where = f" on {compared_on[0]}" * (len(compared_on) == 1)
     counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
-        f"{head[:-2]}.** Of the two, {outcomes}.",
-        describe_reported(reported, compared_on),
+        f"{head}: {outcomes}." if is_idle else f"{head[:-2]}.** Of the two, {outcomes}.",
+        count_other_maskings(every) if is_idle else "",
+        describe_reported(reported, compared_on, studies),
         describe_constant(studies, compared_on),
     ]
-    return [" ".join(filter(None, told)), describe_levels(studies)], answer if is_idle or is_open else ""
+    return [" ".join(filter(None, told)), describe_levels(studies, every)], (
+        answer if is_idle or is_open else ""
+    )
+
+
+def word_idle(tables: Tables) -> str:
+    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
+    ratio = read_study(tables).main[1]
+    share = "half" if ratio == 0.5 else f"{ratio:.0%}"
+    return f"With {share} of the words hidden, neither is shown to beat leaving them out."
+
+
+def count_other_maskings(studies: Mapping[str, Tables]) -> str:
+    """Return at how many other maskings a text of WRITERS is shown to beat text without its hidden words; "" where none was run."""
+    by_masking: dict[tuple, list[str]] = {}
+    for tables in studies.values():
+        rows, main = tables["headroom"], read_study(tables)
+        rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
+        for row in rows.drop(main.at_main(rows).index).itertuples(index=False):
+            masking = row.corpus, row.strategy, row.ratio
+            by_masking.setdefault(masking, []).append(find_direction(row.low, row.high))
+    better = sum(FIRST in directions for directions in by_masking.values())
+    if not better:
+        return ""
+    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings one beats leaving words out (uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -62,24 +89,31 @@ def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[s
     return [find_direction(row.low, row.high) for row in rows.itertuples(index=False)]
 
 
-def describe_levels(studies: Mapping[str, Tables]) -> str:
-    """Return that better text goes with better training data over masking ratios, where most of claim C5 says so after the longest training."""
+def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
+    """Return that better text goes with better training data over masking ratios, where all of claim C5 says so after the longest training."""
     asked = [tables["answers"].assign(tokens=count_tokens(tables)) for tables in studies.values()]
     rows = pd.concat(asked).query("claim == 'C5' and status == @MADE")
     rows = rows[rows["tokens"] == rows["tokens"].max()]
-    levels, alike = (rows[rows["condition"] == name] for name in (LEVELS, ONE_LEVEL))
-    strong = levels[levels["direction"] == FIRST]
-    if len(strong) <= len(levels) / 2:
+    levels = rows[rows["condition"] == LEVELS]
+    if {find_direction(row.low, row.high) for row in levels.itertuples()} != {FIRST}:
         return ""
-    end = (
-        " At a fixed ratio no correlation is shown."
-        if len(alike) and not (alike["direction"] == FIRST).any()
-        else ""
-    )
     return (
-        f"**Over masking ratios, better text goes with better training data**: rank correlation {span(strong['effect'], 2)} in "
-        f"{word_number(len(strong))} of {word_number(len(levels))} comparisons. Fewer hidden words help both.{end}"
+        f"**Over masking ratios, better text goes with better training data** (rank correlation {span(levels['effect'], 2)}): "
+        f"hiding fewer words improves both.{describe_one_masking(every)}"
     )
+
+
+def describe_one_masking(studies: Mapping[str, Tables]) -> str:
+    """Return the rank correlation of quality and usefulness at one masking, corpus by corpus, by its first measure; "" where not run."""
+    asked = pd.concat([tables["answers"] for tables in studies.values()])
+    rows = asked[(asked["claim"] == WRITERS_CLAIM) & (asked["status"] == MADE)].sort_values("effect")
+    rows = at_first_measure(rows)
+    if rows.empty:
+        return ""
+    clauses = [
+        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
+    ]
+    return f" At one masking: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
@@ -88,10 +122,10 @@ def list_reported(made: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
 
 
-def describe_reported(rows: pd.DataFrame, mentioned: Sequence[str]) -> str:
+def describe_reported(rows: pd.DataFrame, mentioned: Sequence[str], studies: Mapping[str, Tables]) -> str:
     """Return on which corpora masked text is the better training data as the paper compares the two; "" without any.
 
-    `mentioned` are the corpora of the sentence before.
+    `mentioned` are the corpora of the sentence before. In `studies` it is compared with text without its hidden words.
     """
     if rows.empty:
         return ""
@@ -100,7 +134,9 @@ def describe_reported(rows: pd.DataFrame, mentioned: Sequence[str]) -> str:
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     sizes = f"{span(rows['value'], 2)} {metrics}{interval}"
-    return f"As the paper compares them, masked text is better {corpora} ({word_runs(rows)}, {sizes})."
+    beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
+    end = ", and beats leaving words out" if beside == {FIRST} else ""
+    return f"As the paper compares them, masked text is better {corpora} ({word_runs(rows)}, {sizes}){end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
@@ -121,4 +157,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
     if not named:
         return ""
     where = "" if named == [*mentioned] else f" on {' and '.join(named)}"
-    return f"One constant word per gap beats both models' texts{where}."
+    return f"One constant word per gap scores above both{where}."

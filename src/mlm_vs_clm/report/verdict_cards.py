@@ -12,18 +12,19 @@ from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
+from .lead_words import NO_ANSWER
 from .outcomes import Claim, keep_asked, list_claims
-from .overview import OTHERWISE, STATED, UNDECIDED, judge_side, list_comparisons
+from .overview import OTHERWISE, STATED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
 from .style import Study
-from .training_answer import UNFILLED, compare_unfilled
+from .training_answer import compare_unfilled, word_idle
 from .wording import join_names
 
 HOLDS = {  # (came out as stated, came out otherwise) -> the word
     (True, False): "holds",
     (False, True): "does not hold",
     (True, True): "holds in part",
-    (False, False): "undecided",
+    (False, False): NO_ANSWER,
 }
 
 
@@ -57,8 +58,8 @@ def judge_cost(tables: Tables) -> list[VerdictCard]:
         "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
     )
     first, second = rows.iloc[0][["first", "second"]]
-    why = f"Floating-point operations a document at the main masking, {first} over {second}. The pace is a setting: fewer passes cost less."
-    return [VerdictCard("Cost", verdict, format_range(times), why, section="cost")]
+    why = f"Floating-point operations a document, {first} over {second}. The pace is a setting: fewer passes cost less."
+    return [VerdictCard("Cost at the main masking", verdict, format_range(times), why, section="cost")]
 
 
 def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
@@ -95,7 +96,7 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
         why = f"Text of {first} against text of {second}, on the same test units."
     beside_unfilled = compare_unfilled(tables, (first, second))
     if decided and beside_unfilled and FIRST not in beside_unfilled:
-        why += f" Neither is shown to beat {UNFILLED}."
+        why += f" {word_idle(tables)}"
     number = ", ".join(
         f"{style.name_metric(row.metric)} {row.value:+.3f}".replace("-0.000", "0.000")
         for row in decided or rows.itertuples(index=False)
@@ -145,9 +146,9 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
     stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
-    for n, others in ((otherwise, OTHERWISE), (sides.count(UNDECIDED), UNDECIDED)):
+    for n, others in ((otherwise, OTHERWISE), (open_sides := sides.count(NO_ANSWER), NO_ANSWER)):
         number += f", {n} {others}" if n else ""
     word = HOLDS[stated > 0, otherwise > 0]
-    if stated + otherwise and 2 * sides.count(UNDECIDED) >= len(sides):
-        word = "half undecided" if 2 * sides.count(UNDECIDED) == len(sides) else "mostly undecided"
+    if stated + otherwise and 2 * open_sides >= len(sides):
+        word = f"{NO_ANSWER} in half" if 2 * open_sides == len(sides) else f"mostly {NO_ANSWER}"
     return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import StudyError
-from ..pipeline.artifacts import inputs_of, list_artifacts, read_record
+from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, read_record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +78,10 @@ def _read_settings(folder: Path) -> dict:
 
 
 def remove(root: Path, names: list[str]) -> None:
-    """Remove artifacts by stage, name or state, each once; StudyError, and nothing removed, if a name fits none."""
+    """Remove artifacts by stage, name or state, each once, but for those that a process is making.
+
+    StudyError, and nothing removed, if a name fits none.
+    """
     if not names:
         raise StudyError("store remove: name a stage, stage/id, unfinished, damaged or all")
     stored = list(list_artifacts(root))
@@ -88,9 +91,12 @@ def remove(root: Path, names: list[str]) -> None:
         if not matches:
             raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see `make store`")
         chosen |= matches
-    for folder in sorted(chosen):
+    kept = {folder for folder in chosen if is_being_made(folder)}
+    for folder in sorted(chosen - kept):
         shutil.rmtree(folder)
-    print(f"removed {len(chosen)} artifacts ({', '.join(names)})")
+    print(f"removed {len(chosen - kept)} artifacts ({', '.join(names)})")
+    if kept:
+        print(f"kept {len(kept)} that a process is making")
 
 
 def _matches(name: str, state: str, folder: Path) -> bool:

@@ -21,6 +21,7 @@ from ..training.budgets import choose_budget
 from ..training.objectives import OBJECTIVES
 
 CARD = "README.md"
+CORPUS = "corpus/"  # begins the name of an input of a training
 SHOWN = ("exact_match", "exact_match_content", "bleu", "nats_per_character")
 NAMED = ("torch", "transformers", "tokenizers")  # versions that a card has
 TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
@@ -79,8 +80,11 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         f"| {corpus} | {name_metric(metric)} | {row['mean']:.3f} | {row['count']:.0f} |"
         for (corpus, metric), row in table.iterrows()
     ]
+    read = {name.removeprefix(CORPUS) for name in inputs_of(training) if name.startswith(CORPUS)}
     corpora = [
-        f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}." for card in settings.cards
+        f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}."
+        for card in settings.cards
+        if card["name"] in read
     ]
     loss = ", ".join(f"{corpus} {value:.3f}" for corpus, value in point["dev_loss"].items())
     lines = [
@@ -104,7 +108,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "## Use",
         f'```python\nfrom blankfill import load_model, load_tokenizer\n\nmodel, tokenizer = load_model(".", "{kind}"), load_tokenizer(".")\n```',
         "## Limits",
-        "English texts of at most 128 words; a small network after little training. What it writes may be false, and it may repeat text that "
+        f"After its start it read {point['tokens_seen']:,} tokens of the texts above. What it writes may be false, and it may repeat text that "
         "it was trained on. No person has rated it, and it was not tested for bias or harm.",
     ]
     return "\n\n".join(lines) + "\n"

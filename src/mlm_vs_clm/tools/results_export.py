@@ -145,9 +145,10 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
 
 def _describe_metric(row: dict) -> dict:
     metric = row["metric"]
-    highest = MEASURES[metric].highest if metric in MEASURES else 1.0
+    measure = MEASURES.get(metric)
+    lowest, highest = (measure.lowest, measure.highest) if measure else (0.0, 1.0)
     scale: dict[str, float | str] = {
-        "min_score": "-Infinity" if metric == "mmd" else 0,
+        "min_score": lowest if math.isfinite(lowest) else "-Infinity",
         "max_score": highest if math.isfinite(highest) else "Infinity",
     }
     signature = {"signature": row["signature"]} if row["signature"] else {}

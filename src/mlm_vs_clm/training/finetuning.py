@@ -91,13 +91,12 @@ class Finetuner:
         tokenizer, limit = self.tokenizer, self.how.max_subwords
         words = find_words(example.text)
         opening, closing = edge_tokens(tokenizer) if self.kind == "causal" else ([], [])
-        if example.second and tokenizer.sep_token_id is not None:
-            encoding = tokenizer(
-                example.text, example.second, truncation=True, max_length=limit, split_special_tokens=True
-            )
-        else:
-            text = f"{example.text}\n{example.second}" if example.second else example.text
-            encoding = tokenizer(text, truncation=True, max_length=limit, split_special_tokens=True)
+        parting = "" if tokenizer.sep_token_id is not None else "\n"
+        texts = [
+            example.text,
+            *[f"{parting}{example.second}"] * bool(example.second),
+        ]  # the longer one is cut first
+        encoding = tokenizer(*texts, truncation=True, max_length=limit, split_special_tokens=True)
         ids = list(encoding["input_ids"])
         before = [] if not opening or ids[:1] == opening else opening
         after = [] if not closing or ids[-1:] == closing else closing

@@ -21,6 +21,7 @@ from mlm_vs_clm.corpora.readers import (
     pan_pairs,
     speeches,
 )
+from mlm_vs_clm.corpora.readers.base import NUMBERS
 from mlm_vs_clm.corpora.readers.files import Files, fingerprint
 
 HALF, DIGITS, DEEP = r"\ud83d", "9" * 5000, "[" * 100_000
@@ -141,6 +142,18 @@ def test_a_name_that_is_not_utf_8_is_one_line_that_can_be_printed(tmp_path):
 
 
 COUNTS = [["1", "2", "3"], ["0", "1"], ["3.5", "-2"], ["2020-01-01", "2020-01-02"], ["7"]]
+
+
+def test_a_long_run_of_numbers_is_told_from_numbers_alone_at_once():
+    run = "12.5 " * 200_000  # in quadratic time this would take hours
+    assert NUMBERS.fullmatch(run) and not NUMBERS.fullmatch(run + "mg")
+    assert [bool(NUMBERS.fullmatch(text)) for text in ("7", "1/2 3", "-", "", "a1")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("texts", COUNTS)

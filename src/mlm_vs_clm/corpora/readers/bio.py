@@ -74,11 +74,8 @@ def _read_file(
         groups = _leave_out_ranges(groups, result)
     for number, document in enumerate(_join_groups(groups)):
         rows = (
-            [
-                result.attempt(_read_token, *line, column, _find_width(group), files.where(name, line[0]))
-                for line in group
-            ]
-            for group in document
+            [result.attempt(_read_token, *line, column, width, files.where(name, line[0])) for line in group]
+            for group, width in zip(document, map(_find_width, document), strict=True)
         )
         sentences = ([token for token in row if token] for row in rows)
         text, entities = join([sentence for sentence in sentences if sentence])

@@ -16,6 +16,7 @@ class ColumnsConfig:
     labels: str | None = None
     author: str | None = None
     split: str | None = None
+    entities: str | None = None
 
 
 @dataclass

@@ -29,11 +29,11 @@ def corrupt(config: Config) -> Recipe:
 
 
 def has_gold_entities(config: Config) -> bool:
-    """Return whether the corpus marks its entities: by the settings, or else by its format."""
+    """Return whether the corpus marks its entities: by the settings, or else by its task, which may learn them, or its format."""
     if config.corpus.gold_entities is not None:
         return config.corpus.gold_entities
     reader = corpus(config).settings.get("reader")
-    return reader is not None and READERS[reader].has_gold_entities
+    return reader is not None and (config.corpus.task == "ner" or READERS[reader].has_gold_entities)
 
 
 def generate(config: Config) -> Recipe:
