@@ -53,7 +53,8 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
     ]
     room = [
         cell
-        | {"corpus": corpus, "trained_on": arm, "room": "yes", "utility": utility, "low": 0.1, "high": 0.2}
+        | {"task": "ner", "corpus": corpus, "trained_on": arm, "room": "yes", "utility": utility}
+        | {"low": 0.1, "high": 0.2}
         for corpus in corpora[:1]
         for arm, utility in {"constant": 0.7, "mlm": 0.6, "clm": 0.6}.items()
     ]

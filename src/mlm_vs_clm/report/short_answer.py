@@ -138,7 +138,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models lead by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"There they see words they replace later; the causal model does not see the gaps. "
+        f"There they see words they replace later; the causal model sees no gaps. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 

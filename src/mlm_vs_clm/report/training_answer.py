@@ -18,6 +18,7 @@ SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condit
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
 REPORTED = "mlm_leaky"  # the masked text of the paper
 LEVELS = "over corruption levels"  # the condition of claim C5
+TASKS = {"ner": "entity recognition", "genres": "genres", "verification": "authorship"}
 WRITERS_CLAIM = "U1"  # a correlation over many writers, at one masking
 
 
@@ -46,18 +47,25 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
         head, answer = "**As training data**", word_idle(next(iter(studies.values())))
     compared_on = style.ordered(rows["corpus"])
-    where = f" on {compared_on[0]}" * (len(compared_on) == 1)
+    where = f" on {compared_on[0]}{name_task(studies, compared_on[0])}" if len(compared_on) == 1 else ""
     counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
         f"{head}: {outcomes}." if is_idle else f"{head[:-2]}.** Of the two, {outcomes}.",
+        describe_constant(studies, compared_on),
         count_other_maskings(every) if is_idle else "",
         describe_reported(reported, compared_on, studies),
-        describe_constant(studies, compared_on),
     ]
     return [" ".join(filter(None, told)), describe_levels(studies, every)], (
         answer if is_idle or is_open else ""
     )
+
+
+def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
+    """Return the task of a corpus in brackets, " (entity recognition)"; "" for one without a name here."""
+    rooms = pd.concat([tables["headroom"] for tables in studies.values()])
+    tasks = {TASKS.get(task, "") for task in rooms.loc[rooms["corpus"] == corpus, "task"]}
+    return f" ({tasks.pop()})" if len(tasks) == 1 and "" not in tasks else ""
 
 
 def word_idle(tables: Tables) -> str:
