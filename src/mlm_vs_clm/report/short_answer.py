@@ -103,9 +103,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_reading(
-            before, "a causal model told the gaps' places and lengths, reading the text before each"
-        ),
+        describe_reading(before, "a causal model told gaps and lengths, reading the text before each"),
         describe_reading(both, "one reading both sides"),
         measure,
         describe_left(steps),
@@ -189,7 +187,7 @@ def describe_left(steps: pd.DataFrame) -> str:
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
-        f"**Reading only the text before each gap, a masked model equals a causal one on {corpora}** "
+        f"**Reading only the text before each gap, masked equals causal on {corpora}** "
         f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{say_undecided(weak)}"
     )
 

@@ -54,7 +54,7 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
         f"{head}: {outcomes}." if is_idle else f"{head[:-2]}.** Of the two, {outcomes}.",
         describe_constant(studies, compared_on),
         count_other_maskings(every) if is_idle else "",
-        describe_reported(reported, compared_on, studies),
+        describe_reported(reported, studies),
     ]
     return [" ".join(filter(None, told)), describe_levels(studies, every)], (
         answer if is_idle or is_open else ""
@@ -72,7 +72,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half" if ratio == 0.5 else f"{ratio:.0%}"
-    return f"With {share} of the words hidden, neither is shown to beat leaving them out."
+    return f"With {share} of the words hidden and no leak, neither is shown to beat leaving them out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -87,7 +87,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
-    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings one beats leaving words out (uncorrected)."
+    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings some text beats leaving words out (p uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -130,21 +130,22 @@ def list_reported(made: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
 
 
-def describe_reported(rows: pd.DataFrame, mentioned: Sequence[str], studies: Mapping[str, Tables]) -> str:
+def describe_reported(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return on which corpora masked text is the better training data as the paper compares the two; "" without any.
 
-    `mentioned` are the corpora of the sentence before. In `studies` it is compared with text without its hidden words.
+    In `studies` it is compared with text without its hidden words, too.
     """
     if rows.empty:
         return ""
-    named = style.ordered(rows["corpus"])
-    corpora = "there" if named == [*mentioned] else f"on {' and '.join(named)}"
+    corpora = " and ".join(style.ordered(rows["corpus"]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
-    sizes = f"{span(rows['value'], 2)} {metrics}{interval}"
     beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
-    end = ", and beats leaving words out" if beside == {FIRST} else ""
-    return f"As the paper compares them, masked text is better {corpora} ({word_runs(rows)}, {sizes}){end}."
+    end = " and beats leaving words out" if beside == {FIRST} else ""
+    return (
+        f"As the paper compares them ({corpora}, {word_runs(rows)}), masked text is better by "
+        f"{span(rows['value'], 2)} {metrics}{interval}{end}."
+    )
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
