@@ -27,7 +27,8 @@ TAKEN_model := MODEL KIND CORPUS
 TAKEN_page := STUDY
 TAKEN_notebooks := SCALE TRACK
 TAKEN_verify := SCALE TRACK
-$(foreach goal,$(MAKECMDGOALS),$(if $(TAKEN_$(goal)),$(foreach name,$(filter-out $(TAKEN_$(goal)),SCALE TRACK CORPUS MODEL KIND STUDY),\
+TAKEN := $(foreach goal,$(MAKECMDGOALS),$(TAKEN_$(goal)))
+$(foreach goal,$(MAKECMDGOALS),$(if $(TAKEN_$(goal)),$(foreach name,$(filter-out $(TAKEN),SCALE TRACK CORPUS MODEL KIND STUDY),\
 	$(if $(filter command,$(origin $(name))),$(error make $(goal) takes no $(name), only $(TAKEN_$(goal)) and ARGS)))))
 
 .DEFAULT_GOAL := help

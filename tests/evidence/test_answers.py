@@ -335,6 +335,7 @@ def test_raters_are_asked_document_by_document():
             "arm": arm,
             "document": i,
             "place": i,
+            "artifact": "score/1",
             "question": "coherence",
             "rating": np.clip(round(rng.normal(mean, 0.5)), 1, 5),
         }
@@ -349,16 +350,20 @@ def test_raters_are_asked_document_by_document():
 def test_ratings_of_one_author_are_one_unit():
     """Three authors of forty texts each decide nothing, however many texts were rated."""
     cells = [
-        replace(cell, clusters=[i % 3 for i in range(150)])
+        replace(cell, clusters=[i % 3 for i in range(150)], artifact="score/1")
         for cell in simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0))
     ]
     ratings = pd.DataFrame(
         {"corpus": "plots", "arm": arm, "document": i, "place": i, "question": "coherence", "rating": rating}
+        | {"artifact": "score/1"}
         for arm, rating in (("mlm", 4), ("clm", 2))
         for i in range(120)
     )
     row = find(ask(pick_rule("C7"), cells, ratings=ratings), condition="known length", metric="coherence")
     assert (row["n"], row["direction"], row["size"]) == (3, "none shown", "not settled")
+    others = ratings.assign(artifact="score/2", place=ratings["place"] + 500)  # of a larger study
+    row = find(ask(pick_rule("C7"), cells, ratings=others), condition="known length", metric="coherence")
+    assert row["n"] == 120
 
 
 def test_rules_are_checked_and_hashed(tmp_path):

@@ -113,6 +113,16 @@ def test_scores(model, tmp_path, start, tokenizer):
     assert [row["tokens"] for row in rows(out)] == [spans.tokens, whole.tokens]
 
 
+def test_what_fill_wrote_is_filled_again_by_its_markers(model, tmp_path):
+    """Its `spans` say where the fills of the first pass are, and are no blanks of the second."""
+    given, first, second = (tmp_path / f"{name}.jsonl" for name in ("given", "first", "second"))
+    given.write_text(json.dumps({"text": "The ___ [X] sailed."}) + "\n")
+    assert main(["fill", str(given), "--model", model, "--out", str(first)]) == 0
+    assert main(["fill", str(first), "--model", model, "--marker", "[X]", "--out", str(second)]) == 0
+    (before,), (after,) = rows(first), rows(second)
+    assert "[X]" in before["text"] and "[X]" not in after["text"] and before["fills"][0] in after["text"]
+
+
 @pytest.mark.parametrize("command", ["fill", "score"])
 def test_characters_are_given_under_either_key(command, model, tmp_path, capfd):
     text, places = "The old captain.", [[8, 15]]

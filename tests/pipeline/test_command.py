@@ -130,6 +130,7 @@ def test_help_has_words_for_every_setting_and_for_no_other():
         (["reproduce", "CORPUS=t"], "make reproduce takes no CORPUS, only SCALE TRACK and ARGS."),
         (["model", "MODEL=m", "SCALE=desk"], "make model takes no SCALE, only MODEL KIND CORPUS and ARGS."),
         (["reproduce", "TRACK=runs", "SCALE=desk"], ""),
+        (["reproduce", "page", "STUDY=desk"], ""),
     ],
 )
 def test_a_variable_of_make_that_has_no_effect_is_refused_before_any_work(asked, says):

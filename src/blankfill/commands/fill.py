@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     source, sink = open_lines(options)
     with sink:
         filler = make_filler(options)
-        for key, lines in groupby(sink.left(source), key_of_spans):
+        for key, lines in groupby(sink.left(source), key_of_blanks):
             texts, blanks, ids, read = tee(lines, 4)
             infills = filler.iter(
                 (line.text for line in texts),
@@ -56,6 +56,11 @@ def run(options: argparse.Namespace) -> None:
                         file=sys.stderr,
                     )
                 sink.write(describe(line, filled), filled.text if filled.reason is None else line.text)
+
+
+def key_of_blanks(line: Line) -> str:
+    """Return the key under which a line gives its blanks, or "": `spans` of a line that was filled say where its fills are."""
+    return "" if "fills" in line.fields and "blanks" not in line.fields else key_of_spans(line)
 
 
 def describe(line: Line, filled: "Infill") -> dict[str, Any]:

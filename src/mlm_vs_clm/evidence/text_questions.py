@@ -141,10 +141,13 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     yield Question(claim, condition, corpus, places[0], places[1], measure, estimate, margin, note)
 
 
-def _list_rated_units(cells: BySeed, rated: pd.Series) -> list[Hashable]:
-    """Return the unit of each rated document, by its place in the cells of its arm; the place where none was scored."""
-    units = next(iter(cells.values())).units if cells else None
-    return [place if units is None else units[place] for place in rated.astype(int)]
+def _list_rated_units(cells: BySeed, rated: pd.DataFrame) -> list[Hashable]:
+    """Return the unit of each rated document, by its artifact and its place there; the place where these cells lack an artifact."""
+    units = {cell.artifact: cell.units for cell in cells.values()}
+    places = rated["place"].astype(int)
+    if not set(rated["artifact"]) <= set(units):
+        return places.tolist()
+    return [units[artifact][place] for artifact, place in zip(rated["artifact"], places, strict=True)]
 
 
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -158,7 +161,7 @@ def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
             means = [rows.groupby("document")["rating"].mean() for rows in sides]
             paired = pd.concat(means, axis=1, join="inner")
             rows = [np.stack([paired.iloc[:, side], np.ones(len(paired))], axis=1) for side in (0, 1)]
-            rated = sides[0].groupby("document")["place"].first()[paired.index]
+            rated = sides[0].groupby("document")[["artifact", "place"]].first().loc[paired.index]
             units = [_list_rated_units(study.scored.get(places[0], {}), rated)]
             estimate = compare_runs([(rows[0], rows[1])], ratio_of_sums, study.resamples, clusters=units)
             if math.isnan(estimate.difference):

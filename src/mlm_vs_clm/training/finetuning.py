@@ -91,11 +91,9 @@ class Finetuner:
         tokenizer, limit = self.tokenizer, self.how.max_subwords
         words = find_words(example.text)
         opening, closing = edge_tokens(tokenizer) if self.kind == "causal" else ([], [])
-        parting = "" if tokenizer.sep_token_id is not None else "\n"
-        texts = [
-            example.text,
-            *[f"{parting}{example.second}"] * bool(example.second),
-        ]  # the longer one is cut first
+        texts = [example.text, *[example.second] * bool(example.second)]
+        if example.second and tokenizer.sep_token_id is None:
+            texts = ["\n".join(self._cut_pair(texts, limit - tokenizer.num_special_tokens_to_add() - 1))]
         encoding = tokenizer(*texts, truncation=True, max_length=limit, split_special_tokens=True)
         ids = list(encoding["input_ids"])
         before = [] if not opening or ids[:1] == opening else opening
@@ -105,6 +103,19 @@ class Finetuner:
             place = encoding.char_to_token(0, end - 1 if self.reads_left else start)
             places.append(-1 if place is None else place + len(before))
         return Encoded(before + ids + after, places)
+
+    def _cut_pair(self, texts: list[str], room: int) -> list[str]:
+        """Return two texts cut to `room` tokens together, the longer one first."""
+        encodings = self.tokenizer(texts, add_special_tokens=False, split_special_tokens=True)
+        first, second = (len(ids) for ids in encodings["input_ids"])
+        kept = min(first, max(room - second, room // 2))
+        ends = [
+            encodings.token_to_chars(number, n - 1).end if n < have else len(text)
+            for number, (text, n, have) in enumerate(
+                zip(texts, (kept, min(second, room - kept)), (first, second), strict=True)
+            )
+        ]
+        return [text[:end] for text, end in zip(texts, ends, strict=True)]
 
     def _train(
         self, model: "HeadedNetwork", learned: list[Encoded], targets: list[torch.Tensor], seed: int
