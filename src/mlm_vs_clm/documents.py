@@ -4,7 +4,7 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import regex
 
@@ -74,6 +74,12 @@ class Document:
         entities = tuple(Entity(**entity) for entity in row["entities"])
         labels = tuple(row["labels"])
         return cls(row["id"], row["text"], labels, entities, row["author"], row["date"], row["source"])
+
+
+def keep_beginning(document: Document, end: int) -> Document:
+    """Return a document up to a character, with the entities that lie within it."""
+    inside = tuple(entity for entity in document.entities if entity.end <= end)
+    return replace(document, text=document.text[:end], entities=inside)
 
 
 def check_offsets(entity: Entity, text: str, where: str) -> None:

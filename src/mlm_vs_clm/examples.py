@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from blankfill.draws import keyed_rng
 from blankfill.text import find_words
 
-from .documents import Document
+from .documents import Document, keep_beginning
 
 WORDS, LABELS, CLASSES = (
     "words",
@@ -51,9 +51,7 @@ class Learner(Protocol):
 
 def cut(document: Document, n_words: int) -> Document:
     """Return the first `n_words` words of a document (0: all), with the entities that lie within them."""
-    text = cut_words(document.text, n_words)
-    inside = tuple(entity for entity in document.entities if entity.end <= len(text))
-    return replace(document, text=text, entities=inside)
+    return keep_beginning(document, len(cut_words(document.text, n_words)))
 
 
 def cut_words(text: str, n_words: int) -> str:

@@ -143,7 +143,7 @@ def test_the_column_of_entities_can_be_named_where_a_format_has_one(choose, text
     asked = ["corpus=own", "corpus.task=ner", "corpus.columns.entities=2"]
     recipe = recipes.corpus(choose(*asked, f"corpus.path={marked}"))
     assert recipe.settings["columns"] == {"entities": "2"}
-    says = "corpus.columns.entities is for bio, jsonl, datasets, not folder"
+    says = "corpus.columns.entities is for datasets, bio, jsonl, not folder"
     assert_refused(says, recipes.corpus, choose(*asked, f"corpus.path={texts}"))
 
 

@@ -1,6 +1,5 @@
 """How each arm of the study fills blanks: from its settings and a stored model to filled texts."""
 
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import cycle
 from pathlib import Path
@@ -15,7 +14,7 @@ from blankfill.text import BlankedText, FilledText, insert_missing_spaces, leave
 from blankfill.writers import fill_skipping_failures, fill_with
 
 from ..corpora import load_split
-from ..documents import Document
+from ..documents import Document, keep_beginning
 from ..hardware import torch_dtype
 from ..masking import mask_words
 from .baselines import BASELINES, BOUNDS, COUNTING, LABELLED, ORDERED, WordCounts
@@ -194,11 +193,7 @@ def _list_all_read(
 
 def _keep_read(document: Document, tokens: "TokenizedDocument", most: int) -> Document:
     """Return what a training reads of a document: all, or where it has the `most` tokens the text that these hold."""
-    if len(tokens.ids) < most:
-        return document
-    text = document.text[: tokens.n_characters]
-    inside = tuple(entity for entity in document.entities if entity.end <= len(text))
-    return replace(document, text=text, entities=inside)
+    return document if len(tokens.ids) < most else keep_beginning(document, tokens.n_characters)
 
 
 def _recase(recase: Recaser, blanked: BlankedText, filled: FilledText, is_anew: bool) -> FilledText:

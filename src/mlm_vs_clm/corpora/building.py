@@ -27,7 +27,6 @@ from .windows import Cutting, cut
 Results = dict[str, ReaderResult]  # by official part
 N_NOTED = 200  # windows of each part that a check's note reads
 NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
-OF_ENTITIES = ("bio", "jsonl", "datasets")  # readers whose column of entities may be named
 
 
 @dataclass(frozen=True)
@@ -185,10 +184,9 @@ def find_reader(source: CorpusSource) -> Callable[..., ReaderResult]:
     if not reader.takes_columns:
         names = ", ".join(name for name, kind in READERS.items() if kind.takes_columns)
         raise StudyError(f"corpus.columns is for {names}, not {source.reader}: leave it out")
-    if "entities" in source.columns and source.reader not in OF_ENTITIES:
-        raise StudyError(
-            f"corpus.columns.entities is for {', '.join(OF_ENTITIES)}, not {source.reader}: leave it out"
-        )
+    if "entities" in source.columns and not reader.takes_entities:
+        names = ", ".join(name for name, kind in READERS.items() if kind.takes_entities)
+        raise StudyError(f"corpus.columns.entities is for {names}, not {source.reader}: leave it out")
     return partial(reader.read, columns=source.columns)
 
 

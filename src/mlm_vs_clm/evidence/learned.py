@@ -8,7 +8,7 @@ import pandas as pd
 from ..stats import ALPHA, PairedDifference, compare_runs, ratio_of_sums
 
 CHANCE = 0.5  # of pairs, half of which follow each other
-NOISE_DEGREES = 4  # of the noise of a dev loss: five trainings
+LOSS_DEGREES = 4  # of the noise of a dev loss: five trainings
 
 
 def compare_learning(first: pd.DataFrame, second: pd.DataFrame, noise: float) -> PairedDifference:
@@ -27,7 +27,7 @@ def compare_learning(first: pd.DataFrame, second: pd.DataFrame, noise: float) ->
         return PairedDifference(reason="the dev loss of a training did not fall")
     prices = [cost / fall for cost, fall in zip(costs, falls, strict=True)]
     value = math.log(prices[0] / prices[1])
-    reach = float(stdtrit(NOISE_DEGREES, 1 - ALPHA / 2)) * math.hypot(*(noise / fall for fall in falls))
+    reach = float(stdtrit(LOSS_DEGREES, 1 - ALPHA / 2)) * math.hypot(*(noise / fall for fall in falls))
     return PairedDifference(value, value - reach, value + reach, n=len(first))
 
 

@@ -151,10 +151,12 @@ def _write(value: Any) -> str:
     value = _read(value) if isinstance(value, str) else value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    is_number = isinstance(value, numbers.Real)
-    return (
-        str(value) if not is_number else str(int(value)) if float(value).is_integer() else str(float(value))
-    )
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return f"{number:.0f}" if number.is_integer() else str(number)
+    return str(value)
 
 
 def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: str) -> None:

@@ -57,8 +57,8 @@ CAPTIONS = {
     f"several. {WIDENED} At equal compute one arm takes the FLOPs of the other: its score is read off the line between the runs of its "
     "method, at other orders or paces, with the nearest FLOPs below and above. Missing where it was not run on both sides "
     "of that cost.",
-    CURVE: "First minus second arm, turned round where less is better, each filling with the model that its training kept. Columns: training tokens of the first "
-    "arm; the second saw equally many tokens, or predicted about equally many. In brackets the 95 % interval.",
+    CURVE: "First minus second arm, turned round where less is better, each filling with the model that its training kept. "
+    "Columns: training tokens of the first arm; the second saw equally many tokens, or predicted about equally many. In brackets the 95 % interval.",
 }
 
 

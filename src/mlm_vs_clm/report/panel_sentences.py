@@ -16,7 +16,7 @@ SIGNED = "comparisons"  # the table whose values are differences
 LEADS = "leads"  # the table whose values are differences to the best table of words
 SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
-TURNED = " (lower is better)"  # ends the names of some metrics
+TURNED = " (lower is better)"  # ends the names of metrics whose differences are turned round: above 0 the first arm is ahead
 LOWER = ("loss", "FLOPs")  # in the names of columns that are no metric and of which the lowest is told
 CONDITIONS = (
     "ratio",
@@ -52,11 +52,10 @@ def name_value(spec: Spec, cells: pd.DataFrame) -> str:
     if cells["metric"].nunique() > 1:
         return SCORE
     metric = style.name_metric(cells["metric"].iloc[0])
-    turned = metric.removesuffix(
-        TURNED
-    )  # a difference is turned round where less is better: above 0 the first arm is ahead
-    kind = "lead" if turned != metric or spec["table"] == LEADS else "difference"
-    return f"{kind} in {turned}" if spec["table"] in (SIGNED, LEADS) else metric
+    if spec["table"] not in (SIGNED, LEADS):
+        return metric
+    plain = metric.removesuffix(TURNED)
+    return f"{'lead' if plain != metric or spec['table'] == LEADS else 'difference'} in {plain}"
 
 
 def is_signed(spec: Spec) -> bool:

@@ -187,7 +187,7 @@ def describe_left(steps: pd.DataFrame) -> str:
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
     return (
-        f"**Reading only the text before each gap, masked equals causal on {corpora}** "
+        f"**If both read only text before gaps, masked equals causal on {corpora}** "
         f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{say_undecided(weak)}"
     )
 

@@ -39,19 +39,19 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     reported = list_reported(made)
     masked, causal, none = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND, NONE_SHOWN))
     is_open, is_even = none > len(rows) / 2, (masked > 0) == (causal > 0)
-    head = f"**Neither text is {'shown to be' if is_even else 'reliably'} better training data**"
-    head = head if is_open else "**As training data**"
+    head = f"Neither text is {'shown to be' if is_even else 'reliably'} better training data"
+    head = head if is_open else "As training data"
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
     beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
-        head, answer = "**As training data**", word_idle(next(iter(studies.values())))
+        answer = word_idle(next(iter(studies.values())))
     compared_on = style.ordered(rows["corpus"])
     where = f" on {compared_on[0]}{name_task(studies, compared_on[0])}" if len(compared_on) == 1 else ""
     counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
-        f"{head}: {outcomes}." if is_idle else f"{head[:-2]}.** Of the two, {outcomes}.",
+        f"**As training data**: {outcomes}." if is_idle else f"**{head}.** Of the two, {outcomes}.",
         describe_constant(studies, compared_on),
         count_other_maskings(every) if is_idle else "",
         describe_reported(reported, studies),

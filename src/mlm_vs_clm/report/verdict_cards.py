@@ -144,11 +144,11 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     names = {name for (id, name), condition in conditions.items() if id == claim.id and "part" in condition}
     rows = rows[rows["condition"].isin(names)] if names else rows
     sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
-    stated, otherwise = sides.count(STATED), sides.count(OTHERWISE)
+    stated, otherwise, unanswered = map(sides.count, (STATED, OTHERWISE, NO_ANSWER))
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
-    for n, others in ((otherwise, OTHERWISE), (open_sides := sides.count(NO_ANSWER), NO_ANSWER)):
+    for n, others in ((otherwise, OTHERWISE), (unanswered, NO_ANSWER)):
         number += f", {n} {others}" if n else ""
     word = HOLDS[stated > 0, otherwise > 0]
-    if stated + otherwise and 2 * open_sides >= len(sides):
-        word = f"{NO_ANSWER} in half" if 2 * open_sides == len(sides) else f"mostly {NO_ANSWER}"
+    if stated + otherwise and 2 * unanswered >= len(sides):
+        word = f"{NO_ANSWER} in half" if 2 * unanswered == len(sides) else f"mostly {NO_ANSWER}"
     return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")

@@ -21,7 +21,6 @@ from ..training.budgets import choose_budget
 from ..training.objectives import OBJECTIVES
 
 CARD = "README.md"
-CORPUS = "corpus/"  # begins the name of an input of a training
 SHOWN = ("exact_match", "exact_match_content", "bleu", "nats_per_character")
 NAMED = ("torch", "transformers", "tokenizers")  # versions that a card has
 TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
@@ -80,7 +79,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         f"| {corpus} | {name_metric(metric)} | {row['mean']:.3f} | {row['count']:.0f} |"
         for (corpus, metric), row in table.iterrows()
     ]
-    read = {name.removeprefix(CORPUS) for name in inputs_of(training) if name.startswith(CORPUS)}
+    read = {name.removeprefix("corpus/") for name in inputs_of(training)}
     corpora = [
         f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}."
         for card in settings.cards

@@ -30,7 +30,8 @@ from .files import Files
 class Reader:
     """A format: how it is read, by which rule (for the data card), and which paths have it.
 
-    read(path, on_mistake, columns) returns a ReaderResult; only a reader that `takes_columns` has the last argument.
+    read(path, on_mistake, columns) returns a ReaderResult; only a reader that `takes_columns` has the last argument, and one
+    that `takes_entities` reads theirs from a column.
     `pattern` is searched in the names below a folder (`in_folder`) or in the name of a file alone (`in_file`).
     """
 
@@ -40,6 +41,7 @@ class Reader:
     in_folder: bool = True
     in_file: bool = False
     takes_columns: bool = False
+    takes_entities: bool = False
     has_gold_entities: bool = False
 
 
@@ -47,7 +49,9 @@ MPST_PATTERN = rf"(^|/){re.escape(tables.MPST_FILE)}$"
 
 # In the order in which a path is compared with them: a brat folder also has the .txt files of `folder`.
 READERS = {
-    "datasets": Reader(hub.read, hub.RULE, r"(^|/)(dataset_dict|state)\.json$", takes_columns=True),
+    "datasets": Reader(
+        hub.read, hub.RULE, r"(^|/)(dataset_dict|state)\.json$", takes_columns=True, takes_entities=True
+    ),
     "pan": Reader(pan.read, pan.RULE, r"(^|/)known01\.txt$"),
     "pan_pairs": Reader(pan_pairs.read, pan_pairs.RULE, r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$"),
     "brat": Reader(brat.read, brat.RULE, r"\.ann$", has_gold_entities=True),
@@ -58,11 +62,19 @@ READERS = {
         r"\.(conllu?|bio|iob2?)$",
         in_file=True,
         takes_columns=True,
+        takes_entities=True,
         has_gold_entities=True,
     ),
     "folder": Reader(folder.read, folder.RULE, r"\.txt$", takes_columns=True),
     "jsonl": Reader(
-        jsonl.read, jsonl.RULE, r"\.jsonl(\.gz)?$", False, True, takes_columns=True, has_gold_entities=True
+        jsonl.read,
+        jsonl.RULE,
+        r"\.jsonl(\.gz)?$",
+        in_folder=False,
+        in_file=True,
+        takes_columns=True,
+        takes_entities=True,
+        has_gold_entities=True,
     ),
     "csv": Reader(tables.read, tables.RULE, r"\.[ct]sv(\.gz)?$", in_file=True, takes_columns=True),
     "bioc": Reader(bioc.read, bioc.RULE, r"\.xml(\.gz)?$", False, True, has_gold_entities=True),
