@@ -19,7 +19,9 @@ export TOKENIZERS_PARALLELISM := false
 # Where it is set, as in many containers, every process compiles 3,000 files anew: six seconds each.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A variable without effect is refused before any work.
+# A variable without effect is refused before any work, also one that is none of ours: Hydra's settings go into ARGS.
+OURS := SCALE TRACK CORPUS MODEL KIND STUDY ARM RATINGS
+TAKEN_data := TRACK
 TAKEN_reproduce := SCALE TRACK
 TAKEN_smoke := TRACK
 TAKEN_own := CORPUS
@@ -27,9 +29,16 @@ TAKEN_model := MODEL KIND CORPUS
 TAKEN_page := STUDY
 TAKEN_notebooks := SCALE TRACK
 TAKEN_verify := SCALE TRACK
+TAKEN_model-card := ARM SCALE TRACK
+TAKEN_rating-sheet := SCALE TRACK
+TAKEN_ratings := RATINGS
 TAKEN := $(foreach goal,$(MAKECMDGOALS),$(TAKEN_$(goal)))
-$(foreach goal,$(MAKECMDGOALS),$(if $(TAKEN_$(goal)),$(foreach name,$(filter-out $(TAKEN),SCALE TRACK CORPUS MODEL KIND STUDY),\
-	$(if $(filter command,$(origin $(name))),$(error make $(goal) takes no $(name), only $(TAKEN_$(goal)) and ARGS)))))
+COMMA := ,
+TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+$(foreach name,$(filter-out $(TAKEN) ARGS PYTHON PY READY VENV MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(TYPED)),\
+	$(if $(filter $(name),$(OURS)),\
+		$(error make $(MAKECMDGOALS) takes no $(name)$(if $(TAKEN),$(COMMA) only $(TAKEN) and ARGS)),\
+		$(error $(name) is no variable of this Makefile: settings go into ARGS, as ARGS='$(name)=$($(name))')))
 
 .DEFAULT_GOAL := help
 .PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled committed

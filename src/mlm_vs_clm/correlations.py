@@ -38,7 +38,7 @@ def estimate(
         return undefined(n, "fewer than three cells")
     value = float(measure(np.ones((1, n)), *columns)[0])
     if np.isnan(value):
-        return undefined(n, "a variable does not vary")
+        return undefined(n, "a variable does not vary or follows from another")
     resampled = measure(draw_weights(n, n_resamples), *columns)
     return Estimate(value, *percentile_interval(resampled), n)
 

@@ -132,7 +132,12 @@ def test_texts_of_a_users_corpus_are_shown_only_on_demand(choose, name):
 def test_entities_are_gold_where_the_format_marks_them(choose, texts, tmp_path):
     marked = tmp_path / "own.jsonl"
     marked.write_text("")
-    for path, gold in ((texts, False), (marked, True)):
+    datasets.Dataset.from_dict(
+        {"text": ["Ann sang."], "spans": [[{"start": 0, "end": 3, "type": "P"}]]}
+    ).save_to_disk(tmp_path / "saved")
+    named = "corpus.columns.entities=spans"
+    assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={tmp_path / 'saved'}", named))
+    for path, gold in ((texts, False), (marked, True), (tmp_path / "saved", False)):
         assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={path}")) == gold
     for more in ("corpus.gold_entities=true", "corpus.task=ner"):
         assert recipes.has_gold_entities(choose("corpus=own", f"corpus.path={texts}", more))

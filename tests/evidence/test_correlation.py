@@ -316,3 +316,18 @@ def test_where_no_variance_is_left_the_interval_of_a_slope_is_that_of_least_squa
     fit = smf.ols(FORMULAS["mixed_slope"], table).fit(use_t=False)
     assert found.value == pytest.approx(fit.params["quality"], abs=1e-7)
     assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int().loc["quality"]), abs=1e-6)
+
+
+def test_a_slope_needs_no_share_that_varies_and_none_that_is_quality_itself():
+    rng = np.random.default_rng(3)
+    cells = corpora_of(rng, {"a": 0.5, "b": 0.6})
+    for share, formula, is_made in (
+        (lambda table: 0.5, "utility ~ quality", True),
+        (lambda table: 2 * table["quality"], "utility ~ quality + share", False),
+    ):
+        changed = {name: table.assign(share=share(table)) for name, table in cells.items()}
+        estimate = fit_mixed_model(formula, changed)
+        assert np.isfinite(estimate.value) == is_made
+        assert (
+            is_made or estimate.reason == "quality and share cannot be told apart: one follows from the other"
+        )

@@ -1,8 +1,8 @@
 """The data dictionary has one line for every column of every table, and the page is made from it."""
 
 import pytest
+from table_dictionary import COLUMNS, MEANINGS, TABLES, describe_column, write_dictionary
 
-from mlm_vs_clm.evidence.dictionary import COLUMNS, MEANINGS, TABLES, describe_column, write_dictionary
 from mlm_vs_clm.evidence.observations import OPTIONAL, PLAIN
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.rendering import write_between_markers

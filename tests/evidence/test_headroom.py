@@ -92,3 +92,13 @@ def test_the_page_tells_language_models_against_random_words():
     )
     rooms, shares = headroom_tables(rows, STUDY)
     assert rooms.rows[0][-1].text == "yes" and list(shares.header[3:]) == ["mlm", "uniform"]
+
+
+def test_beating_unfilled_text_is_a_difference_and_has_the_noise_of_one_training():
+    cells = learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("constant", 5)
+    plain = share(*cells)
+    trained_once = share_headroom(cells, 200, {"f1": 0.2}, lambda place: int(place[1] == "mlm"))
+    wide = trained_once.set_index("trained_on")
+    assert plain.loc["mlm", "above"] == pytest.approx(0.3, abs=0.02) and plain.loc["mlm", "above_low"] > 0
+    assert wide.loc["mlm", "above_low"] < 0 < wide.loc["mlm", "above_high"]
+    assert wide.loc["constant", "above_low"] == plain.loc["constant", "above_low"]  # a table has no training

@@ -54,7 +54,7 @@ def make_study(name: str, corpora) -> dict[str, pd.DataFrame]:
     room = [
         cell
         | {"task": "ner", "corpus": corpus, "trained_on": arm, "room": "yes", "utility": utility}
-        | {"low": 0.1, "high": 0.2}
+        | {"above_low": 0.1, "above_high": 0.2}
         for corpus in corpora[:1]
         for arm, utility in {"constant": 0.7, "mlm": 0.6, "clm": 0.6}.items()
     ]

@@ -251,6 +251,29 @@ def test_datasets_map_an_augmenter(augmenter, texts):
     assert len({*more["text"]}) == 3 * len(texts)
 
 
+def test_labels_by_key_come_back_by_key(augmenter, start, tokenizer, texts):
+    from datasets import Dataset, Features, Sequence, Value
+
+    kinds = {"start": Value("int32"), "end": Value("int32"), "text": Value("string")}
+    features = Features({"text": Value("string"), "entities": Sequence(kinds)})
+    rows = [[{"start": 0, "end": 3, "text": text[:3]}, {"start": 4, "end": 7, "text": ""}] for text in texts]
+    rows[1] = []
+    by_key = [{key: [row[key] for row in each] for key in kinds} for each in rows]
+    data = Dataset.from_dict({"text": texts, "entities": by_key}, features=features)
+    made = data.map(augmenter, batched=True)
+    wanted = [variant for (variant,) in augmenter.augment(texts, entities=rows)]
+    assert made.features == features and made["text"] == [variant["text"] for variant in wanted]
+    assert made["entities"] == [
+        {key: [row[key] for row in variant["entities"]] for key in kinds} for variant in wanted
+    ]
+    dropping = InfillAugmenter(start, tokenizer, share=1.0, labels="drop_replaced")
+    (one,) = dropping.augment(texts[0], entities={"start": [0], "end": [3]})
+    assert one["entities"] in ({"start": [], "end": []}, {"start": [0], "end": [3]})
+    for wrong in ({"start": [0], "end": []}, {"start": 0, "end": 3}, {}):
+        with pytest.raises(BlankfillError, match="a list is needed, this is a dict"):
+            augmenter.augment(texts[0], entities=wrong)
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_kind_of_network_varies_or_is_refused(networks, name):
     model, tokenizer = networks[name]

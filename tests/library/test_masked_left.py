@@ -7,6 +7,7 @@ import pytest
 import torch
 from tiny_models import blank
 from tiny_trainings import train_tiny
+from tokenizers.processors import TemplateProcessing
 
 from blankfill import fill, fill_masked_left, score
 from blankfill.draws import keyed_rng
@@ -122,6 +123,7 @@ def test_a_text_that_begins_with_a_blank_is_filled(causal_model, tokenizer):
     """A mask stands for the first token: no token before it is needed."""
     bare = deepcopy(tokenizer)
     bare.cls_token = bare.sep_token = None
+    bare.backend_tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
     text = blank("the captain saw", [0])
     assert to_rows([text], bare, 128)[0].slots[0] == 0
     assert fill_masked_left(causal_model, bare, [text])[0][0].fills[0]

@@ -1,13 +1,16 @@
 """Filling works with any network: seven tiny classes, saved and loaded, alone and in batches, no download."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from tiny_models import NETWORKS, neox
+from torch import nn
 from transformers import AutoTokenizer
 
-from blankfill import DocumentError, fill, fill_masked
+from blankfill import DocumentError, Filler, fill, fill_masked
 from blankfill.errors import BlankfillError
-from blankfill.networks.checkpoints import AUTO_CLASSES, check_kind, load_model, model_kind
+from blankfill.networks.checkpoints import AUTO_CLASSES, check_kind, find_reason, load_model, model_kind
 from blankfill.networks.sizes import (
     count_parameters,
     head_parameters,
@@ -202,3 +205,29 @@ def test_checkpoints_of_another_kind_are_refused_in_one_line(networks, tmp_path)
         load_model(tmp_path / "nowhere", "masked")
     with pytest.raises(BlankfillError, match="BertModel is not a language model"):
         model_kind(networks["bert"][0].bert)
+
+
+def test_a_wrapper_names_the_way_to_the_model_inside(networks):
+    model, tokenizer = networks["bert"]
+    adapted = SimpleNamespace(config=model.config, merge_and_unload=lambda: model)
+    for wrapper, way in (
+        (torch.compile(model), "model._orig_mod"),
+        (nn.DataParallel(model), "model.module"),
+        (adapted, "model.merge_and_unload()"),
+    ):
+        with pytest.raises(BlankfillError) as error:
+            Filler(wrapper, tokenizer)
+        assert str(error.value) == f"{type(wrapper).__name__} wraps a model: give the one inside, {way}"
+
+
+def test_a_long_message_of_a_library_ends_where_a_line_a_sentence_or_a_word_ends():
+    line = "No connection to 'https://huggingface.co', and no file in the cache."
+    offline = f"{line}\nSee how to run offline at 'https://huggingface.co/docs/{'a' * 150}'."
+    for said, reason in (
+        (offline, line),
+        (f"{line} {line} {line} {line}", f"{line} {line}"),
+        ("word " * 60, "word " * 39 + "word"),
+        ("a\n  b", "a b"),
+        ("", "OSError"),
+    ):
+        assert find_reason(OSError(said)) == reason

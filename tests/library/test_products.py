@@ -5,6 +5,7 @@ import torch
 from tiny_models import NETWORKS
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils import prune
 
 from blankfill.networks import linear as products
 from blankfill.networks.linear import (
@@ -107,6 +108,17 @@ def test_what_is_not_a_plain_layer_of_a_known_type_is_left_alone(monkeypatch):
     layer = make_layer()
     with prepacked_products(layer):
         assert "forward" not in vars(layer)
+
+
+def test_a_layer_whose_weights_are_set_before_each_pass_keeps_its_own_product():
+    layer, rows = nn.Linear(6, 4), torch.randn(3, 6)
+    prune.l1_unstructured(layer, "weight", 0.5)
+    assert not can_prepack(layer)
+    with torch.no_grad():
+        layer.weight_orig.add_(1)
+        with prepacked_products(layer):
+            made = layer(rows)
+        assert torch.allclose(made, rows @ (layer.weight_orig * layer.weight_mask).T + layer.bias, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

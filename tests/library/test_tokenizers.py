@@ -1,14 +1,17 @@
 """Filling works with any tokenizer: no sub-word crosses a blank, no space is invented, no mark is a fill."""
 
+import json
 from copy import deepcopy
 
 import pytest
 import torch
-from tiny_models import FAMILIES, blank, byte_level, gpt2, roberta_like
-from tokenizers import pre_tokenizers
+from tiny_models import FAMILIES, bert, blank, byte_level, gpt2, gpt2_like, llama_like, roberta_like, t5_like
+from tokenizers import AddedToken, Tokenizer, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
 
 from blankfill import BlankedText, DocumentError, Filler, fill, fill_causal
 from blankfill.errors import BlankfillError
+from blankfill.networks.checkpoints import edge_tokens
 from blankfill.slots import vocabulary
 from blankfill.slots.pieces import PieceEncoder
 from blankfill.slots.rows import SlotKind, to_rows
@@ -171,3 +174,84 @@ def test_a_tokenizer_without_a_token_to_pad_with_is_refused(texts, networks):
     with pytest.raises(BlankfillError, match="no padding, EOS or UNK token.*set its pad_token") as error:
         fill(texts[:1], [[(0, 3)]], model, byte_level(texts))
     assert "\n" not in str(error.value)
+
+
+def named(tokenizer, *sides):
+    return tuple(tokenizer.convert_ids_to_tokens(side) for side in sides)
+
+
+@pytest.mark.parametrize(
+    ("family", "opening", "closing"),
+    [
+        ("wordpiece", "[CLS]", "[SEP]"),
+        ("roberta", "<s>", "</s>"),
+        ("gpt2", "<|end|>", "<|end|>"),
+        ("t5", "</s>", "</s>"),
+        ("llama", "<s>", "</s>"),
+    ],
+)
+def test_edges_of_the_families(family, opening, closing, tokenizers):
+    assert named(tokenizers[family], *edge_tokens(tokenizers[family])) == ([opening], [closing])
+
+
+@pytest.mark.parametrize(
+    ("template", "opening", "closing"),
+    [
+        ("$A", "<|end|>", "<|end|>"),
+        ("<x> <y> $A", "<x> <y>", "<|end|>"),
+        ("<y> $A <x> <y>", "<y>", "<x> <y>"),
+        ("$A <x>", "<|end|>", "<x>"),
+    ],
+)
+def test_a_text_is_opened_and_closed_as_its_tokenizer_does(template, opening, closing, texts):
+    """Only on a side where it puts nothing is a token chosen by its name."""
+    tokenizer = gpt2_like(texts)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<x>", "<y>"]})
+    marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in ("<x>", "<y>")]
+    around = processors.TemplateProcessing(single=template, special_tokens=marks)
+    tokenizer.backend_tokenizer.post_processor = around
+    assert named(tokenizer, *edge_tokens(tokenizer)) == (opening.split(), closing.split())
+    (ids,) = named(tokenizer, to_rows([blank(texts[0], [1])], tokenizer, None)[0].ids)
+    inner = tokenizer.tokenize(texts[0])
+    assert ids == [*opening.split(), *inner, *closing.split()]
+
+
+@pytest.mark.parametrize("make", [t5_like, llama_like, roberta_like])
+def test_text_behind_an_added_token_is_read_as_the_tokenizer_reads_it(make, texts):
+    """Some put a space before each section between added tokens, some before the first alone."""
+    tokenizer = make(texts)
+    tokenizer.add_tokens([AddedToken("ZIKA-7", normalized=False), AddedToken("newdrug")])
+    for text in (
+        "ZIKA-7 reduced",
+        "the (ZIKA-7), then",
+        "a newdrug, newdrugs",
+        "newdrug",
+        "The ZIKA-7newdrug.",
+    ):
+        expected = tokenizer(text, add_special_tokens=False)["input_ids"]
+        opening, closing = edge_tokens(tokenizer)
+        for blanks in ([], [0]) if text.startswith("T") else ([],):
+            ids = to_rows([blank(text, blanks)], tokenizer, None)[0].ids
+            assert ids == opening + expected + closing, text
+
+
+def test_a_vocabulary_may_have_ids_without_a_token(tokenizers):
+    whole = tokenizers["wordpiece"]
+    described = json.loads(whole.backend_tokenizer.to_str())
+    last = len(whole) + 40
+    described["model"]["vocab"]["[MASK]"] = last
+    for token in described["added_tokens"]:
+        token["id"] = last if token["content"] == "[MASK]" else token["id"]
+    marks = {
+        f"{name}_token": getattr(whole, f"{name}_token") for name in ("pad", "unk", "cls", "sep", "mask")
+    }
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(described)), **marks)
+    assert tokenizer.mask_token_id == last >= len(tokenizer)
+    may = slot_bias(tokenizer, last + 3) == 0
+    assert may.any(1).all() and not may[:, len(whole) :].any() and not may[:, whole.mask_token_id].any()
+    assert "[MASK]" in vocabulary.special_tokens(tokenizer)
+    model = bert(whole).eval()
+    model.resize_token_embeddings(last + 1, mean_resizing=False)
+    assert fill(["The ___ sailed."], "___", model, tokenizer).fills[0]
+    with pytest.raises(BlankfillError, match="do not belong together"):
+        slot_bias(tokenizer, last)

@@ -1,14 +1,19 @@
 """The last layer is computed at the slots alone: the same states as of the whole network, and counted as such."""
 
+from copy import deepcopy
 from itertools import product
 
 import pytest
 import torch
 from tiny_models import SMALL
+from torch import nn
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
+from blankfill import Filler
+from blankfill.decoding.readers import can_pack
 from blankfill.networks.sizes import BERT_LIKE, hidden_states, output_layer
 from blankfill.networks.trimming import are_few, can_trim, states_at, states_where, trim_sizes
+from blankfill.text import find_words
 
 
 @pytest.mark.parametrize("slots", [[[3], [0, 11], [16]], [[0, 3, 19, 7, 8, 9, 10, 11, 12], [], [2, 16]]])
@@ -56,6 +61,85 @@ def test_every_kind_that_is_trimmed_equals_the_whole_network(kind, monkeypatch):
         logits = model(input_ids=ids, attention_mask=seen.long()).logits[[0, 0, 1], [3, 13, 0]]
     assert torch.allclose(output_layer(model)(trimmed), logits, atol=1e-5)
     assert torch.allclose(trimmed, whole, atol=1e-5)
+
+
+class Adapted(nn.Linear):
+    """A linear layer with something beside its product, as an adapter makes of it."""
+
+    def forward(self, rows):
+        return super().forward(rows) + rows.roll(1, -1)[..., : self.out_features]
+
+
+def adapt(layer, name):
+    old = getattr(layer, name)
+    new = Adapted(old.in_features, old.out_features)
+    new.load_state_dict(old.state_dict())
+    setattr(layer, name, new)
+    return lambda: setattr(layer, name, old)
+
+
+def hook(module):
+    return module.register_forward_hook(lambda _, __, made: made + made.roll(1, -1)).remove
+
+
+def hook_before(module):
+    return module.register_forward_pre_hook(lambda _, given: (given[0].roll(1, -1), *given[1:])).remove
+
+
+# Each changes a network and returns what changes it back.
+CHANGES = {
+    "hook": lambda base: hook(base.encoder.layer[0]),
+    "hook of a product": lambda base: hook(base.encoder.layer[-1].attention.self.key),
+    "hook of a block": lambda base: hook(base.encoder.layer[-1].intermediate),
+    "hook before": lambda base: hook_before(base.encoder.layer[0]),
+    "query": lambda base: adapt(base.encoder.layer[-1].attention.self, "query"),
+    "value": lambda base: adapt(base.encoder.layer[-1].attention.self, "value"),
+    "dense": lambda base: adapt(base.encoder.layer[-1].output, "dense"),
+}
+SHORT, LONG = "The captain sailed.", "After the storm the crew mended the sail and rowed the small boat home."
+
+
+@torch.no_grad()
+def plain_nats(model, tokenizer, place):
+    """Return what `score` gives for one blank of one token, from a pass over the whole network."""
+    ids = tokenizer(SHORT, return_tensors="pt")["input_ids"]
+    token, is_causal = int(ids[0, place]), model.config.is_decoder
+    if not is_causal:
+        ids[0, place] = tokenizer.mask_token_id
+    return -float(model(input_ids=ids).logits[0, place - is_causal].log_softmax(-1)[token])
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["masked", "causal"])
+def test_a_network_that_is_changed_after_a_call_is_read_as_it_is(
+    kind, change, start, causal_model, tokenizer
+):
+    model = deepcopy(start if kind == "masked" else causal_model)
+    can = can_trim if kind == "masked" else can_pack
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(torch.randn(weights.shape, generator=torch.Generator().manual_seed(0)), alpha=0.3)
+    place = len(tokenizer.tokenize(SHORT))  # of the last token, the full stop
+    span = (len(SHORT) - 1, len(SHORT))
+    filler = Filler(model, tokenizer)
+    first = filler.score(SHORT, [span]).nats
+    assert can(model) and first == pytest.approx(plain_nats(model, tokenizer, place), rel=1e-4)
+    change_back = CHANGES[change](model.base_model)
+    changed = plain_nats(model, tokenizer, place)
+    assert not can(model) and abs(changed - first) > 0.01
+    assert filler.score(SHORT, [span]).nats == pytest.approx(changed, rel=1e-4)
+    beside = filler.score([SHORT, LONG], [[span], find_words(LONG)])[0]
+    assert beside.nats == pytest.approx(changed, rel=1e-4)
+    change_back()
+    assert can(model) and filler.score(SHORT, [span]).nats == pytest.approx(first, rel=1e-4)
+
+
+def test_a_hook_of_the_whole_network_is_called(start, tokenizer):
+    model = deepcopy(start)
+    filler = Filler(model, tokenizer)
+    first = filler(f"{SHORT} ___").text
+    model.register_forward_hook(lambda _, __, made: setattr(made, "logits", -made.logits))
+    assert filler(f"{SHORT} ___").text != first
 
 
 def make_network(kind, is_decoder, **settings):

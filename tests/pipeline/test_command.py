@@ -15,7 +15,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import command, composing
 from mlm_vs_clm.pipeline.command import refuse_launcher
 from mlm_vs_clm.pipeline.config import Config, register
-from mlm_vs_clm.pipeline.overrides import allow_open, explain_unknown
+from mlm_vs_clm.pipeline.overrides import allow_open, expand_home, explain_unknown
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,30 @@ def test_help_has_words_for_every_setting_and_for_no_other():
         (["own", "CORPUS=t", "TRACK=runs"], "make own takes no TRACK, only CORPUS and ARGS."),
         (["reproduce", "CORPUS=t"], "make reproduce takes no CORPUS, only SCALE TRACK and ARGS."),
         (["model", "MODEL=m", "SCALE=desk"], "make model takes no SCALE, only MODEL KIND CORPUS and ARGS."),
+        (["test", "STUDY=desk"], "make test takes no STUDY."),
+        (
+            ["reproduce", "scale=desk"],
+            "scale is no variable of this Makefile: settings go into ARGS, as ARGS='scale=desk'.",
+        ),
         (["reproduce", "TRACK=runs", "SCALE=desk"], ""),
+        (["test", "ARGS=-x", "PYTHON=python3"], ""),
         (["reproduce", "page", "STUDY=desk"], ""),
     ],
 )
 def test_a_variable_of_make_that_has_no_effect_is_refused_before_any_work(asked, says):
     done = subprocess.run(["make", "-n", *asked], cwd=ROOT, capture_output=True, text=True)
     assert says in done.stderr and (done.returncode != 0) == bool(says)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("store=~/st", "store=/home/ana/st"),
+        ('corpus.path="~/texts/a.jsonl"', 'corpus.path="/home/ana/texts/a.jsonl"'),
+        ("store=a~/b", "store=a~/b"),
+        ("arm=~mlm", "arm=~mlm"),
+    ],
+)
+def test_a_path_in_the_home_folder_is_found(typed, read, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ana")
+    assert expand_home(typed) == read

@@ -13,11 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from hydra.core.utils import JobReturn, JobStatus
+from omegaconf import OmegaConf
 from tiny_studies import ROOT, command, contents, write_corpus
 
 from mlm_vs_clm.console import describe_error, print_traceback
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import pool, study, workers
+from mlm_vs_clm.pipeline import pool, study, sweeps, workers
 from mlm_vs_clm.pipeline.artifacts import Recipe, Runtime, Store
 from mlm_vs_clm.pipeline.tabulate import tabulate, tabulate_sweep
 from mlm_vs_clm.tools.__main__ import main
@@ -116,8 +118,55 @@ def test_a_job_that_was_stopped_is_a_row_too(swept):
     store = swept("basic")[1] / "store"
     made = store / tabulate(store, arm="unigram")["artifact"][0]
     jobs = [["arm=unigram", "seed=0"], ["arm=unigram", "seed=1"]]
-    table = tabulate_sweep("score", jobs, {0: {"folder": str(made)}})
+    outcomes = {0: {"folder": str(made)}, 1: {"reason": sweeps.STOPPED}}
+    table = tabulate_sweep("score", jobs, outcomes)
     assert list(table["seed"]) == [0, 1] and table["reason"][1].startswith("stopped before its end")
+
+
+def test_each_row_of_a_shuffled_sweep_is_of_its_own_job(texts, tmp_path):
+    shuffled = ["scoring.metrics=[bleu]", "arm=shuffle(unigram,unfilled,oracle,constant)", "seed=0,1", "-m"]
+    done = subprocess.run(command("score", texts, tmp_path, *shuffled), cwd=ROOT, capture_output=True)
+    assert done.returncode == 0
+    (place,) = (tmp_path / "store" / "tables").iterdir()
+    table = pd.read_csv(place / "table.csv")
+    assert sorted(table["arm"]) == sorted([*("unigram", "unfilled", "oracle", "constant")] * 2)
+    stored_rows = tabulate(tmp_path / "store").set_index("artifact")["arm"]
+    assert list(stored_rows[table["artifact"]]) == list(table["arm"])
+
+
+def test_choices_may_be_named_by_a_pattern(texts, tmp_path):
+    jobs = ["scoring.metrics=[bleu]", "-m", "arm=glob(unf*)"]  # Hydra itself wants -m before or behind
+    done = subprocess.run(
+        command("generate", texts, tmp_path, *jobs), cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "arm=unfilled" in done.stdout
+
+
+def test_jobs_are_known_by_what_they_ran_with():
+    jobs = [["arm=a"], ["arm=b"], ["arm=c"]]
+    assert sweeps.match_jobs(jobs, {0: {"overrides": ["arm=c"]}}) == [["arm=c"], ["arm=a"], ["arm=b"]]
+
+
+def test_a_failure_that_cannot_be_recorded_stays_one(tmp_path, capsys):
+    """An exception of a callback would be a warning, and the exit code 0."""
+    (tmp_path / "full").write_text("")
+    outcomes, failed = sweeps.Outcomes(), JobReturn()
+    outcomes.folder, failed.status, failed.return_value = (
+        tmp_path / "full" / "x",
+        JobStatus.FAILED,
+        StudyError("no"),
+    )
+    config = OmegaConf.create({"hydra": {"overrides": {"task": ["arm=a"]}, "job": {"num": 0}}})
+    outcomes.on_job_end(config, failed)
+    assert failed.status == JobStatus.FAILED and "error: cannot read or write" in capsys.readouterr().err
+
+
+def test_a_sweep_over_stores_is_refused(texts, tmp_path):
+    jobs = ["arm=unfilled", f"store={tmp_path}/a,{tmp_path}/b", "-m"]
+    done = subprocess.run(
+        command("generate", texts, tmp_path, *jobs), cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "a sweep has one store" in done.stderr
 
 
 @pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT])

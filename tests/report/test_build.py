@@ -7,10 +7,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.build import FIGURES, build, draw, make_page, make_tables
 from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames
 from mlm_vs_clm.report.frames import STUDY as STUDY_FILE
@@ -68,6 +70,12 @@ def test_empty_tables_give_a_page_that_names_its_command_and_has_no_empty_part(t
     assert "make reproduce SCALE=smoke" in page and "A trial on a few documents" in page
     assert "<h2>Evidence" not in page and "<svg" not in page
     assert "missing" not in page.partition('id="about"')[0]
+
+
+def test_a_study_whose_panels_have_no_rows_is_a_page(tmp_path):
+    about = yaml.safe_load((ROOT / "results" / "laptop-kinds" / STUDY_FILE).read_text(encoding="utf-8"))
+    build(Frames(NOTHING, [], [], fake_about() | {"panels": about["panels"]}), tmp_path)
+    assert "make reproduce SCALE=smoke" in (tmp_path / "report.html").read_text()
 
 
 def test_no_value_at_all_is_missing_everywhere_and_crashes_nowhere(make_report, tmp_path):

@@ -26,7 +26,7 @@ def test_a_better_text_that_is_not_shown_to_beat_unfilled_text_says_so(tables):
     assert set(rows.loc[is_asked, "direction"].dropna()) == {"first"}
     assert judge(tables).verdict == "masked better" and judge(tables).why.endswith(NEITHER)
     of_masked = tables["headroom"]["trained_on"] == "mlm"
-    tables["headroom"].loc[of_masked, ["low", "high"]] = [0.1, 0.2]
+    tables["headroom"].loc[of_masked, ["above_low", "above_high"]] = [0.1, 0.2]
     assert judge(tables).verdict == "masked better" and NEITHER not in judge(tables).why
 
 

@@ -43,3 +43,12 @@ def test_an_unreadable_date_names_the_document_and_not_its_text():
     with pytest.raises(StudyError, match="document x") as error:
         draw_problems(documents, np.random.default_rng(0))
     assert "secret" not in str(error.value)
+
+
+def test_labels_in_another_order_are_the_same_and_an_unknown_date_is_far():
+    ours = [Document(f"x{i}", f"speech {i}", ("R", "sea"), author="a", date="2013-01-01") for i in range(2)]
+    near = [Document(f"n{i}", f"near {i}", ("sea", "R"), author="b", date="2013-01-05") for i in range(5)]
+    undated = [Document(f"u{i}", f"undated {i}", ("R", "sea"), author="c") for i in range(5)]
+    documents = ours + undated + near
+    problems, _ = draw_problems(documents, np.random.default_rng(0))
+    assert {documents[p.unknown].author for p in problems if p.author == "a" and not p.same} == {"b"}

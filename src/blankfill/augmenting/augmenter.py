@@ -110,8 +110,9 @@ class InfillAugmenter:
         """Return for each text a list of n variants, each {"text": ..., "entities": [...]}; one list for a string.
 
         entities: for each text a list of {"start", "end", ...} or (start, end, label), characters with the end
-        exclusive. They come back in the same form and order, with new offsets; the keys `text` and `word`, where an
-        entity has them, get its new characters.
+        exclusive; or one {"start": [...], "end": [...], ...}, as `datasets` stores a sequence of features. They come
+        back in the same form and order, with new offsets; the keys `text` and `word`, where an entity has them, get its
+        new characters.
         blanks: for each text the spans (start, end) that may be replaced, in place of a strategy.
         protect: for each text the spans (start, end) that never change, beside what the augmenter protects.
         ids: a name for each text, all different, by which draws are keyed and errors name it.
@@ -186,10 +187,9 @@ class InfillAugmenter:
 
     def _finish(self, draft: Draft, fills: list[str]) -> dict[str, Any]:
         source = draft.source
-        return {
-            "text": join(source.text, draft.blanks, fills),
-            "entities": move_entities(source.entities, self.labels, source.text, draft.blanks, fills),
-        }
+        moved = move_entities(source.entities, self.labels, source.text, draft.blanks, fills)
+        by_key = source.keys and {key: [row[key] for row in moved] for key in source.keys}
+        return {"text": join(source.text, draft.blanks, fills), "entities": by_key or moved}
 
 
 def _refuse_whole_texts(filler: Filler) -> None:

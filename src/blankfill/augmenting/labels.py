@@ -32,14 +32,24 @@ class Entity:
         return {**self.row, "start": span[0], "end": span[1], **surface}
 
 
+def keys_of(rows: Any) -> list[str] | None:
+    """Return the keys of entities in the form of a data set's `Sequence`, a mapping to lists of one length; else None."""
+    if not isinstance(rows, Mapping) or not all(isinstance(values, list | tuple) for values in rows.values()):
+        return None
+    return [*rows] if len({*map(len, rows.values())}) == 1 else None
+
+
 def read_entities(where: str, text: str, rows: Any) -> list[Entity]:
     """Return the entities of a text: mappings with `start` and `end`, or sequences that begin with both; None is none.
 
+    Mappings may stand as one of lists (see `keys_of`).
     Raises BlankfillError, which names the text as `where` and shows none of it, for anything else and for offsets that
     cover no character of the text.
     """
     if rows is None:
         return []
+    if keys_of(rows):
+        rows = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         raise BlankfillError(f"entities of {where}: a list is needed, this is a {type(rows).__name__}")
     return [_read_entity(f"entity {i} of {where}", text, row) for i, row in enumerate(rows)]

@@ -9,7 +9,7 @@ from ..arguments import read_arguments, read_spans
 from ..errors import BlankfillError
 from ..text import CharSpan, blank_out, find_words
 from .choosing import OF_LABELS, eligible_words, protected_spans, read_protected, read_strategy, touches
-from .labels import Entity, read_entities
+from .labels import Entity, keys_of, read_entities
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,17 @@ class Given:
 
 @dataclass(frozen=True)
 class Source:
-    """A text to vary; `place` names it in messages, `name` keys its draws, `eligible` has the spans that may be replaced."""
+    """A text to vary; `place` names it in messages, `name` keys its draws, `eligible` has the spans that may be replaced.
+
+    `keys` has those of entities that were given as a mapping to lists, else None.
+    """
 
     place: str
     name: str
     text: str
     entities: list[Entity] = field(default_factory=list)
     eligible: list[CharSpan] = field(default_factory=list)
+    keys: list[str] | None = None
 
 
 class SourceReader:
@@ -59,13 +63,13 @@ class SourceReader:
         never = _read_given_spans("protect", request.protect, n_texts, is_single)
         blanks = _read_given_spans("blanks", request.blanks, n_texts, is_single)
         sources = []
-        for place, name, text, entities, fixed, spans in zip(
+        for place, name, text, (entities, keys), fixed, spans in zip(
             places, names, read.texts, labels, never, blanks, strict=True
         ):
             may_change = self._choose(text, entities) if spans is None else check_blanks(place, text, spans)
             fixed = [*protected_spans(text, self.protected), *(fixed or [])]
             eligible = [span for span in may_change if not touches(span, fixed)]
-            sources.append(Source(place, name, text, entities, eligible))
+            sources.append(Source(place, name, text, entities, eligible, keys))
         return sources
 
     def _choose(self, text: str, entities: Iterable[Entity]) -> list[CharSpan]:
@@ -90,16 +94,19 @@ def _read_given_spans(
     return [None] * n_texts if spans is None else read_spans(name, spans, n_texts, is_single)
 
 
-def _read_labels(places: list[str], texts: list[str], is_single: bool, entities: Any) -> list[list[Entity]]:
+def _read_labels(
+    places: list[str], texts: list[str], is_single: bool, entities: Any
+) -> list[tuple[list[Entity], list[str] | None]]:
+    """Return the entities of each text, and the keys of those that are a mapping to lists."""
     rows = [entities] if is_single and entities is not None else entities
     if rows is None:
-        return [[] for _ in texts]
+        return [([], None) for _ in texts]
     if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise BlankfillError(f"entities: a list for each text is needed, this is a {type(rows).__name__}")
     listed = [*rows]
     if len(listed) != len(texts):
         raise BlankfillError(f"entities: {len(texts)} texts need as many lists, these are {len(listed)}")
     return [
-        read_entities(f"document {place}", text, row)
+        (read_entities(f"document {place}", text, row), keys_of(row))
         for place, text, row in zip(places, texts, listed, strict=True)
     ]

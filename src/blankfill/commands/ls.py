@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the names, one per line; all kinds have a heading each."""
     if options.kind:
-        for name in KINDS[options.kind]():
+        for name in [*KINDS[options.kind]()] or [NONE]:
             print(printable(name))
         return
     for kind, names in KINDS.items():

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from ..networks.attention import kept_in, read_by_products
 from ..networks.sizes import first_position, hidden_states, output_layer
-from ..networks.trimming import finish_layer
+from ..networks.trimming import finish_layer, has_plain_layers
 from .caches import make_cache
 from .walks import Part, Walk
 
@@ -21,10 +21,10 @@ LONGEST = 4  # tokens of a document read at a time at most, or padding would cos
 
 
 def can_pack(model: PreTrainedModel) -> bool:
-    """Return whether tokens can be read packed: by a BERT decoder with torch's attention."""
+    """Return whether tokens can be read packed: by a BERT decoder with torch's attention and plain layers."""
     config = model.config
     plain = config.model_type == "bert" and config.is_decoder and not config.add_cross_attention
-    return plain and config._attn_implementation == "sdpa"
+    return plain and config._attn_implementation == "sdpa" and has_plain_layers(model)
 
 
 class Reader:

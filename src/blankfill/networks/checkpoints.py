@@ -1,5 +1,6 @@
 """Stored checkpoints: loading them, their kind (masked, causal, seq2seq), and the special tokens of their tokenizers."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,9 @@ COUNTED = (
     "num_attention_heads",
 )  # 1 or more in every network
 SENTINEL = "<extra_id_{}>"
+LONGEST = 200  # characters of a library's message in ours
+# What leads from a wrapper to the model inside: of torch.compile, of an adapter, of several devices.
+WAYS_INSIDE = {"_orig_mod": "._orig_mod", "merge_and_unload": ".merge_and_unload()", "module": ".module"}
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
@@ -187,12 +191,22 @@ def _set_sides(config: PreTrainedConfig, kind: str) -> None:
 
 
 def find_reason(error: Exception) -> str:
-    """Return a library's message in one line, cut to 200 characters; the error's name where it has none."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    """Return a library's message in one line, or the error's name where it has none.
+
+    Of a message of more than LONGEST characters the first line; of a longer line the sentences, else the words, that fit.
+    """
+    said = " ".join(str(error).split())
+    if len(said) > LONGEST:
+        line = " ".join(str(error).strip().splitlines()[0].split())
+        fits = re.match(rf".{{,{LONGEST - 1}}}[.!?](?= )", line) or re.match(rf".{{,{LONGEST}}}(?= )", line)
+        said = line if len(line) <= LONGEST else fits[0] if fits else line[:LONGEST]
+    return said or type(error).__name__
 
 
 def model_kind(model: PreTrainedModel) -> str:
     """Return the kind of a model by its class: `masked`, `causal` or `seq2seq`; BlankfillError for what is no model."""
+    if way := next((way for name, way in WAYS_INSIDE.items() if hasattr(model, name)), None):
+        raise BlankfillError(f"{type(model).__name__} wraps a model: give the one inside, model{way}")
     if not isinstance(getattr(model, "config", None), PreTrainedConfig):
         raise BlankfillError(
             f"a loaded model is needed, this is a {type(model).__name__}: load it with AutoModelForMaskedLM, "
@@ -232,11 +246,16 @@ def sentinel_tokens(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
 
 
 def edge_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
-    """Return the tokens that open and close a text: [CLS] and [SEP], else BOS and EOS if there are any.
+    """Return the tokens that open and close a text: those that the tokenizer puts around it.
 
-    A causal model needs context before the first word, so EOS stands in for a missing BOS.
+    On a side where it puts none: [CLS] and [SEP], else BOS and EOS if there are any. A causal model needs context
+    before the first word, so EOS stands in for a missing BOS.
     """
+    bare, whole = (tokenizer("a", add_special_tokens=around)["input_ids"] for around in (False, True))
+    starts = range(len(whole) - len(bare) + 1) if bare else ()
+    start = next((n for n in starts if whole[n : n + len(bare)] == bare), None)
+    before, behind = ([], []) if start is None else (whole[:start], whole[start + len(bare) :])
     opening = (tokenizer.cls_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
     closing = (tokenizer.sep_token_id, tokenizer.eos_token_id)
     first, last = ([token for token in tokens if token is not None][:1] for tokens in (opening, closing))
-    return first, last
+    return before or first, behind or last

@@ -39,8 +39,12 @@ class Prepacked:
 
 
 def can_prepack(linear: nn.Module) -> bool:
-    """Return whether a module is a plain linear layer that oneDNN multiplies on this processor."""
-    if type(linear) is not nn.Linear or "forward" in vars(linear) or linear.weight.device.type != "cpu":
+    """Return whether a module is a plain linear layer that oneDNN multiplies on this processor.
+
+    A hook before its pass may set its weights (pruning), so such a layer is none.
+    """
+    is_plain = type(linear) is nn.Linear and "forward" not in vars(linear) and not linear._forward_pre_hooks
+    if not is_plain or linear.weight.device.type != "cpu":
         return False
     if platform.machine() not in ("x86_64", "AMD64") or not torch.backends.mkldnn.is_available():
         return False

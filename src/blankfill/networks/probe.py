@@ -16,6 +16,7 @@ from ..errors import BlankfillError
 from .checkpoints import find_reason
 from .evaluation import evaluating
 from .sizes import vocabulary_size
+from .trimming import has_plain_layers
 
 TOLERANCE = 1e-4  # of the largest logit
 ROUGH = 0.05  # the same in 16 bits, for a network of which no small copy in float32 can be made
@@ -90,7 +91,8 @@ def _state(model: PreTrainedModel) -> tuple:
     """Return what may change in a network and change how it is read."""
     config = model.config
     sides = (getattr(config, "is_decoder", None), getattr(config, "is_causal", None))
-    return (*sides, config._attn_implementation, model.dtype, model.device)
+    changes = (has_plain_layers(model), *model._forward_hooks, *model._forward_pre_hooks)
+    return (*sides, config._attn_implementation, model.dtype, model.device, *changes)
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 import torch
+from torch import nn
 from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
@@ -25,10 +26,28 @@ STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
 
 
 def can_trim(model: PreTrainedModel) -> bool:
-    """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention."""
+    """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention and plain layers."""
     config = model.config
     is_plain = config._attn_implementation in ("sdpa", FAST)
-    return config.model_type in BERT_LIKE and not config.is_decoder and is_plain
+    return config.model_type in BERT_LIKE and not config.is_decoder and is_plain and has_plain_layers(model)
+
+
+def has_plain_layers(model: PreTrainedModel) -> bool:
+    """Return whether layers can be read part by part: those of a BERT-class network without hooks and adapters.
+
+    Asked at every call, as both can be put into a network, and taken out, at any time.
+    """
+    if model.config.model_type not in BERT_LIKE:
+        return False
+    base: Any = model.base_model
+    if any(part._forward_hooks or part._forward_pre_hooks for part in (base, *base.encoder.modules())):
+        return False
+    return all(type(product) is nn.Linear for layer in base.encoder.layer for product in _products(layer))
+
+
+def _products(layer: Any) -> tuple[nn.Module, ...]:
+    attention, blocks = layer.attention.self, (layer.attention.output, layer.intermediate, layer.output)
+    return (attention.query, attention.key, attention.value, *(block.dense for block in blocks))
 
 
 def states_where(model: PreTrainedModel, inputs: dict[str, Any], wanted: torch.Tensor) -> torch.Tensor:

@@ -9,9 +9,19 @@ STARTS = ("Ġ", "▁")  # before a token that starts one
 GOES_ON = "@@"  # behind a token whose word goes on
 
 
+def count_ids(tokenizer: PreTrainedTokenizerBase) -> int:
+    """Return the largest id of a vocabulary plus one: more than its tokens where some ids between have none."""
+    return _count_ids(tokenizer, len(tokenizer))
+
+
+@lru_cache(maxsize=8)
+def _count_ids(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> int:
+    return max(tokenizer.get_vocab().values(), default=-1) + 1
+
+
 def all_tokens(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Return the tokens of a vocabulary in the order of their ids."""
-    named = tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
+    named = tokenizer.convert_ids_to_tokens([*range(count_ids(tokenizer))])
     return ["[unused]" if token is None else token for token in named]  # an id without a token
 
 

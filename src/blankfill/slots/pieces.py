@@ -5,7 +5,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from tokenizers.models import WordPiece
 from transformers import PreTrainedTokenizerBase
 
@@ -36,9 +36,12 @@ class PieceEncoder:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self.tokenizer = tokenizer
+        self._added: set[int] = set()
         self._bare = _without_added_space(tokenizer, len(tokenizer))
         self._inside = _inside_words(tokenizer, len(tokenizer))
         self.adds_space = self._bare is not None and self._encode_whole(["a"]) != self(["a"])
+        added = tokenizer.added_tokens_decoder.items() if self.adds_space else ()
+        self._added = {number for number, token in added if not token.special}
         self._space: dict[str, bool] = {"": False, " ": True}
         # Metaspace adds none before a text that begins with one
         self.doubles_space = self.adds_space and self._encode_whole([" a"]) == self(["  a"])
@@ -47,7 +50,16 @@ class PieceEncoder:
         """Return the token ids of each piece, without special tokens around it."""
         if self._bare is None:
             return self._encode_whole(pieces)
-        return [encoded.ids for encoded in self._bare.encode_batch(pieces, add_special_tokens=False)]
+        encoded = self._bare.encode_batch(pieces, add_special_tokens=False)
+        return [self._encode_sections(*pair) for pair in zip(pieces, encoded, strict=True)]
+
+    def _encode_sections(self, piece: str, encoded: Encoding) -> list[int]:
+        """Return the token ids of a piece; from its first added token on the tokenizer's own, as it may add spaces there."""
+        place = next((n for n, token in enumerate(encoded.ids) if token in self._added), None)
+        if place is None:
+            return encoded.ids
+        start, _ = encoded.offsets[place]
+        return encoded.ids[:place] + self._encode_whole([piece[start:]])[0]
 
     def encode(self, pieces: list[Piece]) -> list[list[int]]:
         """Return the token ids of each piece, where it stands; one inside a word begins with the rest of it."""
@@ -70,6 +82,7 @@ class PieceEncoder:
         """
         pieces: list[Piece] = []
         adds = self.adds_space and (self.doubles_space or not blanked.text.startswith(" "))
+        adds = adds and not self._starts_added(blanked.text)
         cursor, opening, is_inside = 0, " " * adds, False
         for number, word in enumerate(blanked.blanks):
             start, end = blanked.words[word]
@@ -81,6 +94,10 @@ class PieceEncoder:
             cursor, opening, is_inside = end, "", self._is_inside(blanked.text, end)
         pieces.append(Piece(opening + blanked.text[cursor:], None, is_inside))
         return [piece for piece in pieces if piece.text]
+
+    def _starts_added(self, text: str) -> bool:
+        """Return whether a text starts with an added token, before which no space is added."""
+        return bool(self._added) and not self._added.isdisjoint(self([text])[0][:1])
 
     def _is_inside(self, text: str, place: int) -> bool:
         return self._inside is not None and bool(INSIDE_WORD.match(text, place))
@@ -99,17 +116,15 @@ class PieceEncoder:
         return encoded["input_ids"]
 
 
-COLLAPSE = [
-    {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-    {"type": "Replace", "pattern": {"Regex": r"\s$"}, "content": ""},
-]
+COLLAPSE = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
+LAST_SPACE = {"type": "Split", "pattern": {"Regex": r"\s$"}, "behavior": "Removed", "invert": False}
 
 
 @lru_cache(maxsize=8)
 def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> Tokenizer | None:
     """Return the tokenizer's backend set not to add a space, or None where it never does.
 
-    A splitter that removes spaces goes too; what it did to runs of spaces is done to the text beforehand.
+    A splitter that removes spaces goes too; what it did to runs of spaces and to a last one is done beforehand.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -118,10 +133,13 @@ def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> T
     if not re.search(r'"(Metaspace|Prepend|ByteLevel)"', described):
         return None
     settings = json.loads(described)
-    settings["pre_tokenizer"] = _bare_part(settings["pre_tokenizer"])
-    before = [_bare_part(settings["normalizer"]), *(COLLAPSE if '"WhitespaceSplit"' in described else [])]
-    before = [normalizer for normalizer in before if normalizer]
-    settings["normalizer"] = {"type": "Sequence", "normalizers": before} if before else None
+    bare = {step: [_bare_part(settings[step])] for step in ("normalizer", "pre_tokenizer")}
+    if '"WhitespaceSplit"' in described:
+        bare["normalizer"].append(COLLAPSE)
+        bare["pre_tokenizer"].insert(0, LAST_SPACE)
+    for step, parts in bare.items():
+        inner = [part for part in parts if part]
+        settings[step] = {"type": "Sequence", f"{step}s".replace("_", ""): inner} if inner else None
     return _load(settings)
 
 

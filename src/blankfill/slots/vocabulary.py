@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerBase
 
 from ..errors import BlankfillError
 from ..text import BETWEEN_CHARACTERS
-from .marks import GOES_ON, INSIDE, STARTS, all_tokens, has_mark, word_mark
+from .marks import GOES_ON, INSIDE, STARTS, all_tokens, count_ids, has_mark, word_mark
 from .rows import SlotKind, TokenRow, special_ids
 from .utf8 import ends_character, is_whole, spell_bytes, starts_character
 
@@ -19,20 +19,20 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
     Special tokens such as [CLS], and tokens of nothing but space, never fill a slot. A word starts with a token that
     can start one and continues with tokens that can continue one, wherever the vocabulary distinguishes them
     (`##`, `Ġ`, `▁`, `@@`). A byte-level token that is a part of a character does not stand where no slot is left for the rest
-    of it. Raises BlankfillError if the tokenizer has more tokens than the model.
+    of it. Raises BlankfillError if the tokenizer has ids that the model has not.
     """
-    if len(tokenizer) > n_vocabulary:
+    if (n_ids := count_ids(tokenizer)) > n_vocabulary:
         raise BlankfillError(
-            f"the tokenizer has {len(tokenizer)} tokens and the model {n_vocabulary}: they do not belong together"
+            f"the tokenizer has {n_ids} tokens and the model {n_vocabulary}: they do not belong together"
         )
     barred = torch.ones(len(SlotKind), n_vocabulary, dtype=torch.bool)
-    barred[:, : len(tokenizer)] = _barred(tokenizer, len(tokenizer))
+    barred[:, :n_ids] = _barred(tokenizer, len(tokenizer))
     return torch.zeros(barred.shape).masked_fill(barred, float("-inf"))
 
 
 @lru_cache(maxsize=8)
 def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
-    """Return which tokens are barred (kinds, n_tokens); a rule that would bar all of them is dropped."""
+    """Return which ids are barred (kinds, ids); a rule that would bar all of them is dropped."""
     tokens, mark = all_tokens(tokenizer), word_mark(tokenizer)
     marked = torch.tensor([has_mark(token, mark) for token in tokens])
     never = _special(tokenizer, tokens)

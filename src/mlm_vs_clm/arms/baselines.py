@@ -196,6 +196,13 @@ BASELINES: dict[str, Callable[..., FilledText]] = {
     "mention": mention,
     "oracle": oracle,
 }
+
+
+def is_baseline(arm: str) -> bool:
+    """Return whether an arm needs no network, whatever settings its name has, and whether it draws its fills or not."""
+    return arm.partition(" ")[0].removesuffix("_sampled") in BASELINES
+
+
 # Those that count the text which the arms were trained on.
 COUNTING = (
     "constant",

@@ -26,7 +26,7 @@ from .windows import Cutting, cut
 
 Results = dict[str, ReaderResult]  # by official part
 N_NOTED = 200  # windows of each part that a check's note reads
-NEEDS = {"ner": "entities", "genres": "labels", "verification": "authors"}
+NEEDS = {"ner": "entities", "verification": "authors"}  # texts without labels are compared all the same
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,6 @@ def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
     windows = [window for of_official in gathered.parts.values() for window in of_official]
     has = {
         "entities": any(window.entities for window in windows),
-        "labels": any(window.labels for window in windows),
         "authors": any(n > 1 for author, n in Counter(w.author for w in windows).items() if author),
     }
     needed = NEEDS.get(task)
@@ -118,6 +117,8 @@ def _list_without_room(task: str, gathered: Gathered) -> list[str]:
         "genres": {frozenset(window.labels) for window in windows},
         "verification": {window.author for window in windows},
     }
+    if task == "genres" and not any(answers[task]):
+        return ["note: no document has labels: the texts are compared, and no task model is trained"]
     answer = {"genres": "the same labels", "verification": "the same author"}
     if len(answers.get(task, ())) != 1 or not any(answers[task]):
         return []

@@ -38,7 +38,7 @@ def _pair_places(comparison: Comparison, study: Study) -> Iterator[tuple[Place, 
 
 
 def _share_measures(first: Place, second: Place, study: Study) -> list[tuple[str, str]]:
-    """Return the measures (scope, metric) that a cell of either arm has."""
+    """Return the measures (scope, metric) that cells of both arms have."""
     sides = [
         {name for cell in study.scored[place].values() for name in cell.statistics}
         for place in (first, second)

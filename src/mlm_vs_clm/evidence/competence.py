@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from ..arms.baselines import BASELINES, FLOORS, ORDERED, SAMPLED_FLOORS
+from ..arms.baselines import FLOORS, ORDERED, SAMPLED_FLOORS, is_baseline
 from ..metrics import MEASURES
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
@@ -140,7 +140,7 @@ class Competence:
     def explain(self, place: Place) -> str:
         """Return why an arm is not competent there; nothing for one that is, and for a baseline or a real text."""
         row = self.rows.get((*place, "all"))
-        if place[1].partition(" ")[0].removesuffix("_sampled") in BASELINES:
+        if is_baseline(place[1]):
             return ""
         if row is None and place[:2] in self.arms:
             return (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..arms.baselines import BASELINES
+from ..arms.baselines import is_baseline
 from ..stats import bootstrap, point
 from .cells import Comparison, ScoredCell, group_by
 from .competence import Competence, judge_competence, mark
@@ -84,7 +84,7 @@ def exclude_along(
     `along` has the cells of the curve, and with them floors that counted as much text as the arms had read; `final`
     those of the study, with the floors that are the same at every budget.
     """
-    floors = {_name(scored): scored for scored in final if scored.cell.arm.partition(" ")[0] in BASELINES}
+    floors = {_name(scored): scored for scored in final if is_baseline(scored.cell.arm)}
     competences = {
         budget: Competence(
             judge_competence(

@@ -53,12 +53,12 @@ def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
         "competence": judge_competence(final, design.resamples),
     }
     tables |= {name: frame for name in OPTIONAL if len(frame := getattr(observed, name))}
-    tables["headroom"] = share_headroom(trained, design.resamples)
+    study = Study(final, learned, tables, design.resamples)
+    tables["headroom"] = share_headroom(trained, design.resamples, find_noise(rules), study.count_trainings)
     tables["sanity"] = judge_metrics(tables["scores"], tables["competence"], design.main)
     tables["correlation"] = correlate(tables, design)
     tables["usefulness"] = list_usefulness(tables)
     tables["writers"] = correlate_writers(final, trained, tables, design.resamples, design.bound)
-    study = Study(final, learned, tables, design.resamples)
     tables |= compare_arms(study, trained, along, rules, design)
     tables["answers"] = answer(list_asked(rules), study)
     tables["sensitivity"], tables["leads"] = vary_margins(tables["answers"]), list_leads(study)
@@ -126,7 +126,7 @@ def score_documents(observed: Observations, cells: Sequence[ScoredCell]) -> pd.D
         about = {name: names[cell][name] for name in COLUMNS["scores"] if name in names[cell]}
         about |= {"artifact": scored.artifact}
         rows += [about | round_numbers(row) for row in _score_cell(scored, measures.get(cell, []), bounds)]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=[*COLUMNS["scores"], "signature"])
 
 
 def list_signatures(scores: pd.DataFrame) -> pd.DataFrame:

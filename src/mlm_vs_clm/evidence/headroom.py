@@ -1,15 +1,18 @@
 """Utility as a share of headroom: how far the text of an arm is on the way from unfilled to real text, where there is room."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ..stats import average_runs
+from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
 from .cells import TrainedCell, group_by
-from .competence import mark
-from .differences import score_answers
+from .competence import Place, mark, to_place
+from .differences import compare_trained, score_answers
+from .paired import UTILITY_DEGREES, widen
 from .power import smallest_detectable_effect
 from .tables import COLUMNS
 from .verdicts import NO_ROOM, UTILITY
@@ -18,12 +21,19 @@ REAL, FLOOR = "real", "unfilled"
 CONTROLS = (REAL, "shuffled", "majority")
 
 
-def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame:
+def share_headroom(
+    cells: Iterable[TrainedCell],
+    resamples: int,
+    noise: Mapping[str, float] | None = None,
+    count_trainings: Callable[[Place], int] = lambda place: 0,
+) -> pd.DataFrame:
     """Return the table `headroom`: one row per corpus, masking and arm whose text a task model learned from.
 
     Headroom is real minus unfilled text, `detectable` the smallest such difference that these test units and trainings
     find; there is room where it is below the headroom. `value` is (arm - unfilled) / (real - unfilled), with its
-    interval over test units and trainings (seeds of the texts, or task seeds where there is one such seed).
+    interval over test units and trainings (seeds of the texts, or task seeds where there is one such seed). `above` is
+    arm - unfilled, which says whether a text beats unfilled text: the interval of a network that was trained once, as
+    `count_trainings` has it for a place, has the `noise` between trainings, by metric.
     """
     rows = []
     final = [model for model in cells if not model.cell.budget]
@@ -37,8 +47,18 @@ def share_headroom(cells: Iterable[TrainedCell], resamples: int) -> pd.DataFrame
             )
             about = {"corpus": corpus, "task": task, "metric": TASKS[task].main_metric}
             for arm, seeds in by_arm.items():
-                place = {"strategy": strategy, "ratio": ratio, "trained_on": arm}
-                rows.append(about | place | _share(real, seeds, floors, resamples))
+                row = about | {"strategy": strategy, "ratio": ratio, "trained_on": arm}
+                row |= _share(real, seeds, floors, resamples)
+                if row.get("room") == "yes":
+                    above = _compare_floor(seeds, floors, resamples)
+                    trainings = count_trainings(to_place(seeds[0].cell))
+                    if trainings:  # half of the variance of a difference, as the floor has no training
+                        one_side = (noise or {}).get(about["metric"], 0.0) * math.sqrt(1 / 2)
+                        above = widen(
+                            replace(above, runs=min(above.runs, trainings)), one_side, UTILITY_DEGREES
+                        )
+                    row |= {"above": above.difference, "above_low": above.low, "above_high": above.high}
+                rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS["headroom"])
 
 
@@ -74,6 +94,13 @@ def _share(
         return values | {"reason": f"{NO_ROOM}: real text is above unfilled text by {numbers}"}
     estimate = average_runs(_linearise(above, room), n)
     return values | {"value": estimate.difference, "low": estimate.low, "high": estimate.high, "reason": ""}
+
+
+def _compare_floor(
+    arms: Sequence[TrainedCell], floors: dict[int, TrainedCell], resamples: int
+) -> PairedDifference:
+    by_seed = {model.cell.seed: model for model in arms if model.cell.seed in floors}
+    return compare_trained(by_seed, floors, resamples, (arms[0].cell.arm, FLOOR))
 
 
 def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:

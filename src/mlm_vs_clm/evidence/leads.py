@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from ..arms.baselines import BASELINES
+from ..arms.baselines import is_baseline
 from .competence import Place
-from .paired import score_cells
+from .paired import group_seeds, score_cells
 from .study import Study
 from .tables import COLUMNS
 
@@ -24,7 +24,7 @@ def list_leads(study: Study) -> pd.DataFrame:
     rows = [
         _compare(place, table, measure, study)
         for place in study.scored
-        if place[1].partition(" ")[0] not in BASELINES
+        if not is_baseline(place[1])
         for measure in MEASURES
         if (table := _find_best(place, measure, study)) and study.has(place, measure)
     ]
@@ -32,12 +32,18 @@ def list_leads(study: Study) -> pd.DataFrame:
 
 
 def _find_best(place: Place, measure: tuple[str, str], study: Study) -> Place | None:
-    """Return the place of the table with the highest score at a masking; None where none was run."""
+    """Return the place of the table with the highest score on the blanks of an arm; None where none was run."""
     places = [(place[0], table, *place[2:]) for table in TABLES]
     places_scored = [table_place for table_place in places if study.has(table_place, measure)]
     return max(
-        places_scored, key=lambda table_place: score_cells(study.scored[table_place], measure), default=None
+        places_scored, key=lambda table_place: _score_table(place, table_place, measure, study), default=None
     )
+
+
+def _score_table(place: Place, table: Place, measure: tuple[str, str], study: Study) -> float:
+    """Return the score of a table over the seeds that it shares with an arm."""
+    runs = group_seeds(study.read(place, measure), study.read(table, measure))
+    return score_cells(study.scored[table], measure, runs)
 
 
 def _compare(place: Place, table: Place, measure: tuple[str, str], study: Study) -> dict:
@@ -46,7 +52,7 @@ def _compare(place: Place, table: Place, measure: tuple[str, str], study: Study)
     return {
         **{"corpus": corpus, "arm": arm, "strategy": strategy, "ratio": ratio},
         **{"scope": measure[0], "metric": measure[1], "floor": table[1]},
-        **{"floor_value": score_cells(study.scored[table], measure)},
+        **{"floor_value": _score_table(place, table, measure, study)},
         **{"value": estimate.difference, "low": estimate.low, "high": estimate.high},
         **{"n": estimate.n, "runs": estimate.runs, "reason": estimate.reason},
     }

@@ -60,16 +60,22 @@ def fit_mixed_model(formula: str, cells: dict[str, pd.DataFrame]) -> Estimate:
     """
     import statsmodels.formula.api as smf
 
+    used = [name for name in MEASURED if name in formula]
     varied = {
         corpus: of_corpus
         for corpus, of_corpus in cells.items()
-        if len(of_corpus) >= FEWEST_CELLS and (of_corpus[MEASURED].std() > 0).all()
+        if len(of_corpus) >= FEWEST_CELLS and (of_corpus[used].std() > 0).all()
     }
     if len(varied) < 2:
         reason = f"fewer than two corpora with {FEWEST_CELLS} cells that vary"
         return undefined(sum(map(len, cells.values())), reason)
     tables = [standardise(of_corpus).assign(corpus=corpus) for corpus, of_corpus in varied.items()]
     table = pd.concat(tables, ignore_index=True)
+    explaining = [name for name in used if name != "utility"]
+    if np.linalg.matrix_rank(table[explaining]) < len(explaining):
+        return undefined(
+            len(table), f"{' and '.join(explaining)} cannot be told apart: one follows from the other"
+        )
     kept, at_zero = [SLOPES, LEVELS], [SLOPES]
     try:
         while kept and at_zero:

@@ -50,7 +50,7 @@ COLUMNS = {
     ).split(),
     "headroom": (
         "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
-        "low high n runs reason"
+        "low high above above_low above_high n runs reason"
     ).split(),
     "comparisons": (
         "kind corpus comparison first second strategy ratio scope metric at budget budget_second passes "
@@ -111,7 +111,7 @@ NUMBERS = (
     "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
     "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
     "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers examples"
+    "above above_low above_high effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers examples"
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false

@@ -142,12 +142,17 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
 
 
 def _list_rated_units(cells: BySeed, rated: pd.DataFrame) -> list[Hashable]:
-    """Return the unit of each rated document, by its artifact and its place there; the place where these cells lack an artifact."""
+    """Return the unit of each rated document, by its artifact and its place there."""
     units = {cell.artifact: cell.units for cell in cells.values()}
     places = rated["place"].astype(int)
-    if not set(rated["artifact"]) <= set(units):
-        return places.tolist()
     return [units[artifact][place] for artifact, place in zip(rated["artifact"], places, strict=True)]
+
+
+def _find_ratings(place: Place, question: str, study: Study) -> pd.DataFrame:
+    """Return the ratings of an arm's texts of this study at a place; a folder of ratings may have those of others, too."""
+    rows = study.rows("ratings", place[0], question=question, arm=place[1])
+    texts = {cell.artifact for cell in study.scored.get(place, {}).values()}
+    return rows[rows["artifact"].isin(texts)] if len(rows) else rows
 
 
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -155,8 +160,8 @@ def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
     arms = [condition[side]["arm"] for side in ("first", "second")]
     places = [(corpus, arm, *claim["cells"].values()) for arm in arms]
     for measure in list_measures(claim, condition):
-        sides = [study.rows("ratings", corpus, question=measure[1], arm=arm) for arm in arms]
-        estimate = PairedDifference(reason="not run: no ratings")
+        sides = [_find_ratings(place, measure[1], study) for place in places]
+        estimate = PairedDifference(reason="not run: no ratings of these texts")
         if all(map(len, sides)):
             means = [rows.groupby("document")["rating"].mean() for rows in sides]
             paired = pd.concat(means, axis=1, join="inner")

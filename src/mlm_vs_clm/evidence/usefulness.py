@@ -12,7 +12,7 @@ import pandas as pd
 
 from blankfill.draws import keyed_rng
 
-from ..arms.baselines import BASELINES, BOUNDS, CONTEXT_FREE, LABELLED
+from ..arms.baselines import BOUNDS, CONTEXT_FREE, LABELLED, is_baseline
 from ..correlations import spearman
 from ..stats import NORMAL, Estimate, draw_weights, undefined
 from ..tasks import TASKS
@@ -46,7 +46,7 @@ def find_kind(arm: str) -> str:
     base = arm.partition(" ")[0].removesuffix("_sampled")
     if base in (*BOUNDS, *LABELLED):
         return REFERENCE
-    return FLOOR if base in CONTEXT_FREE else TABLE if base in BASELINES else NETWORK
+    return FLOOR if base in CONTEXT_FREE else TABLE if is_baseline(arm) else NETWORK
 
 
 def list_writers(tables: Tables) -> dict[Masking, list[str]]:

@@ -63,7 +63,7 @@ def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Met
 
 
 def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric:
-    """Return the share (0-1) of words that the grammar tagger of a folder would change; see models.onnx.read_tagger."""
+    """Return the share (0-1) of words that the grammar tagger of a folder would change; see training.onnx.read_tagger."""
 
     def count(text: str) -> int:
         return count_mistakes(text.split(), *load_tagger(folder, precision, device))

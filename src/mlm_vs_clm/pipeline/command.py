@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -28,13 +29,14 @@ from .cluster import explain_cluster
 from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
-from .overrides import allow_open, explain_override
+from .overrides import allow_open, expand_home, explain_override
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 
 
 WORDS = Path(__file__).with_name("words.yaml")  # what each setting is, for --help
 AT_STOP: list[Callable[[], object]] = []  # what a sweep that is stopped still tells
+SWEEP = ("-m", "--multirun")
 UNTRAINED = ("corpus", "corrupt")  # stages that need no trained model, and so no budget
 
 
@@ -132,7 +134,10 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     @functools.wraps(run)
     def main() -> None:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-        sys.argv[1:] = map(allow_open, sys.argv[1:])
+        words = [expand_home(allow_open(word)) for word in sys.argv[1:]]
+        sys.argv[1:] = sorted(
+            words, key=lambda word: word not in SWEEP
+        )  # Hydra takes them before all settings
         try:
             if {"-h", "--help"} & set(sys.argv[1:]):
                 show_help(run)
@@ -225,6 +230,11 @@ def _explain(error: BaseException) -> str | int:
     if isinstance(error, KeyboardInterrupt):
         print("Interrupted. Run the same command again to resume.", file=sys.stderr)
         return 130
+    frames = traceback.extract_tb(error.__traceback__)
+    if frames and {"hydra", "omegaconf"} & {*Path(frames[-1].filename).parts}:
+        return (
+            f"error: Hydra cannot use these settings ({type(error).__name__}: {one_line(error)}): see --help"
+        )
     print_traceback(error)
     return 1
 

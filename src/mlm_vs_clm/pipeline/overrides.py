@@ -1,5 +1,6 @@
 """What is wrong with a setting of the command line, in one line with the way out; Hydra advises `+key` for a misspelt key."""
 
+import os
 import re
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
@@ -12,6 +13,9 @@ from .config import Config
 
 OPEN = ("model.training", "model.shape")  # settings whose names a file need not have
 OPEN_SETTING = re.compile(rf"^\+{{0,2}}(?=(?:{'|'.join(map(re.escape, OPEN))})\.\w+=)")
+HOME = re.compile(
+    r"^((?:store|results|data_dir|corpus\.path)=[\"']?)~(?=/)"
+)  # a shell expands it in words of its own alone
 UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
 
@@ -22,6 +26,11 @@ def allow_open(word: str) -> str:
     A study composes several models, some of whose files have it: Hydra would ask for a plus and then refuse it.
     """
     return OPEN_SETTING.sub("++", word)
+
+
+def expand_home(word: str) -> str:
+    """Return a word of the command line with the home folder for the ~ that a path begins with."""
+    return HOME.sub(lambda match: match[1] + os.path.expanduser("~"), word)
 
 
 def explain_override(error: BaseException) -> str:

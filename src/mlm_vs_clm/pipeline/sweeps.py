@@ -9,13 +9,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from ..console import describe_error
 from ..errors import StudyError
-from ..files import write_atomically
+from ..files import explain_os_error, write_atomically
+from .artifacts import ADVICE
 from .checks import has_mistake
 from .cluster import watch_queue_without_accounts
 from .command import AT_STOP, MISTAKES, Job, one_line
@@ -23,6 +26,7 @@ from .composing import compose
 from .effects import RUNTIME, refuse_ignored
 from .workers import init_worker
 
+STOPPED = "stopped before its end: run the same command again"
 # Launchers of one machine, and the process that ends their workers with it: the sweep's own, or submitit's own.
 PARENTS = {"joblib": lambda starter: starter, "submitit_local": lambda starter: os.getppid()}
 
@@ -32,13 +36,15 @@ class Outcomes(Callback):
 
     def __init__(self) -> None:
         self.folder: Path | None = None
+        self.jobs: list[list[str]] = []
         self.starter = os.getpid()
 
     def on_multirun_start(self, config: DictConfig, **kwargs) -> None:
         """Refuse a setting that no job would use; name a folder for the outcomes of this sweep alone."""
         try:
-            jobs = list_jobs(config)
-            refuse_ignored(config.hydra.job.name, list_in_range(jobs), compose)
+            self.jobs = list_jobs(config)
+            refuse_stores(self.jobs)
+            refuse_ignored(config.hydra.job.name, list_in_range(self.jobs), compose)
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
         if config.hydra.launcher._target_.endswith("SlurmLauncher"):
@@ -53,26 +59,37 @@ class Outcomes(Callback):
             init_worker(config.device, PARENTS[launcher](self.starter))
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs) -> None:
-        """Record how a job ended, and clear a failure, as Hydra would end the sweep at the first."""
+        """Record how a job ended, and clear a failure, as Hydra would end the sweep at the first.
+
+        A failure that cannot be recorded, on a full disk, is left as it is.
+        """
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
         outcome: dict = {"overrides": list(config.hydra.overrides.task)}
-        if job_return.status == JobStatus.FAILED:
+        is_failed = job_return.status == JobStatus.FAILED
+        if is_failed:
             outcome["reason"] = str(job_return._return_value)
-            job_return.status, job_return.return_value = JobStatus.COMPLETED, None
         elif job_return.return_value:
             outcome["folder"] = job_return.return_value
-        write_atomically(self.folder / f"{config.hydra.job.num:06}.json", json.dumps(outcome))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.folder / f"{config.hydra.job.num:06}.json", json.dumps(outcome))
+        except OSError as error:  # an exception of a callback is no more than a warning to Hydra
+            print(f"error: {explain_os_error(error, self.folder, ADVICE)}", file=sys.stderr, flush=True)
+            return
+        if is_failed:
+            job_return.status, job_return.return_value = JobStatus.COMPLETED, None
 
     def on_multirun_end(self, config: DictConfig, **kwargs) -> None:
         """Tabulate the jobs, list those that failed, and then end with exit code 1."""
         outcomes = self.read_outcomes()
         failures = [outcome for outcome in outcomes.values() if "reason" in outcome]
+        jobs = match_jobs(self.jobs, outcomes)
+        failures += [{"overrides": job, "reason": STOPPED} for n, job in enumerate(jobs) if n not in outcomes]
         try:
             self.tabulate(config, outcomes)
-        except StudyError as error:
-            failures.append({"overrides": ["the table of the sweep"], "reason": str(error)})
+        except Exception as error:
+            failures.append({"overrides": ["the table of the sweep"], "reason": explain(error)})
         finally:
             if failures:
                 sys.exit(format_failures(failures))
@@ -91,13 +108,19 @@ class Outcomes(Callback):
         stage = config.hydra.job.name
         if stage in STAGES and any("folder" in outcome for outcome in outcomes.values()):
             typed = [word for word in config.hydra.overrides.task if word.split("=")[0] not in RUNTIME]
-            jobs = list_jobs(config)
+            jobs = match_jobs(self.jobs, outcomes)
+            outcomes = {number: outcomes.get(number, {"reason": STOPPED}) for number in range(len(jobs))}
             command = " ".join([f"python experiments/{stage}.py -m", *typed])
             place = name_folder(config.store, stage, typed)
             table = tabulate_sweep(stage, jobs, outcomes)
             publish(table, stage, place, f"A sweep of {len(jobs)} jobs", command)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def explain(error: Exception) -> str:
+    """Return why a table could not be made, in one line."""
+    return one_line(error) if isinstance(error, MISTAKES) else describe_error(error)
 
 
 def list_in_range(jobs: list[list[str]]) -> Iterator[Job]:
@@ -110,8 +133,22 @@ def list_in_range(jobs: list[list[str]]) -> Iterator[Job]:
 
 def list_jobs(config: DictConfig) -> list[list[str]]:
     """Return the overrides of each job of a sweep, as Hydra's sweeper makes them."""
-    parsed = OverridesParser.create().parse_overrides(list(config.hydra.overrides.task))
-    return BasicSweeper.split_arguments(parsed, None)[0]
+    parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
+    return BasicSweeper.split_arguments(parser.parse_overrides(list(config.hydra.overrides.task)), None)[0]
+
+
+def match_jobs(jobs: list[list[str]], outcomes: dict[int, dict]) -> list[list[str]]:
+    """Return the overrides of each job by its number: those that it ran with, as `shuffle` draws an order each time."""
+    ran = {number: outcome["overrides"] for number, outcome in outcomes.items()}
+    others = [job for job in jobs if job not in ran.values()]
+    return [ran[number] if number in ran else others.pop(0) for number in range(len(jobs))]
+
+
+def refuse_stores(jobs: list[list[str]]) -> None:
+    """Raise StudyError for a sweep over stores: its outcomes and table are kept in one."""
+    stores = dict.fromkeys(word for job in jobs for word in job if word.startswith("store="))
+    if len(stores) > 1:
+        raise StudyError(f"{', '.join(stores)}: a sweep has one store, run a command for each")
 
 
 def format_failures(failures: list[dict]) -> str:

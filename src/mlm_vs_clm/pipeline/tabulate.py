@@ -16,7 +16,7 @@ from ..errors import StudyError
 from ..files import explain_os_error, write_csv
 from ..metrics import find_scope
 from ..tasks import TASKS
-from .artifacts import ADVICE, RECORD, explain_damage, inputs_of, name_of, read_record
+from .artifacts import RECORD, explain_damage, inputs_of, name_of, read_record
 from .cells import describe_cell, describe_network, describe_score, describe_task, name_model
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ COSTS = ("blanks", "tokens_filled", "passes", "flops")
 CELL = ("corpus", "task", "arm", "trained_on", "strategy", "ratio", "seed", "budget", "model", "examples")
 ALIASES = {"masking": "strategy", "masking.ratio": "ratio", "arm.budget": "budget"}  # columns of settings
 LAST = ("n", "artifact", "reason")
-STOPPED = "stopped before its end: run the same command again"
 SHOWN = 40  # rows that are printed
+TABLES = "tables are kept in the store, copy it to a folder that you may write"
 
 
 def tabulate(store: Path | str = "outputs", stage: str = "score", **chosen: Any) -> pd.DataFrame:
@@ -112,7 +112,7 @@ def _read_main(folder: Path, task: str | None) -> dict[str, Any]:
 def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dict]) -> pd.DataFrame:
     """Return one row per job of a sweep: swept settings, then as `tabulate`; `attrs["swept"]` names their columns.
 
-    outcomes: by the number of the job, its {"folder"}, or the {"reason"} for which it failed; one without was stopped.
+    outcomes: by the number of the job, its {"folder"}, or the {"reason"} for which it failed or was stopped.
     """
     settings = [dict(override.lstrip("+").split("=", 1) for override in job) for job in jobs]
     swept = [key for key in settings[0] if len({job_settings[key] for job_settings in settings}) > 1]
@@ -121,7 +121,7 @@ def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dic
     )
     rows = []
     for number, job in enumerate(settings):
-        outcome = outcomes.get(number, {"reason": STOPPED})
+        outcome = outcomes[number]
         reason = outcome.get("reason") or explain_damage(Path(outcome["folder"]))
         row = {"reason": reason} if reason else describe(Path(outcome["folder"]))
         rows.append(row | {names.get(key, key): _read(job[key]) for key in swept})
@@ -188,7 +188,9 @@ def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: 
             for drawing in drawings:
                 save(drawing, folder)
     except OSError as error:
-        raise StudyError(explain_os_error(error, folder, ADVICE)) from error
+        for printed in tables:
+            _print_short(printed)
+        raise StudyError(explain_os_error(error, folder, TABLES)) from error
     for printed in tables:
         _print_short(printed)
     figure = (

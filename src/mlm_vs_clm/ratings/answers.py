@@ -40,7 +40,7 @@ def find_key(keys: Path, folder: Path) -> Path:
     """Return the key of the sheet that the first readable file answers, or `keys` itself where it is a file."""
     if keys.is_file():
         return keys
-    answered = sorted(folder.glob("*.json"))
+    answered = sorted(folder.glob("[!.]*.json"))
     if not answered:
         raise StudyError(f"no ratings (*.json) in {folder}: put the files there that the raters downloaded")
     for path in answered:
@@ -77,7 +77,7 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
 
     A rating that was not given is a NaN. Raises StudyError where the folder holds no JSON file.
     """
-    paths = sorted(Path(folder).glob("*.json"))
+    paths = sorted(Path(folder).glob("[!.]*.json"))
     if not paths:
         raise StudyError(f"no ratings in {folder}: put the raters' JSON files there or set RATINGS=<folder>")
     rows, problems, notes = [], [], []
@@ -94,6 +94,10 @@ def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[
             owners[answers["rater"], read_round(answers)] = path.name
             rows += list_ratings(answers, key)
             notes += [f"{path.name}: {note}" for note in describe_missing(answers, key)]
+    if not problems and all(number != FIRST for _, number in owners):
+        problems.append(
+            f"{folder} has no first round: put the raters' first files beside those of the second"
+        )
     return pd.DataFrame(rows, columns=ROW), problems, notes
 
 

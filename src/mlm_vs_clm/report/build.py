@@ -104,7 +104,9 @@ def make_page(folder: Path) -> None:
         answer=answer,
         next=headline.name_next(about, rows),
         steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
-        lead=panels_shown[0].drawings[0] if specs else draw_lead(rows),
+        lead=next((drawing for panel in panels_shown[:1] for drawing in panel.drawings), None)
+        if specs
+        else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),
         examples=story.list_examples(frames.examples),

@@ -1,6 +1,6 @@
 """The first words of a page: the title of a study, its question, and the answer as a sentence with numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,8 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
-from ..evidence.verdicts import FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
+from ..evidence.tables import COLUMNS
+from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_content, count_tokens, list_own_steps, word_tokens
 from .lead_words import SIDES, span, word_number, word_runs
@@ -45,6 +46,8 @@ SIZE_OPEN = " (size not settled)"  # behind AHEAD
 NONE = "no difference shown in BLEU (masked {points})"
 UNDECIDED = "there a model is not clearly above a word table or unfilled text"
 
+NO_FLOOR = "no word table was run that a model could be held against"
+
 
 @dataclass(frozen=True)
 class StepTable:
@@ -79,7 +82,7 @@ def ask(about: Mapping[str, Any]) -> str:
 
 
 def name_next(about: Mapping[str, Any], tables: Tables) -> str:
-    """Return the command that a user's own study leads to: on longer training where a model may not speak yet; "" for another."""
+    """Return what a user's own study leads to: more texts, or longer training where a model may not speak yet; "" for another."""
     scale, _, track = str(about["scale"]).partition(" track=")
     if track in OWN_TRACKS:
         return "make own CORPUS=<texts>"
@@ -87,8 +90,11 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
         return ""
     judged = read_study(tables).at_main(tables["competence"])
     judged = judged[judged["arm"].isin(PAIR) & (judged["word_class"] == "all")]
-    is_able = len(judged) > 0 and (judged["outcome"] == COMPETENT).all()
-    return f"make own CORPUS=<texts> ARGS={'corpus.show_examples=true' if is_able else 'scale.minutes=60'}"
+    n_filled = int(judged["n"].max()) if judged["n"].notna().any() else 0
+    if n_filled < FEWEST_UNITS:
+        return f"more texts: {n_filled} were filled, and {FEWEST_UNITS} are the fewest that can decide"
+    is_able = (judged["outcome"] == COMPETENT).all()
+    return f"the same command with ARGS={'corpus.show_examples=true' if is_able else 'scale.minutes=60'}"
 
 
 def answer_question(tables: Tables) -> str:
@@ -104,7 +110,7 @@ def answer_question(tables: Tables) -> str:
         return words
     steps, (more, where) = list_own_steps(tables), count_content(tables)
     told = [
-        describe_steps(steps),
+        describe_steps(steps, find_unjudged(tables)),
         describe_other_measures(steps, tables["answers"]),
         f"Of 100 content words the causal one restores {more} more{where}." if more else "",
     ]
@@ -126,8 +132,21 @@ def describe_verdicts(cards: list[VerdictCard]) -> str:
     )
 
 
-def describe_steps(steps: pd.DataFrame) -> str:
-    """Return, against each causal model of STEPS, how far the masked model is ahead in BLEU; nothing where none was run."""
+def find_unjudged(tables: Tables) -> set[tuple[str, str]]:
+    """Return (corpus, arm) where no floor was run at the main cell that an arm could be held against."""
+    judged = tables["competence"]
+    judged = (
+        read_study(tables).at_main(judged) if len(judged) else pd.DataFrame(columns=COLUMNS["competence"])
+    )
+    judged = judged[(judged["outcome"] == NOT_RUN) & (judged["word_class"] == "all")]
+    return {*zip(judged["corpus"], judged["arm"], strict=True)}
+
+
+def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = ()) -> str:
+    """Return, against each causal model of STEPS, how far the masked model is ahead in BLEU; nothing where none was run.
+
+    `unjudged` are (corpus, arm) without a floor, which is another reason than one that is not cleared.
+    """
     rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
     if not rows_of:
         return ""
@@ -142,7 +161,13 @@ def describe_steps(steps: pd.DataFrame) -> str:
     total, made = (sum(map(len, steps_of.values())) for steps_of in (rows_of, decided))
     if total > made:
         which = f"{word_number(total - made).capitalize()} of {word_number(total)}" if made else "All"
-        sentences.append(f"{which} comparisons are undecided: {UNDECIDED}.")
+        verb = "is" if made and total - made == 1 else "are"
+        rows = pd.concat(rows_of.values())
+        sides = (rows[rows["status"] != MADE][["corpus", side]] for side in ("first_arm", "second_arm"))
+        is_open = not {*unjudged}.isdisjoint(
+            pair for side in sides for pair in side.itertuples(index=False, name=None)
+        )
+        sentences.append(f"{which} comparisons {verb} undecided: {NO_FLOOR if is_open else UNDECIDED}.")
     sentences += [f"({runs[0].capitalize()} of each model.)"] if len(runs) == 1 else []
     return " ".join(sentences)
 
@@ -208,6 +233,5 @@ def _write_points(outcome: str, rows: list[Any]) -> str:
     effects = [row.effect for row in rows]
     if outcome.removesuffix(SIZE_OPEN) in AHEAD.values():
         return span([abs(effect) for effect in effects])
-    return " to ".join(
-        dict.fromkeys(f"{effect:+.1f}".replace("-0.0", "0.0") for effect in (min(effects), max(effects)))
-    )
+    ends = (f"{round(effect, 1) or 0:+.1f}" for effect in (min(effects), max(effects)))
+    return " to ".join(dict.fromkeys(end.replace("+0.0", "0.0") for end in ends))

@@ -61,7 +61,8 @@ def describe_condition(answers: pd.DataFrame, condition: str, trainings: int = 1
     words = {row.corpus: word_no_lead(row) or SIDES[row.direction] for row in rows.itertuples(index=False)}
     fewer = f" ({word_runs(rows)})" if rows["runs"].max() < trainings else ""
     if len(set(words.values())) == 1:
-        return f"{next(iter(words.values()))} {span(rows['effect'], sign='+')}{fewer}"
+        where = f"{rows['corpus'].iloc[0]}: " if len(words) == 1 else ""
+        return f"{where}{next(iter(words.values()))} {span(rows['effect'], sign='+')}{fewer}"
     return "; ".join(f"{corpus}: {words[corpus]}" for corpus in style.ordered(words)) + fewer
 
 

@@ -153,11 +153,8 @@ def has_too_few(row: Any) -> bool:
     return row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE and row.n < FEWEST_UNITS
 
 
-def count_content(tables: Tables) -> tuple[str, str]:
-    """Return how many of 100 content words the causal model restores more, "1.4 to 2.5", and " on plots" where not on all corpora.
-
-    Both are "" where it does not in every comparison that decides: of arms that are competent on content words.
-    """
+def list_content(tables: Tables) -> pd.DataFrame:
+    """Return the decided differences in content words against the causal models of READS, of arms that are competent on these."""
     texts = pick_kind(tables["comparisons"], TEXT)
     is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*READS])
     rows = texts[is_asked & (texts["status"] == MADE)]
@@ -166,12 +163,20 @@ def count_content(tables: Tables) -> tuple[str, str]:
     judged = study.at_main(tables["competence"])
     judged = judged[(judged["word_class"] == "content") & (judged["outcome"] == COMPETENT)]
     able = {*zip(judged["corpus"], judged["arm"], strict=True)}
-    rows = rows[[{(row.corpus, row.first), (row.corpus, row.second)} <= able for row in rows.itertuples()]]
+    return rows[[{(row.corpus, row.first), (row.corpus, row.second)} <= able for row in rows.itertuples()]]
+
+
+def count_content(tables: Tables) -> tuple[str, str]:
+    """Return how many of 100 content words the causal model restores more, "1.4 to 2.5", and " on plots" where not on all corpora.
+
+    Both are "" where it does not in every comparison that decides.
+    """
+    rows = list_content(tables)
     if rows.empty or not (rows["direction"] == SECOND).all():
         return "", ""
     corpora = ordered(rows["corpus"])
-    where = f" on {' and '.join(corpora)}" * (len(corpora) < texts["corpus"].nunique())
-    return span(-rows["value"] * 100), where
+    n_corpora = pick_kind(tables["comparisons"], TEXT)["corpus"].nunique()
+    return span(-rows["value"] * 100), f" on {' and '.join(corpora)}" * (len(corpora) < n_corpora)
 
 
 def word_tokens(tokens: float) -> str:

@@ -51,9 +51,9 @@ def describe_exact(tables: Tables) -> str:
     clauses = [f"{READS[condition]}: {told}" for condition, told in outcomes.items()]
     if not clauses:
         return ""
-    told = f"If the causal model {'. If it '.join(clauses)}.{'' if rows['is_decided'].all() else ' Undecided elsewhere.'}"
+    told = f"If the causal model {'. If it '.join(clauses)}.{'' if rows['is_decided'].all() else ' No answer elsewhere.'}"
     if find_start(tables) == CAUSAL:
-        return f"**Where both start from a causal model** (nats per character, {word_runs(rows)}). {told}"
+        return f"**Where both start from a causal model** ({word_runs(rows)}). {told}"
     return (
         f"**By exact likelihood** ({word_tokens(count_tokens(tables))} tokens, "
         f"{word_runs(rows)}; the masked model's lead in nats per character). {told}"

@@ -1,4 +1,4 @@
-"""Which arms are competent, the answers to the claims, and the speed of filling where it was measured."""
+"""Which arms are competent, and the answers to the claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..arms.baselines import BASELINES
+from ..arms.baselines import is_baseline
 from ..evidence.cells import group_by
 from ..evidence.verdicts import MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
 from ..stats import FEWEST_UNITS
@@ -117,8 +117,7 @@ def _mark_corpus(row: Any) -> str:
 
 def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of arms with a model."""
-    words = competence["arm"].str.split(" ").str[0].str.removesuffix("_sampled")
-    return competence[~words.isin(BASELINES)]
+    return competence[~competence["arm"].map(is_baseline).astype(bool)]
 
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:

@@ -27,9 +27,9 @@ def find_start(tables: Tables) -> str:
 
 
 def count_tokens(tables: Tables) -> int:
-    """Return how many tokens an arm of a study saw in training at most, in full thousands; 0 where nothing was trained."""
-    seen = tables["training"]["tokens_seen"]
-    return int(round(seen.max(), -3)) if len(seen) else 0
+    """Return how many tokens an arm of a study saw in training at most, from 10,000 on in full thousands; 0 where nothing was trained."""
+    most = int(tables["training"]["tokens_seen"].max() if len(tables["training"]) else 0)
+    return round(most, -3 if most >= 10_000 else 0)
 
 
 def name_network(tables: Tables) -> str:

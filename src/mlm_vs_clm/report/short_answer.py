@@ -18,10 +18,9 @@ from .ladder import (
     ENCODER,
     ENDS,
     OWN,
-    STARTED,
     best_rows,
-    count_content,
     find_likelihoods,
+    list_content,
     list_steps,
 )
 from .lead_words import (
@@ -45,7 +44,11 @@ from .short_table import ROWS, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
-STARTS = {CAUSAL: "from a causal start", OWN: "each starts from a checkpoint of its kind"}
+FROM = {  # start -> where a lead was found
+    ENCODER: "from an encoder",
+    CAUSAL: "from a causal start",
+    OWN: "checkpoints of their own kinds",
+}
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
@@ -56,7 +59,7 @@ def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], resul
     steps = list_steps(studies, rules)
     blocks = {
         "short-answer": describe_short(steps, studies, every),
-        "short-table": tabulate_short(steps),
+        "short-table": tabulate_short(steps, studies),
         "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
@@ -88,7 +91,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
     """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
     training, answer = describe_training(studies, every)
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
-    measure = describe_measure(steps, studies)
+    content = list_content_leads(steps, studies)
     verdicts = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
@@ -96,7 +99,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         on = [
             "what the causal model reads",
             *["the initial checkpoint"] * bool(len(turned)),
-            *["the measure"] * bool(measure),
+            *["the measure"] * is_turned(content, steps),
         ]
         verdicts.append(f"Better text? It depends on {join_names(on)}.")
     if answer:
@@ -105,7 +108,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         describe_reported(steps),
         describe_reading(before, "a causal model told gaps and lengths, reading the text before each"),
         describe_reading(both, "one reading both sides"),
-        measure,
+        describe_content(content, steps["corpus"].nunique()),
         describe_left(steps),
         *training,
     ]
@@ -154,9 +157,9 @@ def count_outcomes(rows: pd.DataFrame) -> str:
         rows_of[word if word in rows_of else NO_ANSWER].append(row)
     counts: list[tuple[str, int]] = []
     for word, counted in rows_of.items():
-        starts = {STARTS.get(row.start) for row in counted}
-        start = starts.pop() if len(starts) == 1 and word == SECOND else None
-        where = f" ({start})" if start else ""
+        starts = {row.start for row in counted}
+        is_told = word == SECOND and len(starts) == 1 and ENCODER not in starts
+        where = f" ({FROM[starts.pop()]})" if is_told else ""
         unit = "" if any(number for _, number in counts) else " BLEU"  # said once
         sizes = (
             f" {span((abs(row.effect) for row in counted), sign='+')}{unit}"
@@ -167,16 +170,48 @@ def count_outcomes(rows: pd.DataFrame) -> str:
     return join_counts(counts)
 
 
-def describe_measure(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
-    """Return how many more content words the causal model restores where each side starts from a checkpoint of its kind; else nothing."""
-    rows = pd.concat([best_rows(steps, step) for step in STARTED if step[0] == OWN])
-    told, where = count_content(studies[rows["study"].iloc[0]]) if len(rows) else ("", "")
+def list_content_leads(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.DataFrame:
+    """Return the leads in content words of the studies in the table of README, with their `start` and `condition`."""
+    names = {
+        start: {name for step in ROWS if step[0] == start for name in best_rows(steps, step)["study"]}
+        for start in FROM
+    }
+    tables = [
+        list_content(studies[name]).assign(start=start)
+        for start, of_start in names.items()
+        for name in sorted(of_start)
+    ]
+    rows = pd.concat(tables) if tables else pd.DataFrame()
     return (
-        f"**By content words causal models lead{where} where {STARTS[OWN]}** ({told} more of 100)."
-        f"{say_undecided(rows) if where else ''}"
-        if told
-        else ""
+        rows[rows["direction"].isin([*SIDES])].assign(condition=lambda of: of["comparison"])
+        if len(rows)
+        else rows
     )
+
+
+def is_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> bool:
+    """Return whether a side leads in content words where the other leads in BLEU."""
+    if leads.empty:
+        return False
+    keys = ["start", "condition", "corpus"]
+    pairs = leads[[*keys, "direction"]].merge(steps[steps["status"] == MADE], on=keys, suffixes=("", "_bleu"))
+    return bool(
+        ((pairs["direction"] != pairs["direction_bleu"]) & pairs["direction_bleu"].isin([*SIDES])).any()
+    )
+
+
+def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
+    """Return which side restores more content words from which starts: of arms that are competent on these; "" without leads."""
+    if leads.empty:
+        return ""
+    clauses = [
+        f"{words} {span(abs(of_side['value']) * 100, sign='+')} {' or '.join(FROM[start] for start in of_side['start'].unique())}"
+        for words, of_side in ((words, leads[leads["direction"] == side]) for side, words in SIDES.items())
+        if len(of_side)
+    ]
+    corpora = style.ordered(leads["corpus"])
+    where = f"{' and '.join(corpora)} alone; " if len(corpora) < n_corpora else ""
+    return f"**Leads by content words** ({where}of 100): {'; '.join(clauses)}. No answer elsewhere."
 
 
 def describe_left(steps: pd.DataFrame) -> str:
@@ -201,6 +236,6 @@ def describe_speed(file: Path) -> str:
     if row is None:
         return ""
     return (
-        f"Filling is {row['ratio']:.1f} times as fast as a plain fill-mask loop over the same model, on "
+        f"Filling is {row['ratio']:.1f} times as fast as a plain fill-mask loop, on "
         f"{word_number(row['threads'])} CPU threads."
     )

@@ -18,9 +18,12 @@ from .ladder import (
     Step,
     best_rows,
 )
-from .lead_words import word_short
+from .lead_words import span, word_short
+from .sentences import Tables
+from .style import read_study
 from .tables import DASH, markdown_row
 
+SCALE = {"unfilled": "gaps left out", "bigram_both": "table of word pairs"}
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
@@ -30,13 +33,13 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
 }
 
 
-def tabulate_short(steps: pd.DataFrame) -> str:
+def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
     rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
     if not rows_of:
         return ""
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
-    header = ["the causal model", "start", *corpora, "trainings×tokens"]
+    header = ["the causal model reads", "start", *corpora, "trainings×tokens"]
     lines = [markdown_row(header), "|---" * len(header) + "|"]
     of_encoder = [rows for step, rows in rows_of.items() if ROWS[step][1] == FROM_ENCODER]
     are_several = len({rows["network"].iloc[0] for rows in of_encoder}) > 1
@@ -46,8 +49,9 @@ def tabulate_short(steps: pd.DataFrame) -> str:
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
-        lines.append(markdown_row([reads, name, *cells, size]))
-    words = describe_words(pd.concat(rows_of.values()))
+        lines.append(markdown_row([reads.removeprefix("reads "), name, *cells, size]))
+    scale = describe_scale(studies[next(iter(rows_of.values()))["study"].iloc[0]])
+    words = " ".join(filter(None, [describe_words(pd.concat(rows_of.values())), scale]))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
 
@@ -60,13 +64,24 @@ def describe_words(rows: pd.DataFrame) -> str:
         sentences.append(
             f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
-    if ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any():
-        sentences.append("*Not settled*: neither lead nor equality is shown (no answer).")
-    if (rows["status"] == NOT_COMPETENT).any():
-        sentences.append(
-            "*Undecided*: a model is not clearly better than a table of neighbouring words (no answer)."
-        )
+    is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
+    is_weak = (rows["status"] == NOT_COMPETENT).any()
+    words = [
+        *["*not settled* (neither is shown)"] * bool(is_open),
+        *["*undecided* (a model does not clearly beat a table of neighbouring words)"] * bool(is_weak),
+    ]
+    if words:
+        sentences.append(f"*No answer*: {' or '.join(words)}.")
     return " ".join(sentences)
+
+
+def describe_scale(tables: Tables) -> str:
+    """Return what BLEU at the main cell of a study is without a network, which a lead is to be read beside; "" where it was not run."""
+    rows = read_study(tables).at_main(tables["scores"])
+    rows = rows[rows["metric"] == "bleu"]
+    spans = {arm: span(of_arm["value"]) for arm, of_arm in rows.groupby("arm") if arm in SCALE}
+    clauses = [f"{words} {spans[arm]}" for arm, words in SCALE.items() if arm in spans]
+    return f"BLEU: {', '.join(clauses)}, the original 100." if clauses else ""
 
 
 def enter_short(row: Any) -> str:

@@ -7,9 +7,9 @@ import pandas as pd
 from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN, SECOND, find_direction
 from . import style
-from .ladder import BEFORE, BOTH
+from .ladder import BEFORE, BOTH, OWN
 from .lead_words import NO_ANSWER, join_counts, span, word_number, word_runs
-from .overview import count_tokens
+from .overview import count_tokens, find_start
 from .sentences import Tables
 from .style import read_study
 from .wording import at_first_measure
@@ -31,7 +31,10 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     """
     if not studies:
         return [], ""
-    made = pd.concat([pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values()])
+    made = pd.concat(
+        pick_kind(tables["comparisons"], TRAINING_DATA).assign(start=find_start(tables))
+        for tables in studies.values()
+    )
     made = made[made["status"] == MADE]
     rows = made[made["comparison"].isin([*SIDES])]
     if rows.empty:
@@ -47,14 +50,16 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
         answer = word_idle(next(iter(studies.values())))
     compared_on = style.ordered(rows["corpus"])
-    where = f" on {compared_on[0]}{name_task(studies, compared_on[0])}" if len(compared_on) == 1 else ""
+    about = [name_task(studies, compared_on[0]) if len(compared_on) == 1 else "", name_own_start(rows)]
+    where = f" on {compared_on[0]}" if len(compared_on) == 1 else ""
+    where += f" ({'; '.join(filter(None, about))})" if any(about) else ""
     counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
         f"**As training data**: {outcomes}." if is_idle else f"**{head}.** Of the two, {outcomes}.",
         describe_constant(studies, compared_on),
         count_other_maskings(every) if is_idle else "",
-        describe_reported(reported, studies),
+        describe_reported(reported, studies, compared_on),
     ]
     return [" ".join(filter(None, told)), describe_levels(studies, every)], (
         answer if is_idle or is_open else ""
@@ -62,10 +67,16 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
 
 
 def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
-    """Return the task of a corpus in brackets, " (entity recognition)"; "" for one without a name here."""
+    """Return the task of a corpus, "entity recognition"; "" for one without a name here."""
     rooms = pd.concat([tables["headroom"] for tables in studies.values()])
     tasks = {TASKS.get(task, "") for task in rooms.loc[rooms["corpus"] == corpus, "task"]}
-    return f" ({tasks.pop()})" if len(tasks) == 1 and "" not in tasks else ""
+    return tasks.pop() if len(tasks) == 1 else ""
+
+
+def name_own_start(rows: pd.DataFrame) -> str:
+    """Return that each model of the comparisons in which masked text is better starts from a checkpoint of its kind, where all of these and no others do."""
+    is_better, is_own = rows["direction"] == FIRST, rows["start"] == OWN
+    return "checkpoints of their own kinds" if is_better.any() and (is_better == is_own).all() else ""
 
 
 def word_idle(tables: Tables) -> str:
@@ -83,7 +94,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
         rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(WRITERS)]
         for row in rows.drop(main.at_main(rows).index).itertuples(index=False):
             masking = row.corpus, row.strategy, row.ratio
-            by_masking.setdefault(masking, []).append(find_direction(row.low, row.high))
+            by_masking.setdefault(masking, []).append(find_direction(row.above_low, row.above_high))
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
@@ -94,7 +105,7 @@ def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[s
     """Return for the text of each writer whether it or text without its hidden words is shown to be the better training data, at the main cell."""
     rows = read_study(tables).at_main(tables["headroom"])
     rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(writers)]
-    return [find_direction(row.low, row.high) for row in rows.itertuples(index=False)]
+    return [find_direction(row.above_low, row.above_high) for row in rows.itertuples(index=False)]
 
 
 def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
@@ -130,22 +141,22 @@ def list_reported(made: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
 
 
-def describe_reported(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+def describe_reported(
+    rows: pd.DataFrame, studies: Mapping[str, Tables], mentioned: Sequence[str] = ()
+) -> str:
     """Return on which corpora masked text is the better training data as the paper compares the two; "" without any.
 
-    In `studies` it is compared with text without its hidden words, too.
+    In `studies` it is compared with text without its hidden words, too. `mentioned` are the corpora of the sentences before.
     """
     if rows.empty:
         return ""
-    corpora = " and ".join(style.ordered(rows["corpus"]))
+    corpora = " and ".join(style.ordered(corpus for corpus in rows["corpus"] if corpus not in mentioned))
+    about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
     end = " and beats leaving words out" if beside == {FIRST} else ""
-    return (
-        f"As the paper compares them ({corpora}, {word_runs(rows)}), masked text is better by "
-        f"{span(rows['value'], 2)} {metrics}{interval}{end}."
-    )
+    return f"As the paper compares them ({about}), masked {span(rows['value'], 2, '+')} {metrics}{interval}{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ def split_sentences(text: str) -> list[str]:
 def pair_sentences(documents: Sequence[Document], seed: int | str) -> list[Pair]:
     """Return two pairs per document with three sentences or more: a sentence with the next one, and with another one.
 
-    The draws depend on the seed and the document alone.
+    The two differ. The draws depend on the seed and the document alone.
     """
     pairs = []
     for document in documents:
@@ -53,7 +53,13 @@ def pair_sentences(documents: Sequence[Document], seed: int | str) -> list[Pair]
         if len(sentences) < FEWEST_SENTENCES:
             continue
         first = int(rng.integers(len(sentences) - 1))
-        unrelated = int(rng.choice([i for i in range(len(sentences)) if i not in (first, first + 1)]))
+        others = [i for i in range(len(sentences)) if i not in (first, first + 1)]
+        unrelated = int(rng.choice(others))
+        if sentences[unrelated] == sentences[first + 1]:  # of a text that repeats itself
+            others = [i for i in others if sentences[i] != sentences[first + 1]]
+            if not others:
+                continue
+            unrelated = int(rng.choice(others))
         for second, follows in ((first + 1, True), (unrelated, False)):
             pairs.append(Pair(document, sentences[first], sentences[second], follows))
     return pairs

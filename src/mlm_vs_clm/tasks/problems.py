@@ -35,8 +35,8 @@ def draw_problems(documents: list[Document], rng: np.random.Generator) -> tuple[
     """Return a same-author problem and a different-author twin for each document, and counts of what was skipped.
 
     Both share up to four known documents. The twin's unknown document is by another author with the
-    same labels, where documents have any,, drawn from the five nearest in date and length. A known document
-    is never cut from the same text as the unknown one, nor equal to it. Documents without words or author are skipped.
+    same labels, where documents have any, drawn from the five nearest in date and length; one without a date
+    comes after all that have one. A known document is never cut from the same text as the unknown one, nor equal to it. Documents without words or author are skipped.
     """
     usable = [i for i, d in enumerate(documents) if d.author and split_words(d.text)]
     skipped = Counter({"document without words or author": len(documents) - len(usable)})
@@ -90,10 +90,12 @@ def choose_twin(
     document = documents[unknown]
     candidates = [i for i in usable if documents[i].author != document.author]
     candidates = [i for i in candidates if not any(share_origin(documents[i], documents[j]) for j in known)]
-    candidates = [i for i in candidates if documents[i].labels == document.labels] or candidates
+    candidates = [i for i in candidates if set(documents[i].labels) == set(document.labels)] or candidates
     if not candidates:
         return None
-    apart = np.nan_to_num(np.abs(places[candidates] - places[unknown]) / UNITS)
+    apart = np.abs(places[candidates] - places[unknown]) / UNITS
+    is_unknown = np.isnan(apart)
+    apart[is_unknown] = 0.0 if is_unknown[:, 0].all() else np.inf
     nearest = np.argsort(apart.sum(axis=1), kind="stable")[:N_NEAREST]
     return candidates[int(rng.choice(nearest))]
 

@@ -65,6 +65,8 @@ def run(chosen: argparse.Namespace) -> None:
     """Write one sheet and its key; print where they are."""
     if chosen.texts < 1:
         raise StudyError(f"--texts {chosen.texts}: ask for at least one document of each corpus")
+    if chosen.seed < 0:
+        raise StudyError(f"--seed {chosen.seed}: give one of 0 or more")
     refuse_results(chosen.out, chosen.results)
     strategy, ratio = main_cell({"study": read_table("study", chosen.results)})
     cell = (ratio if chosen.ratio is None else chosen.ratio, chosen.cell_seed, strategy)

@@ -56,7 +56,9 @@ def _missing_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list
     """Return the tokens that a causal model's text needs and its tokenizer does not add: at the start and the end."""
     added = tokenizer("a")["input_ids"]
     opening, closing = edge_tokens(tokenizer)
-    return [] if added[:1] == opening else opening, [] if added[-1:] == closing else closing
+    has_opening = added[: len(opening)] == opening
+    has_closing = added[len(added) - len(closing) :] == closing
+    return [] if has_opening else opening, [] if has_closing else closing
 
 
 def find_target_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> TargetTokens:

@@ -96,8 +96,8 @@ class Finetuner:
             texts = ["\n".join(self._cut_pair(texts, limit - tokenizer.num_special_tokens_to_add() - 1))]
         encoding = tokenizer(*texts, truncation=True, max_length=limit, split_special_tokens=True)
         ids = list(encoding["input_ids"])
-        before = [] if not opening or ids[:1] == opening else opening
-        after = [] if not closing or ids[-1:] == closing else closing
+        before = [] if ids[: len(opening)] == opening else opening
+        after = [] if ids[len(ids) - len(closing) :] == closing else closing
         places = []
         for start, end in words:
             place = encoding.char_to_token(0, end - 1 if self.reads_left else start)

@@ -72,3 +72,21 @@ def test_files_that_the_format_does_not_use_are_counted(tmp_path):
     for name in ("a.txt", "b.md", "c.csv.gz", ".hidden"):
         put(tmp_path, name, "Ann sang.")
     assert folder.read(tmp_path).counted == {UNREAD: 2}
+
+
+def test_a_row_names_a_file_by_its_name_or_its_path(tmp_path):
+    for name in ("pos/1", "neg/2"):
+        put(tmp_path, f"{name}.txt", f"Text of {name}.")
+    put(tmp_path, "labels.csv", "id,labels\npos/1.txt,a\n2,b\n")
+    assert [(d.id, d.labels) for d in folder.read(tmp_path).documents] == [("2", ("b",)), ("1", ("a",))]
+
+
+def test_a_name_in_the_folders_of_two_splits_is_that_of_the_rows_split(tmp_path):
+    for name in ("train/1", "test/1"):
+        put(tmp_path, f"{name}.txt", f"Text of {name}.")
+    put(tmp_path, "labels.csv", "id,labels,split\n1,a,train\n1,b,test\n")
+    result = folder.read(tmp_path)
+    assert {d.id: d.labels for d in result.documents} == {"train_1": ("a",), "test_1": ("b",)}
+    put(tmp_path, "labels.csv", "id,labels\n1,a\n")
+    _, mistakes = collect(folder.read, tmp_path)
+    assert "labels.csv, line 2: 2 .txt files of that name: give its path" in mistakes[0]

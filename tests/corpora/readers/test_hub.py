@@ -28,7 +28,9 @@ def test_saved_data_set_with_class_names_and_official_keys(tmp_path):
 @pytest.mark.parametrize(
     ("feature", "given", "labels"),
     [
-        (datasets.Value("int64"), [0, 2, -1], [("0",), ("2",), ()]),
+        (datasets.Value("int64"), [0, 2, -1], [("0",), ("2",), ("-1",)]),
+        (datasets.Value("int64"), [-1, -1, -1], [(), (), ()]),
+        (datasets.Value("float64"), [1.0, 2.5, None], [("1",), ("2.5",), ()]),
         (datasets.Value("string"), ["a", "", None], [("a",), (), ()]),
         (datasets.Value("bool"), [True, False, None], [("True",), ("False",), ()]),
         (datasets.List(datasets.ClassLabel(names=["a", "b"])), [[0, 1], [1], []], [("a", "b"), ("b",), ()]),
@@ -149,3 +151,19 @@ def test_a_data_set_has_no_split_from_elsewhere(tmp_path):
     )
     (tmp_path / "saved/dataset_dict.json").write_text(json.dumps({"splits": ["train", "../other"]}))
     assert_refused("dataset_dict.json names what lies outside", hub.read, tmp_path / "saved")
+
+
+def test_rows_without_id_that_repeat_a_text_with_another_label_are_mistakes(tmp_path):
+    rows = {"text": ["Ann sang.", "Bob ran.", "Ann sang."], "label": ["a", "b", "b"]}
+    datasets.Dataset.from_dict(rows).save_to_disk(tmp_path / "long")
+    assert_refused("row 2: its text stands in an earlier row", hub.read, tmp_path / "long")
+    datasets.Dataset.from_dict(rows | {"id": ["x", "y", "z"]}).save_to_disk(tmp_path / "named")
+    assert len(hub.read(tmp_path / "named").documents) == 3
+
+
+@pytest.mark.parametrize("column, columns", [("entities", {}), ("spans", {"entities": "spans"})])
+def test_a_column_of_entities_is_found(tmp_path, column, columns):
+    rows = [{"text": "Ann sang.", column: [GOOD]}]
+    datasets.DatasetDict({"train": datasets.Dataset.from_list(rows)}).save_to_disk(tmp_path / "saved")
+    assert hub.has_entities(str(tmp_path / "saved"), columns)
+    assert not hub.has_entities(str(tmp_path / "saved"), {"entities": "others"})

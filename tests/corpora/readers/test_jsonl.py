@@ -50,3 +50,13 @@ def test_a_key_in_another_case_is_not_left_out_in_silence(tmp_path):
     path.write_text(json.dumps({"id": "1", "text": "Ann sang.", "Labels": ["a"]}) + "\n")
     assert_refused("a column Labels and none labels: rename it", jsonl.read, path)
     assert jsonl.read(path, columns={"labels": "Labels"}).documents[0].labels == ("a",)
+
+
+def test_rows_as_pandas_writes_them(tmp_path):
+    path = tmp_path / "d.jsonl"
+    row = {"id": 1, "text": "Ann sang.", "author": 7.0, "labels": None, "date": "2013-06-01T00:00:00.000"}
+    path.write_text(json.dumps(row) + "\n")
+    (document,) = jsonl.read(path).documents
+    assert (document.author, document.labels, document.date) == ("7", (), "2013-06-01")
+    path.write_text(json.dumps(row | {"date": "1 June"}))
+    assert_refused("line 1: its date is not of the form 2013-06-14", jsonl.read, path)

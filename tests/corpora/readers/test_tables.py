@@ -84,3 +84,9 @@ def test_a_column_in_another_case_is_not_left_out_in_silence(tmp_path, name, our
     path = put(tmp_path, "own.csv", f"id,text,{name}\n1,She sang.,train\n")
     assert_refused(f"line 1: a column {name} and none {ours}: rename it", tables.read, path)
     assert len(tables.read(path, columns={ours: name}).documents) == 1
+
+
+def test_a_row_for_each_label_is_a_mistake(tmp_path):
+    path = put(tmp_path, "long.csv", "text,label\nAnn sang.,a\nBob ran.,b\nAnn sang.,b\nBob ran.,b\n")
+    result, mistakes = collect(tables.read, path)
+    assert len(mistakes) == 1 and "line 4: its text stands in an earlier row" in mistakes[0]

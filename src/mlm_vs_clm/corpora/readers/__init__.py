@@ -22,7 +22,7 @@ from . import (
     speeches,
     tables,
 )
-from .base import ReaderResult
+from .base import Columns, ReaderResult
 from .files import Files
 
 
@@ -42,7 +42,7 @@ class Reader:
     in_file: bool = False
     takes_columns: bool = False
     takes_entities: bool = False
-    has_gold_entities: bool = False
+    has_gold_entities: bool | None = False  # None: where its data have a column of them
 
 
 MPST_PATTERN = rf"(^|/){re.escape(tables.MPST_FILE)}$"
@@ -50,7 +50,12 @@ MPST_PATTERN = rf"(^|/){re.escape(tables.MPST_FILE)}$"
 # In the order in which a path is compared with them: a brat folder also has the .txt files of `folder`.
 READERS = {
     "datasets": Reader(
-        hub.read, hub.RULE, r"(^|/)(dataset_dict|state)\.json$", takes_columns=True, takes_entities=True
+        hub.read,
+        hub.RULE,
+        r"(^|/)(dataset_dict|state)\.json$",
+        takes_columns=True,
+        takes_entities=True,
+        has_gold_entities=None,
     ),
     "pan": Reader(pan.read, pan.RULE, r"(^|/)known01\.txt$"),
     "pan_pairs": Reader(pan_pairs.read, pan_pairs.RULE, r"pairs[^/]*\.jsonl$|truth[^/]*\.jsonl$"),
@@ -86,6 +91,12 @@ READERS = {
 }
 
 
+def marks_entities(reader: str, path: str, columns: Columns) -> bool:
+    """Return whether the format marks entities, or where this hangs on the data, whether these do."""
+    is_gold = READERS[reader].has_gold_entities
+    return hub.has_entities(path, columns) if is_gold is None else is_gold
+
+
 def infer(path: str) -> str:
     """Return the name of the reader for a path; StudyError for a path that is missing or fits none."""
     if hub.HUB.fullmatch(path) and not Path(path).exists():
@@ -97,4 +108,8 @@ def infer(path: str) -> str:
         is_possible = reader.in_file if is_single else reader.in_folder
         if is_possible and any(re.search(reader.pattern, file, re.IGNORECASE) for file in files.names):
             return name
+    alone = [name for name, reader in inferred.items() if reader.in_file and not reader.in_folder]
+    for file in files.names:
+        if any(re.search(inferred[name].pattern, file, re.IGNORECASE) for name in alone):
+            raise StudyError(f"{path} is no single file: give the path of {file} itself, out of a zip")
     raise StudyError(f"cannot infer the format of {path}: set corpus.reader=<one of {', '.join(inferred)}>")

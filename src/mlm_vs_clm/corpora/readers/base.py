@@ -46,6 +46,7 @@ class ReaderResult:
     `problems` are the authorship problems that the corpus gives; `counted` counts what was kept as it is, or not used.
     A mistake goes to `on_mistake`, which raises it, or records it so that reading continues. A document is known by
     its split and the id that its corpus gives it: `ids` maps both to the id that it has here, which no other has.
+    `labels` has those of each text that has no id of its own.
     """
 
     documents: list[Document] = field(default_factory=list)
@@ -56,6 +57,7 @@ class ReaderResult:
     counted: Counter = field(default_factory=Counter)
     ids: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
     used_ids: set[str] = field(default_factory=set, repr=False)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def drop(self, id: str, reason: str) -> None:
         """Record that a document, or a part of it, was left out."""
@@ -78,6 +80,17 @@ class ReaderResult:
         if official:
             self.parts[id] = official
         return id
+
+    def refuse_other_labels(self, document: Document, where: str) -> None:
+        """Raise StudyError for a text of an earlier row with other labels, as a table with a row for each label has it.
+
+        It is for rows without an id: one of these would be dropped as a repeated document, and its labels with it.
+        """
+        if set(self.labels.setdefault(document.text, document.labels)) != set(document.labels):
+            raise StudyError(
+                f"{where}: its text stands in an earlier row, with other labels: give each text one row with all its "
+                "labels, or documents of the same text an id each"
+            )
 
     def _usable(self, document: Document) -> tuple[Entity, ...]:
         """Return a document's entities from first to last word, without repeated ones and those without a word, which are recorded."""

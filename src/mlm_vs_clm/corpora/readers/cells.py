@@ -69,11 +69,14 @@ def _no_list(where: str) -> StudyError:
 
 
 def text_of(value: object, name: str, where: str) -> str:
-    """Return a string, or a number as one, "" for None; StudyError for not-a-number and any other type."""
+    """Return a string, or a number as one, "" for None; StudyError for not-a-number and any other type.
+
+    7.0 is "7": whole numbers become floats where a table has a gap in their column.
+    """
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        return str(value)
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
     raise StudyError(
         f"{where}: its {name} is neither text nor a number ({type(value).__name__}): correct it, or name another "
         f"column (corpus.columns.{name}=...)"

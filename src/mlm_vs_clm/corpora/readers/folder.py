@@ -30,6 +30,9 @@ class Row:
 
 
 Rows = dict[str, Row]  # by document id
+Names = dict[
+    str, dict[str, str]
+]  # the files that a name in the table may mean: {path without .txt: document id}
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
@@ -46,41 +49,58 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
         if len(tables) > 1:
             raise StudyError(f"{path} holds {len(tables)} tables: leave one .csv of labels in it")
         ids = name_documents([name[: -len(".txt")] for name in texts])
-        rows = _read_labels(files, tables[0], set(ids.values()), result, columns or {}) if tables else {}
+        rows = _read_labels(files, tables[0], _index(ids), result, columns or {}) if tables else {}
         for name in texts:
             id = ids[name[: -len(".txt")]]
             result.attempt(_read_document, files, name, id, rows if tables else None, result)
     return result
 
 
-def _read_labels(files: Files, table: str, ids: set[str], result: ReaderResult, columns: Columns) -> Rows:
+def _read_labels(files: Files, table: str, names: Names, result: ReaderResult, columns: Columns) -> Rows:
     """Return the row of each document's id, with its official split checked."""
     rows: Rows = {}
     for number, row in read_rows(files, table, ("id",), columns, result.on_mistake):
-        result.attempt(_keep_row, row, files.where(table, number), ids, rows)
+        result.attempt(_keep_row, row, files.where(table, number), names, rows)
     return rows
 
 
-def _keep_row(row: dict[str, str], where: str, ids: set[str], rows: Rows) -> None:
-    id = re.sub(r"\.txt$", "", row["id"].strip(), flags=re.IGNORECASE).removeprefix("./")
-    id = id if id in ids else id.replace("/", "_")  # of a path, where names repeat over the folders
-    id = (
-        next((candidate for candidate in ids if compose(candidate) == compose(id)), id)
-        if id not in ids
-        else id
-    )
-    if id not in ids:
+def _keep_row(row: dict[str, str], where: str, names: Names, rows: Rows) -> None:
+    given = re.sub(r"\.txt$", "", row["id"].strip(), flags=re.IGNORECASE).removeprefix("./")
+    part = part_of_value(row.get("split"), where)
+    candidates = names.get(compose(given), {})
+    if len(candidates) > 1 and part:  # the same name in the folders of several splits
+        candidates = {name: id for name, id in candidates.items() if _part_of(name) == part}
+    if not candidates:
         raise StudyError(f"{where}: no .txt file of that name: add it or remove the row")
+    if len(candidates) > 1:
+        raise StudyError(f"{where}: {len(candidates)} .txt files of that name: give its path")
+    (id,) = candidates.values()
     if id in rows:
         raise StudyError(f"{where}: a second row for the file {id}.txt: remove one")
     labels = split_labels(row.get("labels", ""), where)
-    rows[id] = Row(labels, row.get("author", "").strip(), part_of_value(row.get("split"), where))
+    rows[id] = Row(labels, row.get("author", "").strip(), part)
+
+
+def _index(ids: dict[str, str]) -> Names:
+    """Return the files that a row may mean, by path, by path with _ for /, and by name; a path goes before a name."""
+    ways = (lambda name: name, lambda name: name.replace("/", "_"), lambda name: name.rpartition("/")[2])
+    names: Names = {}
+    for way in ways:
+        by_name: Names = {}
+        for name, id in ids.items():
+            by_name.setdefault(compose(way(name)), {})[name] = id
+        names = by_name | names
+    return names
+
+
+def _part_of(name: str) -> str:
+    return part_of_path(str(PurePosixPath(name).parent))
 
 
 def _read_document(files: Files, name: str, id: str, rows: Rows | None, result: ReaderResult) -> None:
     row = Row() if rows is None else rows.get(id)
     if row is None:
         raise StudyError(f"{files.where(name)}: no row for it in the table of labels: add one")
-    official = row.part or part_of_path(str(PurePosixPath(name).parent))
+    official = row.part or _part_of(name)
     document = Document(id, files.read_plain(name), labels=row.labels, author=row.author)
     result.add(document, official, files.where(name))

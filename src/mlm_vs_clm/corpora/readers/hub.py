@@ -34,7 +34,8 @@ def read(
     """Read every row of a saved Dataset or DatasetDict (its keys are official splits), or of owner/name@revision.
 
     Raises StudyError for a damaged folder, one without rows, no network, a missing column, and texts that are numbers.
-    An id that is missing or used twice in a split is a mistake; a class of -1 is no label.
+    An id that is missing or used twice in a split is a mistake. A class of -1 is no label, nor are the numbers of a split
+    that are all -1.
     """
     result = ReaderResult(on_mistake=on_mistake)
     loaded = load(path)
@@ -69,6 +70,13 @@ def load(path: Path | str) -> "Dataset | DatasetDict":
     raise StudyError(f"{path} is missing: give a folder made with save_to_disk, or owner/name@revision")
 
 
+def has_entities(path: str, columns: Columns) -> bool:
+    """Return whether a data set has a column of entities, called as `columns` says."""
+    loaded = load(path)
+    splits = loaded.values() if isinstance(loaded, dict) else [loaded]
+    return any(columns.get("entities", "entities") in rows.column_names for rows in splits)
+
+
 def _refuse_parent(folder: Path) -> None:
     """Raise StudyError for a folder of data sets that is none itself."""
     inner = sorted(path.parent.name for name in SAVED for path in folder.glob(f"*/{name}"))
@@ -100,13 +108,16 @@ def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: 
     if key and "split" not in called:
         _refuse_split(key, where)
     has_classes = hasattr(kinds.get("labels"), "int2str")
-    if "labels" in called and not has_classes and _are_flags(rows.with_format(None)[called["labels"]]):
-        raise StudyError(
-            f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
-        )
+    if "labels" in called and not has_classes:
+        cells = rows.with_format(None)[called["labels"]]
+        if _are_flags(cells):
+            raise StudyError(
+                f"{where}: its labels are 0 and 1, one for each class: give the classes' names instead"
+            )
+        if all(cell == NO_CLASS for cell in cells):
+            del called["labels"]
     for number, row in _list_rows(rows, called, where):
-        row = {"id": f"{key or 'row'}-{number}"} | row
-        result.attempt(_read_row, row, kinds, key, f"{where}, row {number}", result)
+        result.attempt(_read_row, row, number, kinds, key, f"{where}, row {number}", result)
 
 
 def _kind_of(feature: Any) -> Any:
@@ -153,8 +164,11 @@ def _list_rows(rows: "Dataset", called: dict[str, str], where: str) -> Iterator[
         ) from None
 
 
-def _read_row(row: dict, kinds: dict[str, Any], key: str, where: str, result: ReaderResult) -> None:
-    text, id = row["text"], text_of(row["id"], "id", where)
+def _read_row(
+    row: dict, number: int, kinds: dict[str, Any], key: str, where: str, result: ReaderResult
+) -> None:
+    text, has_id = row["text"], "id" in row
+    id = text_of(row["id"], "id", where) if has_id else f"{key or 'row'}-{number}"
     check_id(id, where)
     if not isinstance(text, str):
         raise StudyError(
@@ -167,14 +181,18 @@ def _read_row(row: dict, kinds: dict[str, Any], key: str, where: str, result: Re
     labels = _read_labels(row.get("labels"), kinds.get("labels"), where)
     author = text_of(_name_class(row.get("author"), kinds.get("author")), "author", where)
     official = _part_of(_name_class(row.get("split"), kinds.get("split")), key, where)
-    result.add(Document(id, text, labels, entities, author=author), official, where)
+    document = Document(id, text, labels, entities, author=author)
+    if not has_id:
+        result.refuse_other_labels(document, where)
+    result.add(document, official, where)
 
 
 def _read_labels(cell: Any, kind: Any, where: str) -> tuple[str, ...]:
     """Return the labels of a row, those that are none left out; `kind` is the type of one label."""
     values = cell if isinstance(cell, list) else [cell]
-    values = [value for value in values if value not in (None, NO_CLASS, "")]
-    if hasattr(kind, "int2str"):
+    has_names = hasattr(kind, "int2str")
+    values = [value for value in values if value not in (None, "", *([NO_CLASS] if has_names else []))]
+    if has_names:
         try:
             return tuple(kind.int2str(values))
         except (ValueError, TypeError):

@@ -1,6 +1,7 @@
 """JSON Lines, for anyone's own documents."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from ...documents import Document, Entity
@@ -19,7 +20,7 @@ from .official import part_of_value
 from .tables import name_columns, refuse_near_names
 
 RULE = "texts as they stand"
-SHAPE = '{"id", "text", "labels"?: [str] or "label"?: str, "entities"?: [[start, end, type]], "author"?, "date"?, "split"?}'
+SHAPE = '{"id", "text", "labels"?: [str] or "label"?: str, "entities"?: [[start, end, type]], "author"?, "date"?: "2013-06-14", "split"?}'
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
@@ -65,25 +66,42 @@ def _strings(value: object) -> Iterator[str]:
 def _read_line(line: str, where: str, columns: Columns, keys: set[str], result: ReaderResult) -> None:
     row = parse(line, where)
     keys.update(row)
-    row = _rename(row, columns)
+    row = _rename(row, columns, where)
     if key := _find_misfit(row):
         raise StudyError(f"{where}: not of the shape {SHAPE}: correct its {key}")
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
     labels = expand(row.get("labels", []), where)
-    about = {key: row.get(key, "") for key in ("author", "date")}
-    document = Document(row["id"], row["text"], labels, entities, **about)
+    author, date = row.get("author", ""), _read_date(row.get("date", ""), where)
+    document = Document(row["id"], row["text"], labels, entities, author, date)
     result.add(document, part_of_value(row.get("split") or None, where), where)
 
 
-def _rename(row: dict, columns: Columns) -> dict:
-    """Return a row with our names for the keys that it has; a key of ours that another was named for is left out."""
+def _rename(row: dict, columns: Columns, where: str) -> dict:
+    """Return a row with our names for the keys that it has, numbers as text, and without nulls.
+
+    A key of ours that another was named for is left out.
+    """
     called = name_columns(row, columns)
     renamed = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
-    if isinstance(renamed.get("id"), int):
-        renamed["id"] = text_of(renamed["id"], "id", "")
-    if isinstance(labels := renamed.get("labels"), str | int):
-        renamed["labels"] = [text_of(labels, "labels", "")]
-    return {key: value for key, value in row.items() if key not in called} | renamed
+    for name in ("id", "author"):
+        if _is_number(renamed.get(name)):
+            renamed[name] = text_of(renamed[name], name, where)
+    if isinstance(labels := renamed.get("labels"), str | int | float):
+        renamed["labels"] = [text_of(labels, "labels", where)]
+    renamed = {key: value for key, value in row.items() if key not in called} | renamed
+    return {key: value for key, value in renamed.items() if value is not None}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _read_date(date: str, where: str) -> str:
+    """Return a date without its time; StudyError for one that is not written as ISO 8601 has it."""
+    try:
+        return date and datetime.fromisoformat(date).date().isoformat()
+    except ValueError:
+        raise StudyError(f"{where}: its date is not of the form 2013-06-14: correct or delete it") from None
 
 
 def _find_misfit(row: dict) -> str:

@@ -64,7 +64,10 @@ def _read_row(number: int, row: dict[str, str], where: str, result: ReaderResult
     id = row.get("id", f"line-{number}").strip()
     official = part_of_value(row.get("split"), where)
     author, labels = row.get("author", "").strip(), split_labels(row.get("labels", ""), where)
-    result.add(Document(id, row["text"], labels=labels, author=author), official, where)
+    document = Document(id, row["text"], labels=labels, author=author)
+    if "id" not in row:
+        result.refuse_other_labels(document, where)
+    result.add(document, official, where)
 
 
 def read_rows(

@@ -1,7 +1,7 @@
 """Every setting of the study: its name, type, default and, of a number, its range. Only the recipes read them.
 
 Hydra composes them and checks their types, `checks.check_numbers` their ranges. Of the numbers by which an arm fills,
-the library has the ranges (`fill.ranges`), as callers from Python give them too.
+the library has the ranges (`blankfill.ranges`), as callers from Python give them too.
 """
 
 from dataclasses import dataclass, field

@@ -41,7 +41,7 @@ class MaskingConfig:
 
 
 def axis(default: Any, name: str, **bounds: Any) -> Any:
-    """Return the field of a number by which an arm fills, with its default, and its range of `fill.ranges`."""
+    """Return the field of a number by which an arm fills, with its default, and its range of `blankfill.ranges`."""
     return field(default=default, metadata={RANGE: replace(RANGES[name], **bounds)})
 
 

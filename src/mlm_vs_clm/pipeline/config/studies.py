@@ -76,7 +76,7 @@ class GridConfig:
 class PanelConfig:
     """A figure of a study, with its table: `kind` is one of report.panels.KINDS; columns are those of its table.
 
-    Beside them a table of arms has the columns that analysis.variants.join_settings adds. `where` keeps rows by a value
+    Beside them a table of arms has the columns that evidence.variants.join_settings adds. `where` keeps rows by a value
     of a column, or by a list of values (null: rows without one); `line` (of one or several columns, by a space) and
     `facet` split them. A heat map has its second axis in `y`.
     """

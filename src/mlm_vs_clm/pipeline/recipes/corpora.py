@@ -71,7 +71,7 @@ def check_corpus(config: Config) -> None:
     cutting = Cutting(chosen.window_words, chosen.min_words, chosen.seed)
     note = partial(_note_encoder, config.scoring.encoder, config.data_dir)
     card, mistakes = check_own(source, path, sizes, cutting, task=chosen.task, note=note)
-    print("\n".join([card, *mistakes]))
+    print("\n".join([card, *(mistakes or ["no mistakes"])]))
     if mistakes:
         can_skip = card and not chosen.skip_mistakes
         raise StudyError(

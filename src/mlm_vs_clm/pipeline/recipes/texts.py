@@ -1,12 +1,13 @@
 """Recipes of texts: which words are hidden, and how an arm fills them."""
 
 from dataclasses import asdict, replace
+from functools import cache
 
 from blankfill.axes import PRODUCT, why_no_likelihood
 
 from ...arms.baselines import COUNTING
 from ...arms.settings import check_arm
-from ...corpora.readers import READERS
+from ...corpora.readers import marks_entities
 from ...errors import StudyError
 from ...masking import check_kinds, check_masking, reads_entities
 from ..artifacts import Recipe
@@ -32,8 +33,17 @@ def has_gold_entities(config: Config) -> bool:
     """Return whether the corpus marks its entities: by the settings, or else by its task, which may learn them, or its format."""
     if config.corpus.gold_entities is not None:
         return config.corpus.gold_entities
-    reader = corpus(config).settings.get("reader")
-    return reader is not None and (config.corpus.task == "ner" or READERS[reader].has_gold_entities)
+    named = corpus(config).settings
+    if "reader" not in named:
+        return False
+    columns = tuple(named.get("columns", {}).items())
+    return config.corpus.task == "ner" or _marks_entities(named["reader"], named["path"], columns)
+
+
+@cache
+def _marks_entities(reader: str, path: str, columns: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether a corpus marks its entities, looked up once in a process for its many cells."""
+    return marks_entities(reader, path, dict(columns))
 
 
 def generate(config: Config) -> Recipe:

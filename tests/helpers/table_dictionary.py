@@ -1,10 +1,10 @@
 """The data dictionary: what each table of a study is, and the unit and meaning of its columns."""
 
-from ..metrics import MEASURES
-from ..metrics.measures import ORDERS
-from . import documents
-from .tables import COLUMNS as TABLE_COLUMNS
-from .tables import KEYS as TABLE_KEYS
+from mlm_vs_clm.evidence import documents
+from mlm_vs_clm.evidence.tables import COLUMNS as TABLE_COLUMNS
+from mlm_vs_clm.evidence.tables import KEYS as TABLE_KEYS
+from mlm_vs_clm.metrics import MEASURES
+from mlm_vs_clm.metrics.measures import ORDERS
 
 COLUMNS = TABLE_COLUMNS | {"documents": documents.COLUMNS}
 KEYS = TABLE_KEYS | {"documents": documents.KEYS}
@@ -131,6 +131,9 @@ MEANINGS = {
     "above_unfilled": ("share", "lowest floor above unfilled text, of (oracle - unfilled)"),
     "utility": ("of the metric", "score of the task model that learned from the arm's text"),
     "real_value": ("of the metric", "score of the task model that learned from real text"),
+    "above": ("of the metric", "arm minus unfilled; its interval has the noise between trainings"),
+    "above_low": ("of the metric", f"lower {LOW_HIGH}"),
+    "above_high": ("of the metric", f"upper {LOW_HIGH}"),
     "headroom": ("of the metric", "real minus unfilled"),
     "room": ("", "yes where the headroom is above the detectable difference"),
     "comparison": ("", "name of the comparison"),
