@@ -146,4 +146,4 @@ def test_without_the_extra_the_command_says_what_to_install(installed, tmp_path)
     for words in (["score", "scale=smoke"], ["table"]):
         done = run(f"{tmp_path}{os.pathsep}{installed}", ["-m", "mlm_vs_clm", *words], tmp_path)
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
-        assert "pip install 'mlm-vs-clm[study]'" in done.stderr
+        assert "pip install '.[study]'" in done.stderr

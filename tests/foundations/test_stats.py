@@ -197,7 +197,7 @@ def test_correlations_agree_with_fishers_interval():
 @pytest.mark.parametrize("name", CORRELATIONS)
 def test_a_constant_has_no_correlation_and_degenerate_resamples_are_left_out(name):
     constant = correlations([0.1] * 5, [1, 2, 3, 4, 5])[name]
-    assert np.isnan(constant.value) and constant.reason == "a variable does not vary"
+    assert np.isnan(constant.value) and constant.reason.startswith("a variable does not vary")
     few = correlations([1, 2, 3, np.nan], [2, 1, 3, 4], n_resamples=900)[name]
     assert few.n == 3 and few.low < few.value < few.high
     assert correlations([1, 2], [1, 2])[name].reason == "fewer than three cells"

@@ -61,6 +61,7 @@ def test_the_check_of_a_corpus_says_that_all_documents_have_the_same_labels():
         return _list_without_room(task, Gathered(None, {"": documents}, [], [], {}, {}))
 
     assert "all documents have the same labels" in notes("genres", ONE_LABEL)[0]
-    assert not notes("genres", TWO_LABELS) and not notes("ner", ONE_LABEL) and not notes("genres", NO_ENTITY)
+    assert "no document has labels" in notes("genres", NO_ENTITY)[0]
+    assert not notes("genres", TWO_LABELS) and not notes("ner", ONE_LABEL)
     one_author = [Document(one.id, one.text, author="x") for one in ONE_LABEL]
     assert "the same author" in notes("verification", one_author)[0]

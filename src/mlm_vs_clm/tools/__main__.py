@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] in OURS:
             raise
-        print(f"error: {error.name} is not installed: pip install 'mlm-vs-clm[study]'", file=sys.stderr)
+        print(f"error: {error.name} is not installed: in a clone pip install '.[study]'", file=sys.stderr)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and lost_reader():
             return READER_GONE
