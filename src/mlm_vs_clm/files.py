@@ -5,9 +5,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from .errors import StudyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,6 +118,18 @@ def explain_os_error(error: Exception, place: Path, advice: str = "choose anothe
     reason = getattr(error, "strerror", None) or error
     is_full = getattr(error, "errno", None) in FULL or "No space left" in str(error)
     return f"cannot read or write {where}: {reason}; {'free disk space or ' * is_full}{advice}"
+
+
+@contextmanager
+def filling_empty(folder: Path) -> Iterator[None]:
+    """Make a folder for what is written into it; StudyError where it holds files already or cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StudyError(f"{folder} is not empty: choose another folder, or remove it")
+        yield
+    except OSError as error:
+        raise StudyError(explain_os_error(error, folder)) from error
 
 
 def list_studies(results: Path) -> dict[str, Path]:

@@ -40,14 +40,13 @@ def test_the_alternative_text_holds_the_numbers_of_the_figure():
     assert "At ratio 0.5: abstracts fills clm 0." in made.alt and "oracle" not in made.alt
 
 
-def test_a_marker_is_filled_where_a_direction_is_shown_and_a_label_without_any_is_missing():
+def test_a_label_without_any_value_is_missing():
     rows = pd.DataFrame({"value": [1.0, -1.0, 1.0], "low": [0.5, -2.0, -1.0], "high": [2.0, -0.1, 2.0]})
-    rows = rows.assign(is_filled=[True, True, False])
     cells = [*rows.itertuples(index=False), None]
     _, axes = drawing.panels(1, 1)
     intervals.draw_intervals(axes[0, 0], list("abcd"), [({"color": "#0072B2", "marker": "o"}, cells)])
     points = [line for line in axes[0, 0].lines if line.get_marker() == "o"]
-    assert [point.get_markerfacecolor() for point in points] == ["#0072B2", "#0072B2", "white"]
+    assert [point.get_color() for point in points] == ["#0072B2"] * 3
     assert [text.get_text() for text in axes[0, 0].texts] == ["missing"]
 
 

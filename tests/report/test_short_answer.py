@@ -51,8 +51,8 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = ask(studies, tmp_path).splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked models lead by 19.0 to 20.0 BLEU** (one training). There they see words "
-        "they replace later; the causal model sees no gaps. Without this leak: 11.0 to 12.0.",
+        "- **As the paper compares them, masked models lead by 19.0 to 20.0 BLEU** (one training). The causal model sees "
+        "no gaps; masked ones see words replaced later. Without this leak: 11.0 to 12.0.",
         "- **Against a causal model told gaps and lengths, reading the text before each**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
@@ -172,15 +172,14 @@ def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(s
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert (
         NO_BETTER_DATA not in told
-        and "masked text is better in one of six comparisons; no answer in five" in told
+        and "masked beats causal in one of six comparisons; no answer in five" in told
     )
     assert "Better training data? Mostly not shown." in told and "reliably better training data" in told
     studies["laptop-long_runs"]["comparisons"].loc[0, "direction"] = "second"
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert NO_BETTER_DATA in told and "Neither text is shown to be better" in told
     assert (
-        "masked text is better in one of six comparisons; causal text is better in one; no answer in four"
-        in told
+        "masked beats causal in one of six comparisons; causal beats masked in one; no answer in four" in told
     )
     for tables in studies.values():
         tables["comparisons"]["status"] = "no room"
@@ -220,7 +219,9 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
     studies["desk"]["comparisons"] = pd.concat([gaps, row], ignore_index=True)
     told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
     assert "Better training data? Not shown, except as the paper compares them." in told
-    assert "As the paper compares them (one training), masked +0.16 F1 [0.10, 0.20]." in told
+    assert (
+        "As the paper compares them (one training), masked +0.16 F1 (of 1) [0.10, 0.20] over causal." in told
+    )
 
 
 def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_many_trainings(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..evidence.correlation import LEFT_OUT, MISSING, NOT_STRONG, OVERALL, STRONG, UNDECIDED
+from ..evidence.correlation import LEFT_OUT, MISSING, OVERALL, STRONG, UNDECIDED
 from . import style
 from .style import Study, ordered
 from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
@@ -36,8 +36,7 @@ class CorrelationLookup:
     """The rows of correlation.csv by what they describe."""
 
     def __init__(self, correlation: pd.DataFrame):
-        decided = correlation["decision"].isin([STRONG, NOT_STRONG])
-        rows = correlation.assign(is_filled=decided).itertuples(index=False)
+        rows = correlation.itertuples(index=False)
         self.found = {(r.corpus, r.quality_scope, r.quality_metric, r.statistic): r for r in rows}
         places = dict.fromkeys((scope, metric) for _, scope, metric, _ in self.found)
         order = [(scope, metric) for scope in style.SCOPES for metric in style.METRICS]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .drawing import CENTRED, FAINT
+from .drawing import CENTRED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,8 @@ def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
 def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
     """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
 
-    A series is its look and, for every label, a row with value, low and high, or None. Markers are filled where the row
-    `is_filled`; a label without any value is marked missing.
+    A series is its look and, for every label, a row with value, low and high, or None. A label without any value is
+    marked missing.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -49,21 +49,14 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
             if cells[place] is not None and pd.notna(cells[place].value)
         ]
         for number, look, cell in present:
-            draw_interval(axes, cell, place + 0.5 * ((number + 0.5) / len(series) - 0.5), look)
+            height = place + 0.5 * ((number + 0.5) / len(series) - 0.5)
+            axes.plot([cell.low, cell.high], [height, height], linestyle="-", color=look["color"])
+            axes.plot(cell.value, height, marker=look["marker"], color=look["color"])
         if not present:
             axes.text(0.5, place, "missing", transform=axes.get_yaxis_transform(), **CENTRED)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def draw_interval(axes: Axes, cell: Any, height: float, look: dict) -> None:
-    """Draw one value with its interval, pale where an arm is not competent."""
-    faint = {"color": look["color"], "alpha": FAINT if getattr(cell, "pale", "") else 1}
-    point, interval = name_marks(cell)
-    axes.plot([cell.low, cell.high], [height, height], linestyle="-", gid=interval, **faint)
-    filling = look["color"] if cell.is_filled else "white"
-    axes.plot(cell.value, height, marker=look["marker"], markerfacecolor=filling, gid=point, **faint)
 
 
 def number_marks(rows: pd.DataFrame) -> pd.DataFrame:

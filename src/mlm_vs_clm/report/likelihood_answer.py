@@ -53,7 +53,7 @@ def describe_exact(tables: Tables) -> str:
         return ""
     told = f"If the causal model {'. If it '.join(clauses)}.{'' if rows['is_decided'].all() else ' No answer elsewhere.'}"
     if find_start(tables) == CAUSAL:
-        return f"**Where both start from a causal model** ({word_runs(rows)}). {told}"
+        return f"**By likelihood, both from a causal start** ({word_runs(rows)}). {told}"
     return (
         f"**By exact likelihood** ({word_tokens(count_tokens(tables))} tokens, "
         f"{word_runs(rows)}; the masked model's lead in nats per character). {told}"

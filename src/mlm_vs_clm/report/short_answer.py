@@ -47,7 +47,7 @@ from .wording import join_names
 FROM = {  # start -> where a lead was found
     ENCODER: "from an encoder",
     CAUSAL: "from a causal start",
-    OWN: "checkpoints of their own kinds",
+    OWN: "own-kind checkpoints",
 }
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
@@ -139,7 +139,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked models lead by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"There they see words they replace later; the causal model sees no gaps. "
+        f"The causal model sees no gaps; masked ones see words replaced later. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 

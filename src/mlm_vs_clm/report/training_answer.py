@@ -53,7 +53,7 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     about = [name_task(studies, compared_on[0]) if len(compared_on) == 1 else "", name_own_start(rows)]
     where = f" on {compared_on[0]}" if len(compared_on) == 1 else ""
     where += f" ({'; '.join(filter(None, about))})" if any(about) else ""
-    counts = [("masked text is better", masked), ("causal text is better", causal), (NO_ANSWER, none)]
+    counts = [("masked beats causal", masked), ("causal beats masked", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
         f"**As training data**: {outcomes}." if is_idle else f"**{head}.** Of the two, {outcomes}.",
@@ -76,7 +76,7 @@ def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
 def name_own_start(rows: pd.DataFrame) -> str:
     """Return that each model of the comparisons in which masked text is better starts from a checkpoint of its kind, where all of these and no others do."""
     is_better, is_own = rows["direction"] == FIRST, rows["start"] == OWN
-    return "checkpoints of their own kinds" if is_better.any() and (is_better == is_own).all() else ""
+    return "own-kind checkpoints" if is_better.any() and (is_better == is_own).all() else ""
 
 
 def word_idle(tables: Tables) -> str:
@@ -156,7 +156,7 @@ def describe_reported(
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
     end = " and beats leaving words out" if beside == {FIRST} else ""
-    return f"As the paper compares them ({about}), masked {span(rows['value'], 2, '+')} {metrics}{interval}{end}."
+    return f"As the paper compares them ({about}), masked {span(rows['value'], 2, '+')} {metrics} (of 1){interval} over causal{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:

@@ -112,10 +112,7 @@ def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
     heights = [0.27 * len(arms) + 0.7 for arms in arms_of.values()]
     figure, axes = panels(len(facets), 1, sum(heights) / len(facets), 7.2, height_ratios=heights)
     for axis, (facet, arms) in zip(axes[:, 0], arms_of.items(), strict=True):
-        by_line = {
-            (cell.arm, cell.line): cell
-            for cell in cells[cells["facet"] == facet].assign(is_filled=True, pale="").itertuples()
-        }
+        by_line = {(cell.arm, cell.line): cell for cell in cells[cells["facet"] == facet].itertuples()}
         draw_intervals(
             axis, arms, [(looks[line], [by_line.get((arm, line)) for arm in arms]) for line in lines]
         )

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from ..documents import Document, Entity, check_offsets
 from ..errors import StudyError
-from ..files import explain_os_error
+from ..files import filling_empty
 from ..pipeline.artifacts import RECORD, read_record, refuse_damaged
 from ..pipeline.cells import load_blanked_texts, load_filled
 from ..tasks.projection import project
@@ -45,15 +45,10 @@ def write_standoff(documents: list[Document], folder: Path) -> None:
     Raises StudyError for offsets outside a text and where the folder holds files already or cannot be written.
     """
     rows = {name_file(document): (document.text, annotate(document)) for document in documents}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise StudyError(f"{folder} is not empty: choose another folder")
+    with filling_empty(folder):
         for name, (text, lines) in rows.items():
             (folder / f"{name}.txt").write_bytes(text.encode())
             (folder / f"{name}.ann").write_bytes(lines.encode())
-    except OSError as error:
-        raise StudyError(explain_os_error(error, folder)) from error
 
 
 def name_file(document: Document) -> str:

@@ -15,7 +15,7 @@ import yaml
 from ..corpora.card import card_markdown
 from ..documents import Document
 from ..errors import StudyError
-from ..files import explain_os_error
+from ..files import filling_empty
 from ..pipeline.artifacts import inputs_of, name_of, read_record
 from .brat_export import add_arguments, load_generated
 
@@ -32,14 +32,10 @@ def write_dataset(documents: list[Document], card: str, folder: Path) -> None:
     """
     from datasets import Dataset
 
-    try:
-        (folder / "data").mkdir(parents=True, exist_ok=True)
-        if any(path != folder / "data" for path in folder.iterdir()) or any((folder / "data").iterdir()):
-            raise StudyError(f"{folder} is not empty: choose another folder")
+    with filling_empty(folder):
+        (folder / PARQUET).parent.mkdir()
         Dataset.from_list([document.to_row() for document in documents]).to_parquet(folder / PARQUET)
         (folder / CARD).write_text(card, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StudyError(explain_os_error(error, folder)) from error
 
 
 def describe_dataset(generation: Path, documents: list[Document], lost: Counter) -> str:

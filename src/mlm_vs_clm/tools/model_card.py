@@ -13,7 +13,7 @@ import yaml
 
 from ..errors import StudyError
 from ..evidence.tables import at_main_cell, main_cell, read_study, read_table
-from ..files import explain_os_error
+from ..files import filling_empty
 from ..pipeline.artifacts import inputs_of, name_of, read_record, refuse_damaged
 from ..report.frames import load_settings
 from ..report.style import name_metric
@@ -127,13 +127,8 @@ def run(chosen: argparse.Namespace) -> None:
     """Copy the checkpoint beside its card, and print the folder."""
     folder, training, scores = find_training(chosen.arm, chosen.results, chosen.store)
     card = write_card(chosen.arm, chosen.results, folder, training, scores)
-    try:
-        chosen.out.mkdir(parents=True, exist_ok=True)
-        if any(chosen.out.iterdir()):
-            raise StudyError(f"{chosen.out} is not empty: choose another folder, or remove it")
+    with filling_empty(chosen.out):
         for file in sorted(folder.iterdir()):
             shutil.copyfile(file, chosen.out / file.name)
         (chosen.out / CARD).write_text(card, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StudyError(explain_os_error(error, chosen.out)) from error
     print(chosen.out)
