@@ -50,13 +50,8 @@ def share_headroom(
                 row = about | {"strategy": strategy, "ratio": ratio, "trained_on": arm}
                 row |= _share(real, seeds, floors, resamples)
                 if row.get("room") == "yes":
-                    above = _compare_floor(seeds, floors, resamples)
-                    trainings = count_trainings(to_place(seeds[0].cell))
-                    if trainings:  # half of the variance of a difference, as the floor has no training
-                        one_side = (noise or {}).get(about["metric"], 0.0) * math.sqrt(1 / 2)
-                        above = widen(
-                            replace(above, runs=min(above.runs, trainings)), one_side, UTILITY_DEGREES
-                        )
+                    of_metric = (noise or {}).get(about["metric"], 0.0)
+                    above = _compare_floor(seeds, floors, resamples, of_metric, count_trainings)
                     row |= {"above": above.difference, "above_low": above.low, "above_high": above.high}
                 rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS["headroom"])
@@ -97,10 +92,19 @@ def _share(
 
 
 def _compare_floor(
-    arms: Sequence[TrainedCell], floors: dict[int, TrainedCell], resamples: int
+    arms: Sequence[TrainedCell],
+    floors: dict[int, TrainedCell],
+    resamples: int,
+    noise: float,
+    count_trainings: Callable[[Place], int],
 ) -> PairedDifference:
     by_seed = {model.cell.seed: model for model in arms if model.cell.seed in floors}
-    return compare_trained(by_seed, floors, resamples, (arms[0].cell.arm, FLOOR))
+    above = compare_trained(by_seed, floors, resamples, (arms[0].cell.arm, FLOOR))
+    trainings = count_trainings(to_place(arms[0].cell))
+    if not trainings:
+        return above
+    # Half of the variance of a difference, as the floor has no training.
+    return widen(replace(above, runs=min(above.runs, trainings)), noise * math.sqrt(1 / 2), UTILITY_DEGREES)
 
 
 def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:

@@ -135,9 +135,8 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
     def main() -> None:
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
         words = [expand_home(allow_open(word)) for word in sys.argv[1:]]
-        sys.argv[1:] = sorted(
-            words, key=lambda word: word not in SWEEP
-        )  # Hydra takes them before all settings
+        # Hydra takes -m before or behind all settings, not between them.
+        sys.argv[1:] = sorted(words, key=lambda word: word not in SWEEP)
         try:
             if {"-h", "--help"} & set(sys.argv[1:]):
                 show_help(run)

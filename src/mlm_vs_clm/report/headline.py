@@ -163,11 +163,10 @@ def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = 
         which = f"{word_number(total - made).capitalize()} of {word_number(total)}" if made else "All"
         verb = "is" if made and total - made == 1 else "are"
         rows = pd.concat(rows_of.values())
-        sides = (rows[rows["status"] != MADE][["corpus", side]] for side in ("first_arm", "second_arm"))
-        is_open = not {*unjudged}.isdisjoint(
-            pair for side in sides for pair in side.itertuples(index=False, name=None)
-        )
-        sentences.append(f"{which} comparisons {verb} undecided: {NO_FLOOR if is_open else UNDECIDED}.")
+        silent = rows[rows["status"] != MADE].itertuples(index=False)
+        pairs = {(row.corpus, arm) for row in silent for arm in (row.first_arm, row.second_arm)}
+        reason = NO_FLOOR if pairs & {*unjudged} else UNDECIDED
+        sentences.append(f"{which} comparisons {verb} undecided: {reason}.")
     sentences += [f"({runs[0].capitalize()} of each model.)"] if len(runs) == 1 else []
     return " ".join(sentences)
 

@@ -171,33 +171,24 @@ def count_outcomes(rows: pd.DataFrame) -> str:
 
 
 def list_content_leads(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.DataFrame:
-    """Return the leads in content words of the studies in the table of README, with their `start` and `condition`."""
-    names = {
-        start: {name for step in ROWS if step[0] == start for name in best_rows(steps, step)["study"]}
-        for start in FROM
-    }
+    """Return the leads in content words of the studies in the table of README, with their `start` and `study`."""
+    shown = {(step[0], name) for step in ROWS for name in best_rows(steps, step)["study"]}
     tables = [
-        list_content(studies[name]).assign(start=start)
-        for start, of_start in names.items()
-        for name in sorted(of_start)
+        list_content(studies[name]).assign(start=start, study=name)
+        for start, name in sorted(shown, key=lambda pair: ([*FROM].index(pair[0]), pair[1]))
     ]
     rows = pd.concat(tables) if tables else pd.DataFrame()
-    return (
-        rows[rows["direction"].isin([*SIDES])].assign(condition=lambda of: of["comparison"])
-        if len(rows)
-        else rows
-    )
+    return rows[rows["direction"].isin([*SIDES])] if len(rows) else rows
 
 
 def is_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> bool:
     """Return whether a side leads in content words where the other leads in BLEU."""
     if leads.empty:
         return False
-    keys = ["start", "condition", "corpus"]
-    pairs = leads[[*keys, "direction"]].merge(steps[steps["status"] == MADE], on=keys, suffixes=("", "_bleu"))
-    return bool(
-        ((pairs["direction"] != pairs["direction_bleu"]) & pairs["direction_bleu"].isin([*SIDES])).any()
-    )
+    by_bleu = steps[steps["direction"].isin([*SIDES])].rename(columns={"condition": "comparison"})
+    keys = ["study", "comparison", "corpus"]
+    pairs = leads[[*keys, "direction"]].merge(by_bleu, on=keys, suffixes=("", "_bleu"))
+    return bool((pairs["direction"] != pairs["direction_bleu"]).any())
 
 
 def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:

@@ -92,7 +92,7 @@ READERS = {
 
 
 def marks_entities(reader: str, path: str, columns: Columns) -> bool:
-    """Return whether the format marks entities, or where this hangs on the data, whether these do."""
+    """Return whether a corpus marks its entities: by its format, or where that leaves it open, by its columns."""
     is_gold = READERS[reader].has_gold_entities
     return hub.has_entities(path, columns) if is_gold is None else is_gold
 

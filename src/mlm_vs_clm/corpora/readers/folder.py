@@ -30,9 +30,8 @@ class Row:
 
 
 Rows = dict[str, Row]  # by document id
-Names = dict[
-    str, dict[str, str]
-]  # the files that a name in the table may mean: {path without .txt: document id}
+# The files that a name in the table may mean: {path without .txt: document id}.
+Names = dict[str, dict[str, str]]
 
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
