@@ -59,12 +59,10 @@ def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Seque
     studies, stated = keep_claims(tables), read_rules(CLAIMS)
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
     evidence["statements"] = tabulate_statements(tables, stated, "../results")
+    evidence["short-statements"] = summarise_statements(tables, stated)
     blocks = evidence | write_short_blocks({**studies, **tables}, rules, results)
     if repeated := find_repeated(studies):
         blocks["utility"] = describe_training_data(repeated)
-    if summary := summarise_statements(tables, stated):
-        told = filter(None, (blocks.get("exact-likelihood"), summary))
-        blocks["exact-likelihood"] = "\n\n".join(told)
     return blocks
 
 

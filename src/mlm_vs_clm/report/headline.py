@@ -12,10 +12,9 @@ from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_content, count_tokens, list_own_steps, word_tokens
-from .lead_words import SIDES, span, word_number, word_runs
+from .lead_words import SIDES, enter_lead, span, word_number, word_runs
 from .roles import PAIR
 from .sentences import Tables
-from .short_table import enter_short
 from .style import read_study
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
@@ -191,7 +190,7 @@ def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
         return None
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
     cells = {
-        words: {row.corpus: enter_short(row) for row in rows.itertuples(index=False)}
+        words: {row.corpus: enter_lead(row) for row in rows.itertuples(index=False)}
         for words, rows in rows_of.items()
     }
     return StepTable(

@@ -27,6 +27,11 @@ def word_short(row: Any) -> str:
     return word_no_lead(row) or f"{SIDES[row.direction]} better" + ", by little" * (row.size == INSIDE)
 
 
+def enter_lead(row: Any, digits: int = 1) -> str:
+    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
+    return word_short(row).replace(" better", f" +{abs(row.effect):.{digits}f}")
+
+
 def is_ahead(rows: pd.DataFrame, side: str) -> bool:
     """Return whether there are rows, and one side is ahead in all by more than the margin."""
     return len(rows) > 0 and bool(((rows["direction"] == side) & (rows["size"] != INSIDE)).all())

@@ -138,8 +138,8 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"**As the paper compares them, masked models lead by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"The causal model sees no gaps; masked ones see words replaced later. "
+        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
+        f"Causal sees no gaps; masked sees words replaced later. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 
@@ -195,14 +195,21 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
     """Return which side restores more content words from which starts: of arms that are competent on these; "" without leads."""
     if leads.empty:
         return ""
-    clauses = [
-        f"{words} {span(abs(of_side['value']) * 100, sign='+')} {' or '.join(FROM[start] for start in of_side['start'].unique())}"
-        for words, of_side in ((words, leads[leads["direction"] == side]) for side, words in SIDES.items())
-        if len(of_side)
-    ]
+    clauses: list[str] = []
+    told: set[str] = set()
+    for side, words in SIDES.items():
+        of_side = leads[leads["direction"] == side]
+        if starts := {*of_side["start"]}:
+            are_others = told and len(starts) > 1 and starts == {*FROM} - told
+            names = (
+                ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
+            )
+            clauses.append(f"{words} {span(abs(of_side['value']) * 100, sign='+')} {' or '.join(names)}")
+            told |= starts
     corpora = style.ordered(leads["corpus"])
     where = f"{' and '.join(corpora)} alone; " if len(corpora) < n_corpora else ""
-    return f"**Leads by content words** ({where}of 100): {'; '.join(clauses)}. No answer elsewhere."
+    end = "" if where else " No answer elsewhere."
+    return f"**Leads by content words** ({where}of 100): {'; '.join(clauses)}.{end}"
 
 
 def describe_left(steps: pd.DataFrame) -> str:

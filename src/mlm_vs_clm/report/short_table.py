@@ -1,7 +1,6 @@
 """The table of README's first screen: a row per step, how to read it, and the commands that make its rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ from .ladder import (
     Step,
     best_rows,
 )
-from .lead_words import span, word_short
+from .lead_words import enter_lead, span
 from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
@@ -45,7 +44,7 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     are_several = len({rows["network"].iloc[0] for rows in of_encoder}) > 1
     for step, rows in rows_of.items():
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
-        cells = [enter_short(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
+        cells = [enter_lead(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
@@ -84,12 +83,6 @@ def describe_scale(tables: Tables) -> str:
     return f"BLEU: {', '.join(clauses)}, the original 100." if clauses else ""
 
 
-def enter_short(row: Any) -> str:
-    """Return one outcome with the lead of the better model: "masked +6.0"; without a number where none is better."""
-    words = word_short(row)
-    return words.replace(" better", f" +{abs(row.effect):.1f}")
-
-
 def shorten_tokens(tokens: float) -> str:
     """Return "768k" or "3.07M"."""
     return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
@@ -106,8 +99,8 @@ def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
 
 
 def name_rows(places: Sequence[int]) -> str:
-    """Return "row 1" or "rows 3 and 4"."""
-    return f"row{'s' * (len(places) > 1)} {' and '.join(map(str, places))}"
+    """Return "row 1" or "rows 3, 4"."""
+    return f"row{'s' * (len(places) > 1)} {', '.join(map(str, places))}"
 
 
 def name_command(study: str) -> str:

@@ -83,7 +83,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half" if ratio == 0.5 else f"{ratio:.0%}"
-    return f"With {share} of the words hidden and no leak, neither is shown to beat leaving them out."
+    return f"Neither is shown to beat leaving the hidden words out ({share} hidden, no leak)."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -156,7 +156,7 @@ def describe_reported(
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
     end = " and beats leaving words out" if beside == {FIRST} else ""
-    return f"As the paper compares them ({about}), masked {span(rows['value'], 2, '+')} {metrics} (of 1){interval} over causal{end}."
+    return f"As in the paper ({about}), masked {span(rows['value'], 2, '+')} {metrics} (of 1){interval} over causal{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
