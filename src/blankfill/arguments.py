@@ -1,7 +1,6 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -10,30 +9,6 @@ from .text import CharSpan
 
 Spans = list[list[CharSpan]]
 END = object()  # of an iterable
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """What is to be filled: `blanks` has the characters of each blank of each text, or is a marker."""
-
-    texts: list[str]
-    blanks: Spans | str
-    ids: list[str] | None
-    counts: list[list[int]] | None
-
-
-def read_arguments(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Arguments:
-    """Return texts, blanks (or a marker), ids and counts as lists.
-
-    A string is one text; its blanks, id and counts may then stand without a list around them. Ids may be numbers.
-    Raises BlankfillError for anything else, by the number of the text, and never shows the text.
-    """
-    is_one = isinstance(texts, str)
-    read = [_text(i, text) for i, text in enumerate([texts] if is_one else to_list("texts", texts))]
-    marks = str(blanks) if isinstance(blanks, str) else _spans(to_list("blanks", blanks), len(read), is_one)
-    names = None if ids is None else [_id(i, id) for i, id in enumerate(_listed("ids", ids))]
-    numbers = None if counts is None else _counts(to_list("counts", counts), len(read), is_one)
-    return Arguments(read, marks, names, numbers)
 
 
 def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
@@ -56,11 +31,6 @@ def _refuse_single(name: str, values: Any) -> Iterable:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
     return values
-
-
-def _listed(name: str, values: Any) -> list:
-    is_single = isinstance(values, str) or _is_number(values)
-    return [values] if is_single else to_list(name, values)
 
 
 def _is_number(value: Any) -> bool:
@@ -129,18 +99,26 @@ class Request(NamedTuple):
 
 
 def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> list[Request]:
-    """Return what is to be filled, text by text; raises BlankfillError as `read_arguments`, and for ids that are not different."""
-    arguments = read_arguments(texts, blanks, ids, counts)
-    n = len(arguments.texts)
-    names = [str(i) for i in range(n)] if arguments.ids is None else arguments.ids
+    """Return what is to be filled, text by text.
+
+    A string is one text; its blanks, id and counts may then stand without a list around them. Ids may be numbers.
+    Raises BlankfillError for anything else, and for ids that are not different, by the number of the text, and never
+    shows the text.
+    """
+    is_one = isinstance(texts, str)
+    read = [_text(i, text) for i, text in enumerate([texts] if is_one else to_list("texts", texts))]
+    n = len(read)
+    spans = [str(blanks)] * n if isinstance(blanks, str) else _spans(to_list("blanks", blanks), n, is_one)
+    is_one_id = isinstance(ids, str) or _is_number(ids)
+    given = range(n) if ids is None else [ids] if is_one_id else to_list("ids", ids)
+    names = [_id(i, id) for i, id in enumerate(given)]
+    numbers = None if counts is None else _counts(to_list("counts", counts), n, is_one)
     if len({*names}) != len(names) or len(names) != n:
         raise BlankfillError(f"ids: {n} texts need as many different ids, these are {len({*names})}")
-    for name, values in (("blanks", arguments.blanks), ("counts", arguments.counts)):
-        if isinstance(values, list) and len(values) != n:
+    for name, values in (("blanks", spans), ("counts", numbers)):
+        if values is not None and len(values) != n:
             raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
-    spans = [arguments.blanks] * n if isinstance(arguments.blanks, str) else arguments.blanks
-    numbers: Sequence[list[int] | None] = arguments.counts or [None] * n
-    return [*map(Request, names, arguments.texts, spans, numbers)]
+    return [*map(Request, names, read, spans, numbers or [None] * n)]
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:

@@ -8,16 +8,15 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .axes import PACE, check_masked
+from .axes import check_masked
 from .decoding.batches import batch_by_size
-from .decoding.causal import CONTEXTS, Plan, to_open_rows
-from .decoding.infill import plan_infill
+from .decoding.causal import to_open_rows
 from .decoding.masked import MaskedPasses, Work, plan_work
-from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
 from .decoding.walking import walk
 from .decoding.walks import Walk
 from .errors import BlankfillError
+from .likelihood import choose_plan
 from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
 from .slots.ledger import Ledger
@@ -32,7 +31,6 @@ from .text import BlankedText, assemble_text
 
 FACTOR = 4  # a beam is by default so many times wider than the candidates that are asked for
 NARROWEST = 16
-NO_LENGTH = "candidates have blanks of a fixed number of tokens: set length to one or known, or give counts"
 
 
 @dataclass(frozen=True)
@@ -59,21 +57,11 @@ class Branch:
     parent: frozenset = frozenset()
 
 
-class Steps:
-    """What a search asks of a model: which slots come next on each branch, and how likely each token is there."""
-
-    rows: list[TokenRow]
-
-    def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
-        """Return for each branch the slots that are filled together next, and their log-probabilities (slots, vocabulary)."""
-        raise NotImplementedError
-
-
-class MaskedSteps(Steps):
-    """A masked model, in any order that fills a slot once."""
+class MaskedSteps:
+    """What a search asks of a masked model, in any order that fills a slot once."""
 
     def __init__(self, passes: MaskedPasses, row: TokenRow, settings: Mapping[str, Any], seed: int):
-        pace = Pace(**{name: settings[name] for name in PACE if name in settings and name != "order"})
+        pace = Pace.of(settings)
         context, order = settings.get("context", "both"), settings.get("order", "random")
         check_masked(context, order, "known", pace, 0.0)
         if context == "leaky":
@@ -87,7 +75,7 @@ class MaskedSteps(Steps):
         self.works: dict[frozenset, Work] = {}
 
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
-        """Return the slots of the next pass of each branch, and their log-probabilities."""
+        """Return the slots that each branch fills together next, and their log-probabilities (slots, vocabulary)."""
         works = [self._resume(branch) for branch in branches]
         sizes = [len(work.view(self.passes.mask_id, self.passes.max_positions)) for work in works]
         answers: dict[int, tuple[list[int], torch.Tensor]] = {}
@@ -124,8 +112,8 @@ class MaskedSteps(Steps):
         return torch.cat([order.score_slots(rows + barred) for rows, barred in pairs]).tolist()
 
 
-class WalkingSteps(Steps):
-    """A model that reads on: each branch is read up to its next slot."""
+class WalkingSteps:
+    """The same of a model that reads on: each branch is read up to its next slot."""
 
     def __init__(self, model: Any, plan, mix, row: TokenRow, pad_id: int, batch_tokens: int):
         self.model, self.plan, self.mix, self.row = model, plan, mix, row
@@ -158,7 +146,7 @@ def key_of(branch: Branch) -> frozenset:
     return frozenset(branch.chosen.items())
 
 
-def search(steps: Steps, row: TokenRow, bias: torch.Tensor, width: int) -> list[Branch]:
+def search(steps: MaskedSteps | WalkingSteps, row: TokenRow, bias: torch.Tensor, width: int) -> list[Branch]:
     """Return the likeliest branches that fill every slot, likeliest first, at most `width` of them.
 
     After each pass the `width` likeliest branches go on; it is exact where that is as many as there are.
@@ -225,8 +213,7 @@ def find_candidates(
     `way` has the writer, its settings, the seed and the tokens of a batch. Tokens of bytes that make half of a character
     together are no way to fill a blank. Raises what filling raises.
     """
-    second = way.settings.get("second")
-    with evaluating(*([model] if second is None else [model, second])):
+    with evaluating(model, way.settings.get("second")):
         make = _masked if way.writer == "masked" else _walking
         row, branches = make(way, model, tokenizer, text, width)
     spell, names = Speller(tokenizer), tokenizer.convert_ids_to_tokens
@@ -254,38 +241,26 @@ def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Token
         score = passes.best_log_probabilities
         lengths = choose_lengths(length, [text], passes.tokenize, score, passes.max_positions, most)
         row = passes.tokenize([text], lengths)[0]
-        steps = MaskedSteps(passes, row, way.settings, way.seed)
+        steps = MaskedSteps(passes, row, way.settings, way.sampling.seed)
         return row, search(steps, row, passes.bias, width)
 
 
 def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
-    length, batch_tokens, pad_id = (
-        way.settings.get("length", "known"),
-        way.batch_tokens,
-        tokenizer.pad_token_id,
-    )
+    length, batch = way.settings.get("length", "known"), (tokenizer.pad_token_id, way.batch_tokens)
     if length == "free":
-        raise BlankfillError(NO_LENGTH)
+        raise BlankfillError(
+            "candidates have blanks of a fixed number of tokens: set length to one or known, or give counts"
+        )
     bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
-    if way.writer == "product":
-        product, weight = Product(model, way.settings["second"], tokenizer), way.settings.get("weight", 0.5)
-        row = to_open_rows(model, tokenizer, [text], length)[0]
-        with product.passes.reading.prepared():
-            steps = WalkingSteps(
-                way.settings["second"],
-                product.plan,
-                lambda here, logits: product.logits(here).lerp(logits, weight),
-                row,
-                pad_id,
-                batch_tokens,
-            )
-            return row, search(steps, row, bias, width)
-    plan: Plan
-    context = way.settings.get("context", "left")
-    if context == "true_left":
-        row, plan = to_rows([text], tokenizer, position_limit(model))[0], CONTEXTS[context]
+    if way.settings.get("context") == "true_left":
+        row = to_rows([text], tokenizer, position_limit(model))[0]
     else:
         row = to_open_rows(model, tokenizer, [text], length)[0]
-        plans = {"infill": plan_infill, "masked_left": plan_masked_left}
-        plan = plans[way.writer](model, tokenizer) if way.writer in plans else CONTEXTS[context]
-    return row, search(WalkingSteps(model, plan, None, row, pad_id, batch_tokens), row, bias, width)
+    if way.writer == "product":
+        second = way.settings["second"]
+        product = Product(model, second, tokenizer, way.settings.get("weight", 0.5))
+        with product.passes.reading.prepared():
+            steps = WalkingSteps(second, product.plan, product.mix, row, *batch)
+            return row, search(steps, row, bias, width)
+    plan = choose_plan(way.writer, model, tokenizer, way.settings)
+    return row, search(WalkingSteps(model, plan, None, row, *batch), row, bias, width)

@@ -63,7 +63,7 @@ class FillConfig:
                 raise BlankfillError(f"{name}={settings[name]} is unknown: choose one of {', '.join(values)}")
         self._refuse_idle(settings)
         self.sampling()
-        Pace(**{setting.name: settings[setting.name] for setting in fields(Pace) if setting.name in settings})
+        Pace.of(settings)
 
     def _refuse_idle(self, settings: dict[str, Any]) -> None:
         """Raise BlankfillError for a setting that another one makes useless."""

@@ -1,7 +1,7 @@
 """The object that fills blanks, finds candidates for them and scores what stands in them, with one model."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ from .text import (
     leave_unfilled,
 )
 from .windows import Windows, fill_in_windows
-from .writers import Way, check_way, choose_writer, fill_skipping_failures, fill_with, with_padding
+from .writers import FillTexts, Way, check_way, choose_writer, fill_skipping_failures, fill_with, with_padding
 
 MARKER = "___"
 ON_ERROR = ("raise", "skip")
@@ -116,7 +116,7 @@ class Filler:
         chunks = cut_stream(items, CHARACTERS * self.batch_tokens) if progress else [[*items]]
         with show_progress(progress, len(requests)) as advance:
             for chunk in chunks:
-                done, cost = self._fill(way, chunk, on_error, settings)
+                done, cost = self._fill(way, chunk, on_error)
                 infills += done
                 ledger = ledger + cost
                 advance(len(done))
@@ -142,26 +142,24 @@ class Filler:
         """
         way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
         items = self._read(iterate_requests(texts, blanks, ids, counts), way, on_error)
-        return self._stream(way, items, on_error, progress, settings)
+        return self._stream(way, items, on_error, progress)
 
-    def _stream(self, way: Way, items, on_error: str, progress: bool, settings: dict) -> Iterator[Infill]:
+    def _stream(self, way: Way, items, on_error: str, progress: bool) -> Iterator[Infill]:
         with show_progress(progress, None) as advance:
             for chunk in cut_stream(items, CHARACTERS * self.batch_tokens):
-                infills, failure = self._fill_before(way, chunk, on_error, settings)
+                infills, failure = self._fill_before(way, chunk, on_error)
                 self.history = [event for infill in infills for event in infill.history]
                 yield from infills
                 advance(len(infills))
                 if failure:
                     raise failure
 
-    def _fill_before(
-        self, way: Way, chunk, on_error: str, settings: dict
-    ) -> tuple[list[Infill], DocumentError | None]:
+    def _fill_before(self, way: Way, chunk, on_error: str) -> tuple[list[Infill], DocumentError | None]:
         """Return what was filled of a part: all of it, or what stands before the first text that cannot be filled."""
         failure: DocumentError | None = None
         while True:
             try:
-                return self._fill(way, chunk, on_error, settings)[0], failure
+                return self._fill(way, chunk, on_error)[0], failure
             except DocumentError as error:  # of any text: one before it may be wrong too
                 failure, chunk = error, chunk[: [text.id for text, _ in chunk].index(error.id)]
 
@@ -183,14 +181,14 @@ class Filler:
                     raise
                 yield BlankedText(id, text, find_words(text), []), str(error)
 
-    def _fill(self, way: Way, chunk: list, on_error: str, settings: dict) -> tuple[list[Infill], Ledger]:
+    def _fill(self, way: Way, chunk: list, on_error: str) -> tuple[list[Infill], Ledger]:
         """Return what a part of the texts is filled with, and the cost."""
         blanked = [text for text, _ in chunk]
         if len({text.id for text in blanked}) != len(blanked):
             raise BlankfillError("ids: each text needs an id of its own, and two have the same")
         skipped = {text.id: reason for text, reason in chunk if reason}
         whole = [text for text in blanked if text.blanks]
-        run = self._run(way, settings)
+        run = self._run(way)
         if on_error == "raise":
             filled, ledger = run(whole) if whole else ([], Ledger())
         else:
@@ -200,12 +198,9 @@ class Filler:
         by_id = {answer.id: answer for answer in filled}
         return [self._result(text, by_id.get(text.id), skipped.get(text.id)) for text in blanked], ledger
 
-    def _run(
-        self, way: Way, settings: dict
-    ) -> Callable[[list[BlankedText]], tuple[list[FilledText], Ledger]]:
-        sampling = self.config.with_settings(**settings).sampling()
+    def _run(self, way: Way) -> FillTexts:
         arguments = way.settings | {"batch_tokens": way.batch_tokens}
-        fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, sampling, arguments)
+        fill_texts = partial(fill_with, way.writer, self.model, self.tokenizer, way.sampling, arguments)
         if way.writer in ("seq2seq", "kept", "middle"):
             return fill_texts
         windows = Windows(self.model, self.tokenizer, way.tokens)
@@ -297,4 +292,4 @@ class Filler:
             refuse_no_likelihood(writer, settings | {"length": "known"})
         check_way(writer, settings, config.temperature)
         n = self.batch_tokens * (1 if writer in AT_ONCE else STEP)
-        return Way(writer, settings, config.sampling().seed, n)
+        return Way(writer, settings, config.sampling(), n)

@@ -1,4 +1,4 @@
-"""How likely a model finds the original fills, exactly: the product of the conditionals in the order in which it fills."""
+"""How likely a model finds the original fills: exactly, in the order in which it fills, or each token masked alone."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,10 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .axes import PACE, check_masked, check_values, why_no_likelihood
+from .axes import check_masked, check_values, why_no_likelihood
 from .decoding.at_once import read_at_once
-from .decoding.causal import CONTEXTS
+from .decoding.batches import batch_by_size
+from .decoding.causal import CONTEXTS, Plan
 from .decoding.infill import plan_infill
 from .decoding.masked import MaskedPasses, plan_work, show_right_words
 from .decoding.masked_left import plan_masked_left
@@ -19,17 +20,17 @@ from .decoding.product import Product
 from .decoding.walking import walk
 from .decoding.walks import Walk
 from .errors import BlankfillError
-from .networks.evaluation import evaluating
+from .memory import MEMORY
+from .networks.evaluation import evaluating, in_evaluation_mode
 from .networks.sizes import HEAD_ROWS, position_limit
 from .slots.ledger import Ledger
 from .slots.orders import Pace
 from .slots.rows import TokenRow, to_rows
-from .slots.sampling import Key
+from .slots.sampling import GREEDY, Key
 from .slots.vocabulary import check_finite
 from .text import BlankedText, DocumentError
 
 BATCH_TOKENS = {"masked": 4096, "causal": 32768, "infill": 32768, "masked_left": 32768}
-PLANS = {"infill": plan_infill, "masked_left": plan_masked_left}
 WEIGHTS = tuple(n / 10 for n in range(11))  # of the causal model, from which `measure_weights` chooses
 
 
@@ -61,7 +62,7 @@ def measure_likelihood(
     refuse_no_likelihood(writer, axes)
     check_values(writer, axes)
     second = axes.get("second")
-    with evaluating(*([model] if second is None else [model, second])):
+    with evaluating(model, second):
         if writer == "product":
             return _follow_product(model, second, tokenizer, blanked, [axes.get("weight", 0.5)])[0]
         rows = to_rows(blanked, tokenizer, position_limit(model))
@@ -70,11 +71,18 @@ def measure_likelihood(
             follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), n)
             _fill_masked(follower, rows, axes, seed, blanked)
         else:
-            is_own = writer in PLANS
-            plan = PLANS[writer](model, tokenizer) if is_own else CONTEXTS[axes.get("context", "left")]
+            plan = choose_plan(writer, model, tokenizer, axes)
             walks = [plan(row) for row in rows if row.slots]
             read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
     return truth.likelihoods(blanked)
+
+
+def choose_plan(
+    writer: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, axes: Mapping[str, Any]
+) -> Plan:
+    """Return how a causal model reads a row under a writer; BlankfillError for a model or tokenizer that cannot."""
+    own = {"infill": plan_infill, "masked_left": plan_masked_left}
+    return own[writer](model, tokenizer) if writer in own else CONTEXTS[axes.get("context", "left")]
 
 
 def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
@@ -187,7 +195,7 @@ def _fill_masked(
     seed: int,
     blanked: list[BlankedText],
 ) -> None:
-    pace = Pace(**{name: axes[name] for name in PACE if name in axes and name != "order"})
+    pace = Pace.of(axes)
     context, order = axes.get("context", "both"), axes.get("order", "random")
     right_words = axes.get("right_words", -1)
     check_masked(context, order, "known", pace, 0.0, right_words)
@@ -195,3 +203,29 @@ def _fill_masked(
     show_right_words(work, blanked, follower.tokenizer, right_words)
     with follower.reading.prepared():
         follower.fill(work)
+
+
+@in_evaluation_mode
+@torch.inference_mode()
+def measure_pseudo_likelihood(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, blanked: list[BlankedText], batch_tokens: int
+) -> list[Likelihood]:
+    """Return minus the pseudo-log-likelihood (nats) of the originals of each text (Salazar et al. 2020).
+
+    One pass of a document for each of its tokens, `batch_tokens` tokens at a time, so that memory does not grow with
+    the texts. It is no likelihood: it sums to no probability over texts. Raises BlankfillError for a tokenizer without
+    a mask, and DocumentError for a text that does not fit the model.
+    """
+    passes = MaskedPasses(model, tokenizer, GREEDY, Ledger.of(blanked), batch_tokens)
+    rows = to_rows(blanked, tokenizer, position_limit(model))
+    truth = Truth(rows)
+    pairs = [(i, slot) for i, row in enumerate(rows) for slot in range(len(row.slots))]
+    with passes.reading.prepared():
+        for batch in batch_by_size(pairs, lambda pair: len(rows[pair[0]].ids), batch_tokens):
+            members, slots = [rows[i] for i, _ in batch], [slot for _, slot in batch]
+            views = [[*row.ids] for row in members]
+            for view, row, slot in zip(views, members, slots, strict=True):
+                view[row.slots[slot]] = passes.mask_id
+            truth.look(members, slots, passes.logits(members, views, [*enumerate(slots)]))
+            MEMORY.release_if_grown()
+    return truth.likelihoods(blanked)

@@ -6,17 +6,11 @@ from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
-from transformers.models.auto import modeling_auto as hf
 
 from .errors import BlankfillError
-from .networks.checkpoints import load_model, load_tokenizer, read_config
+from .networks.checkpoints import kind_of_class, load_model, load_tokenizer, read_config
 from .networks.folders import SETTINGS
 
-CLASSES = {
-    "masked": hf.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    "causal": hf.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    "seq2seq": hf.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -70,14 +64,8 @@ def find_kind(source: str) -> str:
     name = named[0]
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
-    for kind, classes in CLASSES.items():
-        class_names = {
-            class_name
-            for names in classes.values()
-            for class_name in ([names] if isinstance(names, str) else names)
-        }
-        if name in class_names:
-            return kind if getattr(config, "is_causal", True) else "masked"
+    if kind := kind_of_class(name, config):
+        return kind
     about = f"holds a {name}, which" if name else "says no class of model, so it"
     raise BlankfillError(
         f"{source} {about} has no output layer over a vocabulary: choose a masked, causal or encoder-decoder model"

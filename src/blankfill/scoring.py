@@ -9,8 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .arguments import list_requests, to_list
 from .config import FillConfig, types_of_settings
 from .errors import BlankfillError
-from .likelihood import Likelihood, measure_likelihood
-from .pseudo import measure_pseudo_likelihood
+from .likelihood import Likelihood, measure_likelihood, measure_pseudo_likelihood
 from .text import BlankedText, CharSpan, DocumentError, blank_out, find_markers
 from .windows import Windows, cut_originals, rename_errors
 from .writers import Way
@@ -83,7 +82,7 @@ def measure(
             model,
             tokenizer,
             way.settings,
-            way.seed,
+            way.sampling.seed,
             batch_tokens=way.batch_tokens,
         )
     windows = Windows(model, tokenizer, None, sees_right=method == "pseudo")

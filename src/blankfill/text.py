@@ -85,11 +85,11 @@ COUNTS = Range(1, 10_000, whole=True)  # tokens of a blank: more than any model 
 
 
 class DocumentError(BlankfillError):
-    """One document that cannot be filled, where the others can; `id` names it."""
+    """One document that cannot be filled, where the others can: `id` names it, and `problem` says why."""
 
     def __init__(self, id: str, problem: str):
         super().__init__(f"document {id}: {problem}")
-        self.id = id
+        self.id, self.problem = id, problem
 
 
 @dataclass(frozen=True)

@@ -260,8 +260,7 @@ def rename_errors(run: Callable[[list[BlankedText]], T], windows: list[BlankedTe
         return run(windows)
     except DocumentError as error:
         id_of = dict(zip((window.id for window in windows), ids, strict=True))
-        problem = str(error).removeprefix(f"document {error.id}: ")
-        raise DocumentError(id_of[error.id], problem) from None
+        raise DocumentError(id_of[error.id], error.problem) from None
 
 
 def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:

@@ -12,7 +12,6 @@ from .axes import (
     AXIS,
     MODEL_KINDS,
     NAMES,
-    PACE,
     arguments_of,
     check_causal,
     check_masked,
@@ -59,11 +58,11 @@ CAUSAL_CONTEXTS = {
 
 @dataclass(frozen=True)
 class Way:
-    """How a model fills under some settings: the writer, its keyword arguments, the seed, the tokens of a batch."""
+    """How a model fills under some settings: the writer, its keyword arguments, how it draws, the tokens of a batch."""
 
     writer: str
     settings: dict[str, Any]
-    seed: int
+    sampling: Sampling
     batch_tokens: int
 
     @property
@@ -159,11 +158,16 @@ def fill_with(
     blanked: list[BlankedText],
 ) -> tuple[list[FilledText], Ledger]:
     """Fill with the function of a writer (a key of FILLERS); `settings` are its keyword arguments."""
+    refuse_draws(writer, sampling.temperature)
     if writer in AXIS["temperature"].values:
         settings = {**settings, "sampling": sampling}
-    elif sampling.temperature:
-        raise BlankfillError(f"{NAMES[writer]} is decoded greedily: leave temperature at 0")
     return FILLERS[writer](model, tokenizer, blanked, **settings)
+
+
+def refuse_draws(writer: str, temperature: float) -> None:
+    """Raise BlankfillError for a temperature of a writer that only decodes greedily."""
+    if temperature and writer not in AXIS["temperature"].values:
+        raise BlankfillError(f"{NAMES[writer]} is decoded greedily: leave temperature at 0")
 
 
 def check_way(writer: str, settings: Mapping[str, Any], temperature: float) -> None:
@@ -173,11 +177,9 @@ def check_way(writer: str, settings: Mapping[str, Any], temperature: float) -> N
     if writer == "causal":
         check_causal(settings["context"], length)
     if writer == "masked":
-        pace = Pace(**{name: settings[name] for name in PACE if name in settings and name != "order"})
         context, order = settings.get("context", "both"), settings.get("order", "random")
-        check_masked(context, order, length, pace, temperature, settings.get("right_words", -1))
-    if writer in NAMES and temperature:
-        raise BlankfillError(f"{NAMES[writer]} is decoded greedily: leave temperature at 0")
+        check_masked(context, order, length, Pace.of(settings), temperature, settings.get("right_words", -1))
+    refuse_draws(writer, temperature)
 
 
 def with_padding(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:

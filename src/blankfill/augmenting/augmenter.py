@@ -19,7 +19,7 @@ from ..slots.utf8 import HALF
 from ..text import CharSpan, DocumentError
 from .choosing import PICKS, Strategy, are_rules, choose_spans
 from .labels import KEEP, POLICIES, join, move_entities
-from .sources import Given, Source, SourceReader
+from .sources import Source, SourceReader
 
 SHARES, TIMES, SEEDS = (
     Range(0, 1, above=True),
@@ -120,7 +120,7 @@ class InfillAugmenter:
         A blank for which the model has no answer keeps its original. Raises BlankfillError, which never shows a text.
         """
         check_number("n", n, TIMES)
-        sources = self._reader.read(Given(texts, entities, blanks, protect, ids))
+        sources = self._reader.read(texts, entities, blanks, protect, ids)
         drafts = [[self._draft(source, number) for number in range(n)] for source in sources]
         fills = self._write([draft for variants in drafts for draft in variants])
         augmented = [
@@ -170,8 +170,7 @@ class InfillAugmenter:
                 on_error=self.on_error,
             )
         except DocumentError as error:
-            problem = str(error).removeprefix(f"document {error.id}: ")
-            raise DocumentError(open_drafts[error.id].source.place, problem) from error
+            raise DocumentError(open_drafts[error.id].source.place, error.problem) from error
         except BlankfillError as error:
             problem = str(error)
             for id, draft in open_drafts.items():

@@ -111,11 +111,6 @@ def _whole_words(rule: Any) -> Any:
     return regex.compile(f"{before}{regex.escape(words)}{after}", regex.V1 | regex.IGNORECASE)
 
 
-def protected_spans(text: str, patterns: Iterable[Any]) -> list[CharSpan]:
-    """Return the characters of a text that patterns match."""
-    return [match.span() for pattern in patterns for match in pattern.finditer(text)]
-
-
 def choose_spans(
     eligible: Sequence[CharSpan], share: float, pick: Callable, rng: np.random.Generator
 ) -> list[CharSpan]:

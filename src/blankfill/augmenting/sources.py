@@ -5,22 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..arguments import read_arguments, read_spans
+from ..arguments import list_requests, read_spans
 from ..errors import BlankfillError
 from ..text import CharSpan, blank_out, find_words
-from .choosing import OF_LABELS, eligible_words, protected_spans, read_protected, read_strategy, touches
+from .choosing import OF_LABELS, eligible_words, read_protected, read_strategy, touches
 from .labels import Entity, keys_of, read_entities
-
-
-@dataclass(frozen=True)
-class Given:
-    """What callers give: texts (or one string), and for each text entities, blanks, protected spans and an id, or None."""
-
-    texts: Any
-    entities: Any = None
-    blanks: Any = None
-    protect: Any = None
-    ids: Any = None
 
 
 @dataclass(frozen=True)
@@ -46,42 +35,39 @@ class SourceReader:
         self.name = strategy
         self.protected = read_protected(protect)
 
-    def read(self, request: Given) -> list[Source]:
-        """Return the sources; BlankfillError, by the id or number of a text and without its words, for what is wrong."""
-        is_single = isinstance(request.texts, str)
-        read = read_arguments(request.texts, "_", request.ids)
-        n_texts = len(read.texts)
-        if read.ids is not None and not len(read.ids) == len({*read.ids}) == n_texts:
-            raise BlankfillError(f"ids: {n_texts} texts need as many different ids")
-        if self.needs_entities and request.entities is None:
+    def read(self, texts: Any, entities: Any, blanks: Any, protect: Any, ids: Any) -> list[Source]:
+        """Return the sources of texts (or one string); the other arguments, one for each text, may be None.
+
+        Raises BlankfillError, by the id or number of a text and without its words, for what is wrong.
+        """
+        is_single = isinstance(texts, str)
+        requests = list_requests(texts, "_", ids)
+        places, read = [request.id for request in requests], [request.text for request in requests]
+        if self.needs_entities and entities is None:
             raise BlankfillError(f"strategy={self.name} needs entities: give those of each text")
-        if request.blanks is not None and self.name != "random":
+        if blanks is not None and self.name != "random":
             raise BlankfillError("blanks stand in place of a strategy: leave strategy out")
-        places = read.ids or [str(i) for i in range(n_texts)]
-        names = read.ids or [_hash(text) for text in read.texts]
-        labels = _read_labels(places, read.texts, is_single, request.entities)
-        never = _read_given_spans("protect", request.protect, n_texts, is_single)
-        blanks = _read_given_spans("blanks", request.blanks, n_texts, is_single)
+        names = [_hash(text) for text in read] if ids is None else places
+        labels = _read_labels(places, read, is_single, entities)
+        never = _read_given_spans("protect", protect, len(read), is_single)
+        allowed = _read_given_spans("blanks", blanks, len(read), is_single)
         sources = []
-        for place, name, text, (entities, keys), fixed, spans in zip(
-            places, names, read.texts, labels, never, blanks, strict=True
+        for place, name, text, (marked, keys), fixed, spans in zip(
+            places, names, read, labels, never, allowed, strict=True
         ):
-            may_change = self._choose(text, entities) if spans is None else check_blanks(place, text, spans)
-            fixed = [*protected_spans(text, self.protected), *(fixed or [])]
-            eligible = [span for span in may_change if not touches(span, fixed)]
-            sources.append(Source(place, name, text, entities, eligible, keys))
+            if spans is None:
+                spans = self._choose(text, marked)
+            else:
+                blank_out(place, text, spans)  # raises for what is no blank
+            kept = [match.span() for pattern in self.protected for match in pattern.finditer(text)]
+            eligible = [span for span in spans if not touches(span, [*kept, *(fixed or [])])]
+            sources.append(Source(place, name, text, marked, eligible, keys))
         return sources
 
     def _choose(self, text: str, entities: Iterable[Entity]) -> list[CharSpan]:
         words = find_words(text)
         numbers = eligible_words(self.strategy, text, words, [entity.span for entity in entities])
         return [words[number] for number in numbers]
-
-
-def check_blanks(place: str, text: str, spans: list[CharSpan]) -> list[CharSpan]:
-    """Return the spans; DocumentError unless they are blanks that can be filled (see `blank_out`)."""
-    blank_out(place, text, spans)
-    return spans
 
 
 def _hash(text: str) -> str:

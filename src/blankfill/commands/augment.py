@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..augmenting.choosing import OF_LABELS, STRATEGIES
 from ..augmenting.labels import KEEP, POLICIES
-from ..config import FillConfig, types_of_settings
+from ..config import FillConfig
 from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
 from ..streams import show_progress
 from .lines import Line, Sink, open_lines
-from .options import add_line_options, add_model_options, add_settings, no_loading_bar
+from .options import add_line_options, add_model_options, add_settings, given_settings, no_loading_bar
 
 if TYPE_CHECKING:
     from ..augmenting.augmenter import InfillAugmenter
@@ -85,15 +85,11 @@ def run(options: argparse.Namespace) -> None:
         lines, augmenter = iter(source), None
         with show_progress(options.progress, None) as advance:
             while chunk := [*islice(lines, AT_A_TIME)]:
+                named = {line.id: [*_name(line, options.n)] for line in chunk}
                 pending = {
-                    line.id
-                    for line in sink.left(
-                        variant for source_line in chunk for variant in _name(source_line, options.n)
-                    )
+                    variant.id for variant in sink.left(name for names in named.values() for name in names)
                 }
-                left = [
-                    line for line in chunk if pending & {variant.id for variant in _name(line, options.n)}
-                ]
+                left = [line for line in chunk if pending & {variant.id for variant in named[line.id]}]
                 if left:
                     augmenter = augmenter or make_augmenter(options, settings)
                     write_variants(augmenter, left, options.n, pending, sink)
@@ -102,8 +98,7 @@ def run(options: argparse.Namespace) -> None:
 
 def read_given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were given; a mistake there is told before anything heavy is imported."""
-    values = {name: getattr(options, name, None) for name in types_of_settings()}
-    settings = {name: value for name, value in values.items() if value is not None}
+    settings = given_settings(options)
     FillConfig(**{"temperature": 1.0} | settings)
     try:
         options.patterns = [re.compile(pattern) for pattern in options.protect_pattern]

@@ -63,15 +63,17 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=kind.__name__.upper())
 
 
-def read_settings(options: argparse.Namespace) -> FillConfig:
-    """Return the settings that were given."""
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given, by name."""
     values = {name: getattr(options, name, None) for name in types_of_settings()}
-    return FillConfig(**{name: value for name, value in values.items() if value is not None})
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def make_filler(options: argparse.Namespace) -> "Filler":
     """Return the filler that the options describe; BlankfillError where its model cannot be loaded."""
-    config = read_settings(options)  # a mistake there is told before anything heavy is imported
+    config = FillConfig(
+        **given_settings(options)
+    )  # a mistake there is told before anything heavy is imported
     from ..filler import Filler
 
     machine: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}

@@ -5,7 +5,7 @@ from itertools import groupby, islice
 
 from ..streams import show_progress
 from .lines import key_of_spans, open_lines
-from .options import add_line_options, add_model_options, add_settings, make_filler, read_settings
+from .options import add_line_options, add_model_options, add_settings, given_settings, make_filler
 
 EXAMPLE = """example:
   echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     from ..scoring import refuse_settings  # loads the network library
 
     if options.method == "pseudo":
-        refuse_settings("method pseudo", read_settings(options).of_model(), USED)
+        refuse_settings("method pseudo", given_settings(options), USED)
     source, sink = open_lines(options)
     with sink:
         filler = make_filler(options)

@@ -22,7 +22,7 @@ from ..networks.sizes import HEAD_ROWS, count_parameters, hidden_states, output_
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import Speller, check_finite, slot_bias
-from ..text import BlankedText, FilledText, assemble_text
+from ..text import BlankedText, FilledText
 from .batches import batch_by_size
 from .caches import make_cache
 from .causal import check_opening, check_positions, count_walks, to_open_rows
@@ -66,10 +66,7 @@ def fill_lookahead(
             searches, lambda search: len(search.blanks), batch_tokens, lambda search: search.most
         ):
             _search(model, batch, bias, tokenizer.pad_token_id or 0)
-    spell = Speller(tokenizer)
-    pairs = zip(blanked, rows, strict=True)
-    filled = [assemble_text(text, spell.fills(row, len(text.blanks)), row.written) for text, row in pairs]
-    return filled, count_walks(count_parameters(model), blanked, searches)
+    return Speller(tokenizer).assemble(blanked, rows), count_walks(count_parameters(model), blanked, searches)
 
 
 def check_candidates(candidates: int, n_vocabulary: int) -> None:

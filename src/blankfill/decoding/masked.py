@@ -22,7 +22,7 @@ from ..slots.orders import PLANS, Order, Pace, Planned, make_order
 from ..slots.rows import Lengths, TokenRow, to_rows
 from ..slots.sampling import GREEDY, Key, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
-from ..text import BlankedText, FilledText, assemble_text
+from ..text import BlankedText, FilledText
 from .batches import batch_by_size
 from .right_side import RightSides, list_right_sides, see_no_right_side
 
@@ -104,11 +104,7 @@ def fill_masked(
         work = plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed)
         show_right_words(work, blanked, tokenizer, right_words)
         filler.fill(work)
-    spell = Speller(tokenizer)
-    pairs = zip(blanked, rows, strict=True)
-    return [
-        assemble_text(text, spell.fills(row, len(text.blanks)), row.written) for text, row in pairs
-    ], ledger
+    return Speller(tokenizer).assemble(blanked, rows), ledger
 
 
 def plan_work(

@@ -37,36 +37,39 @@ def fill_product(
     for models that do not share a vocabulary and a number of positions, and what those two functions raise.
     """
     check_values("product", {"length": length, "weight": weight})
-    product = Product(model, second, tokenizer)
+    product = Product(model, second, tokenizer, weight)
     with product.passes.reading.prepared():
-        procedure = Procedure(
-            product.plan,
-            length,
-            1,
-            sampling,
-            batch_tokens,
-            lambda here, logits: product.logits(here).lerp(logits, weight),
-        )
+        procedure = Procedure(product.plan, length, 1, sampling, batch_tokens, product.mix)
         filled, ledger = fill_by_walking(second, tokenizer, blanked, procedure)
     return filled, ledger + product.ledger
 
 
 class Product:
-    """The masked model of a product with a causal one; `ledger` counts its passes."""
+    """The masked model of a product with a causal one, whose share is `weight`; `ledger` counts its passes."""
 
-    def __init__(self, masked: PreTrainedModel, causal: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
+    def __init__(
+        self,
+        masked: PreTrainedModel,
+        causal: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        weight: float = 0.5,
+    ):
         sizes = [(vocabulary_size(network), position_limit(network)) for network in (masked, causal)]
         if sizes[0] != sizes[1]:
             raise BlankfillError(
                 f"a product needs models of one vocabulary and one number of positions, not {sizes[0]} and {sizes[1]}"
             )
-        self.ledger = Ledger()
+        self.ledger, self.weight = Ledger(), weight
         self.passes = MaskedPasses(masked, tokenizer, GREEDY, self.ledger, batch_tokens=4096)
 
     def plan(self, row: TokenRow) -> Walk:
         """Mask a row and plan how the causal model reads it."""
         row.mask(self.passes.mask_id)
         return read_kept(row)
+
+    def mix(self, here: list[Walk], logits: torch.Tensor) -> torch.Tensor:
+        """Return the product's logits from those of the causal model (n, vocabulary) at the next slot of each document."""
+        return self.logits(here).lerp(logits, self.weight)
 
     def logits(self, here: list[Walk]) -> torch.Tensor:
         """Return the masked model's logits (n, vocabulary) at the next slot of each document."""

@@ -215,12 +215,19 @@ def model_kind(model: PreTrainedModel) -> str:
     if model.config.is_encoder_decoder:
         return "seq2seq"
     name = type(model).__name__
-    for kind, classes in CLASS_NAMES.items():
-        if name in classes.values():
-            return kind if getattr(model.config, "is_causal", True) else "masked"
+    if kind := kind_of_class(name, model.config):
+        return kind
     raise BlankfillError(
         f"{name} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
     )
+
+
+def kind_of_class(name: str, config: PreTrainedConfig) -> str | None:
+    """Return the kind of a class of transformers with an output layer, `masked` or `causal`; None for another class."""
+    for kind, classes in CLASS_NAMES.items():
+        if any(name in ((names,) if isinstance(names, str) else names) for names in classes.values()):
+            return kind if getattr(config, "is_causal", True) else "masked"
+    return None
 
 
 def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:

@@ -12,12 +12,13 @@ T = TypeVar("T")
 
 
 @contextmanager
-def evaluating(*models: nn.Module) -> Iterator[None]:
+def evaluating(*models: nn.Module | None) -> Iterator[None]:
     """Put networks into evaluation mode within the `with`; then each module has its own flag again, after an error too."""
-    flags = [(module, module.training) for model in models for module in model.modules()]
+    networks = [model for model in models if model is not None]
+    flags = [(module, module.training) for network in networks for module in network.modules()]
     try:
-        for model in models:
-            model.eval()
+        for network in networks:
+            network.eval()
         yield
     finally:
         for module, is_training in flags:

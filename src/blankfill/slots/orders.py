@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +50,12 @@ class Pace:
             raise BlankfillError(f"schedule={self.schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
         if self.schedule != "equal" and not self.passes:
             raise BlankfillError(f"schedule={self.schedule} needs passes, which share the slots")
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Pace:
+        """Return the pace that settings by name ask for; other names among them are left alone."""
+        names = [field.name for field in fields(cls) if field.name in settings]
+        return cls(**{name: settings[name] for name in names})
 
     def sizes(self, n: int) -> list[int]:
         """Return how many of n slots each pass fills, at least one; the last pass fills the last slot."""
@@ -186,9 +192,9 @@ class Ranked(Order):
         rounded = [round(score, 6) for score in scores]
         ranked = sorted(range(len(rounded)), key=lambda i: (-rounded[i], self.open[i]))
         best = ranked[: self._count([rounded[i] for i in ranked])]
-        chosen = sorted(self.open[i] for i in best)
-        self.open = [slot for slot in self.open if slot not in set(chosen)]
-        return chosen
+        chosen = {self.open[i] for i in best}
+        self.open = [slot for slot in self.open if slot not in chosen]
+        return sorted(chosen)
 
     def _count(self, scores: list[float]) -> int:
         """Return how many of the scores, best first, are filled now."""

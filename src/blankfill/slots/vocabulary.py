@@ -7,7 +7,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..errors import BlankfillError
-from ..text import BETWEEN_CHARACTERS
+from ..text import BETWEEN_CHARACTERS, BlankedText, FilledText, assemble_text
 from .marks import GOES_ON, INSIDE, STARTS, all_tokens, count_ids, has_mark, word_mark
 from .rows import SlotKind, TokenRow, special_ids
 from .utf8 import ends_character, is_whole, spell_bytes, starts_character
@@ -121,3 +121,8 @@ class Speller:
         for place, blank in zip(row.slots, row.blank_of, strict=True):
             ids[blank].append(row.ids[place])
         return [self(fill) for fill in ids]
+
+    def assemble(self, blanked: Sequence[BlankedText], rows: Sequence[TokenRow]) -> list[FilledText]:
+        """Return the texts with what now stands in the slots of their rows."""
+        pairs = zip(blanked, rows, strict=True)
+        return [assemble_text(text, self.fills(row, len(text.blanks)), row.written) for text, row in pairs]
