@@ -17,7 +17,6 @@ from .decoding.walking import walk
 from .decoding.walks import Walk
 from .errors import BlankfillError
 from .likelihood import choose_plan
-from .networks.evaluation import evaluating
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
 from .slots.ledger import Ledger
 from .slots.lengths import choose_lengths
@@ -211,11 +210,10 @@ def find_candidates(
     """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
 
     `way` has the writer, its settings, the seed and the tokens of a batch. Tokens of bytes that make half of a character
-    together are no way to fill a blank. Raises what filling raises.
+    together are no way to fill a blank. The model is in evaluation mode. Raises what filling raises.
     """
-    with evaluating(model, way.settings.get("second")):
-        make = _masked if way.writer == "masked" else _walking
-        row, branches = make(way, model, tokenizer, text, width)
+    make = _masked if way.writer == "masked" else _walking
+    row, branches = make(way, model, tokenizer, text, width)
     spell, names = Speller(tokenizer), tokenizer.convert_ids_to_tokens
     answers: list[Candidate] = []
     for branch in branches:

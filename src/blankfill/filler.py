@@ -18,6 +18,7 @@ from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
 from .loading import open_model
+from .networks.evaluation import evaluating
 from .ranges import MANY, Range, check_number
 from .scoring import blank_originals, measure, refuse_beside_pseudo, refuse_settings
 from .slots.ledger import Ledger
@@ -188,12 +189,14 @@ class Filler:
             raise BlankfillError("ids: each text needs an id of its own, and two have the same")
         skipped = {text.id: reason for text, reason in chunk if reason}
         whole = [text for text in blanked if text.blanks]
-        run = self._run(way)
-        if on_error == "raise":
-            filled, ledger = run(whole) if whole else ([], Ledger())
-        else:
-            filled, ledger, failed = fill_skipping_failures(run, whole) if whole else ([], Ledger(), {})
-            skipped |= failed
+        filled, ledger = [], Ledger()
+        with evaluating(self.model, self.second):
+            run = self._run(way)
+            if whole and on_error == "raise":
+                filled, ledger = run(whole)
+            elif whole:
+                filled, ledger, failed = fill_skipping_failures(run, whole)
+                skipped |= failed
         ledger.documents += sum(not text.blanks and text.id not in skipped for text in blanked)
         by_id = {answer.id: answer for answer in filled}
         return [self._result(text, by_id.get(text.id), skipped.get(text.id)) for text in blanked], ledger
@@ -248,9 +251,10 @@ class Filler:
     def _find_candidates(self, way: Way, text: BlankedText, k: int, width: int) -> list[Candidate]:
         if not text.blanks:
             return [Candidate(text.text, [], [], 0.0)]
-        windows = Windows(self.model, self.tokenizer, way.tokens)
-        window = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
-        candidates = find_candidates(way, self.model, self.tokenizer, window, k, width)
+        with evaluating(self.model, self.second):
+            windows = Windows(self.model, self.tokenizer, way.tokens)
+            window = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
+            candidates = find_candidates(way, self.model, self.tokenizer, window, k, width)
         return [
             replace(candidate, text=assemble_text(text, candidate.words).text) for candidate in candidates
         ]
@@ -280,7 +284,8 @@ class Filler:
         way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for
         blanked = blank_originals(texts, spans, ids, MARKER)
-        likelihoods = measure(way, method, self.model, self.tokenizer, blanked)
+        with evaluating(self.model, self.second):
+            likelihoods = measure(way, method, self.model, self.tokenizer, blanked)
         return likelihoods[0] if isinstance(texts, str) else likelihoods
 
     def _choose(

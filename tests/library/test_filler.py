@@ -1,5 +1,6 @@
 """The front door: one model for many calls, streams, candidates, scores of whole texts, windows, history."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
@@ -57,6 +58,21 @@ def test_a_model_without_an_output_layer_is_refused(start, tokenizer, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(BlankfillError, match="holds a BertModel, which has no output layer"):
         Filler(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_threads_that_share_a_network_fill_as_one_does(name, networks, texts):
+    """A network in training mode, with dropout, is in evaluation mode as long as any thread reads it."""
+    model, tokenizer = networks[name]
+    filler, blanks = Filler(model, tokenizer), [find_words(text)[1:9:2] for text in texts]
+    model.train()
+    try:
+        wanted = filler(texts, blanks).fills
+        with ThreadPoolExecutor(4) as threads:
+            made = [*threads.map(lambda _: filler(texts, blanks).fills, range(12))]
+        assert made == [wanted] * 12 and model.training
+    finally:
+        model.eval()
 
 
 def test_a_stream_is_a_call_in_parts(filler):
