@@ -86,11 +86,20 @@ def hook_before(module):
     return module.register_forward_pre_hook(lambda _, given: (given[0].roll(1, -1), *given[1:])).remove
 
 
+def patch(module):
+    """Give a module a `forward` of its own, as accelerate and others do."""
+    run = module.forward
+    module.forward = lambda *given, **settings: (made := run(*given, **settings)) + made.roll(1, -1)
+    return lambda: delattr(module, "forward")
+
+
 # Each changes a network and returns what changes it back.
 CHANGES = {
     "hook": lambda base: hook(base.encoder.layer[0]),
     "hook of a product": lambda base: hook(base.encoder.layer[-1].attention.self.key),
     "hook of a block": lambda base: hook(base.encoder.layer[-1].intermediate),
+    "patch": lambda base: patch(base.encoder.layer[0].output),
+    "patch of a product": lambda base: patch(base.encoder.layer[-1].attention.self.key),
     "hook before": lambda base: hook_before(base.encoder.layer[0]),
     "query": lambda base: adapt(base.encoder.layer[-1].attention.self, "query"),
     "value": lambda base: adapt(base.encoder.layer[-1].attention.self, "value"),

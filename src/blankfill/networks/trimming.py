@@ -9,6 +9,7 @@ network up to rounding; docs/performance.md has the gain.
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from types import NoneType
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .attention import NAME as FAST
 from .attention import attend
-from .linear import multiply_add, multiply_gelu
+from .linear import Prepacked, multiply_add, multiply_gelu
 from .sizes import BERT_LIKE, hidden_states
 
 STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
@@ -33,16 +34,22 @@ def can_trim(model: PreTrainedModel) -> bool:
 
 
 def has_plain_layers(model: PreTrainedModel) -> bool:
-    """Return whether layers can be read part by part: those of a BERT-class network without hooks and adapters.
+    """Return whether layers can be read part by part: those of a BERT-class network without hooks, adapters and patches.
 
     Asked at every call, as both can be put into a network, and taken out, at any time.
     """
     if model.config.model_type not in BERT_LIKE:
         return False
     base: Any = model.base_model
-    if any(part._forward_hooks or part._forward_pre_hooks for part in (base, *base.encoder.modules())):
+    if any(map(_is_changed, (base, *base.encoder.modules()))):
         return False
     return all(type(product) is nn.Linear for layer in base.encoder.layer for product in _products(layer))
+
+
+def _is_changed(module: nn.Module) -> bool:
+    """Return whether a module computes something else than its class: by a hook, or a `forward` of its own."""
+    is_patched = not isinstance(vars(module).get("forward"), NoneType | Prepacked)
+    return bool(is_patched or module._forward_hooks or module._forward_pre_hooks)
 
 
 def _products(layer: Any) -> tuple[nn.Module, ...]:
