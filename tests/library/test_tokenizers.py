@@ -150,6 +150,14 @@ def test_a_text_that_starts_with_a_blank_needs_a_mark_to_open_it(length, texts):
     assert all(filled[0].fills)
 
 
+def test_a_token_that_is_named_special_later_fills_no_slot(texts):
+    tokenizer = byte_level(texts, pad_token="<pad>")
+    n_vocabulary, number = len(tokenizer), tokenizer.convert_tokens_to_ids("b")
+    assert slot_bias(tokenizer, n_vocabulary)[SlotKind.LAST, number] == 0
+    tokenizer.bos_token = "b"
+    assert not slot_bias(tokenizer, n_vocabulary)[:, number].isfinite().any()
+
+
 def test_special_tokens_read_the_vocabulary_once(tokenizers, monkeypatch):
     asked = []
     read = vocabulary.all_tokens

@@ -26,13 +26,18 @@ def slot_bias(tokenizer: PreTrainedTokenizerBase, n_vocabulary: int) -> torch.Te
             f"the tokenizer has {n_ids} tokens and the model {n_vocabulary}: they do not belong together"
         )
     barred = torch.ones(len(SlotKind), n_vocabulary, dtype=torch.bool)
-    barred[:, :n_ids] = _barred(tokenizer, len(tokenizer))
+    barred[:, :n_ids] = _barred(tokenizer, len(tokenizer), (*special_ids(tokenizer), tokenizer.unk_token_id))
     return torch.zeros(barred.shape).masked_fill(barred, float("-inf"))
 
 
 @lru_cache(maxsize=8)
-def _barred(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> torch.Tensor:
-    """Return which ids are barred (kinds, ids); a rule that would bar all of them is dropped."""
+def _barred(
+    tokenizer: PreTrainedTokenizerBase, n_tokens: int, special: tuple[int | None, ...]
+) -> torch.Tensor:
+    """Return which ids are barred (kinds, ids); a rule that would bar all of them is dropped.
+
+    Special tokens can be named at any time, so they are part of what is remembered.
+    """
     tokens, mark = all_tokens(tokenizer), word_mark(tokenizer)
     marked = torch.tensor([has_mark(token, mark) for token in tokens])
     never = _special(tokenizer, tokens)
