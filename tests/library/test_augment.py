@@ -180,6 +180,11 @@ def test_what_is_protected_never_changes(start, tokenizer, protect, kept):
     assert not all("tablet" in variant["text"] for variant in whole)
 
 
+def test_a_pattern_that_matches_no_character_protects_none(start, tokenizer):
+    free, empty = (augment(DOSE, start, tokenizer, share=1.0, protect=p) for p in (None, re.compile("q*")))
+    assert free == empty and free[0]["text"] != DOSE
+
+
 def test_a_protected_string_is_a_whole_word(start, tokenizer):
     (variant,) = augment("an ant", start, tokenizer, share=1.0, protect="an", temperature=0.0)
     assert variant["text"].startswith("an ") and not variant["text"].endswith(" ant")

@@ -41,7 +41,7 @@ PICKS = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pick_runs}
 
 def touches(word: CharSpan, spans: Iterable[CharSpan]) -> bool:
     """Return whether a word has a character in any of the spans."""
-    return any(word[0] < end and start < word[1] for start, end in spans)
+    return any(max(word[0], start) < min(word[1], end) for start, end in spans)
 
 
 def read_strategy(strategy: Any) -> Strategy:
