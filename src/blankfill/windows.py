@@ -264,7 +264,9 @@ def rename_errors(run: Callable[[list[BlankedText]], T], windows: list[BlankedTe
 
 
 def cut_originals(windows: Windows, text: BlankedText) -> list[BlankedText]:
-    """Return the windows of a text whose blanks hold their originals: each shows the originals to its left."""
+    """Return the windows of a text whose blanks hold their originals, none without blanks: each shows those to its left."""
+    if not text.blanks:
+        return []
     if windows.fits(text):
         return [text]
     whole = split_blanks(text)
