@@ -1,7 +1,6 @@
 """A model as people name it: an object, a hub id or a folder, with its tokenizer, on a device."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,7 +24,7 @@ def open_model(
     """
     place, kind = choose_device(device), choose_dtype(dtype)
     if isinstance(model, str | os.PathLike):
-        source = str(Path(model).expanduser()) if str(model).startswith("~") else str(model)
+        source = os.path.expanduser(model)
         loaded = load_named(source, place, kind)
         origin = source if tokenizer is None else tokenizer
     else:
@@ -33,7 +32,8 @@ def open_model(
         _check_object(model, tokenizer, kind)
         if device != "auto":
             model.to(place)
-    return loaded, load_tokenizer(str(origin)) if isinstance(origin, str | os.PathLike) else origin
+    is_named = isinstance(origin, str | os.PathLike)
+    return loaded, load_tokenizer(os.path.expanduser(origin)) if is_named else origin
 
 
 def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:

@@ -172,6 +172,8 @@ def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
 def test_mistakes_end_with_one_line(model, given, capfd):
     assert main(["fill", str(given), "--model", model, "--order", "up"]) == 1
     assert capfd.readouterr().err.splitlines()[-1].startswith("error: order=up is unknown")
+    assert main(["score", str(given), "--model", model, "--method", "pseudo", "--seed", "1"]) == 1
+    assert "seed changes nothing about method pseudo" in capfd.readouterr().err
     assert main(["fill", str(given), "--model", model, "--out", str(given)]) == 1
     assert "is the input itself" in capfd.readouterr().err
 

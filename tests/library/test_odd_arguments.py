@@ -149,6 +149,27 @@ def test_nothing_is_no_text_to_score_and_a_generator_is_many(networks):
     assert [answer.nats for answer in scores] == [score(TEXT, None, *networks["gpt2"]).nats] * 2
 
 
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_long_text_without_blanks_has_nothing_to_score(name, networks, texts):
+    filler = Filler(*networks[name])
+    long = " ".join(texts * 4)
+    none, one = filler.score([long, texts[0]], [[], [(0, 3)]])
+    assert (none.nats, none.characters, none.tokens) == (0.0, 0, 0) and one.nats > 0
+
+
+@pytest.mark.parametrize("place", ["~", "~nobody-of-this-name"])
+def test_a_folder_below_a_home_is_found_or_told(place, networks, tmp_path, monkeypatch):
+    model, tokenizer = networks["bert"]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tokenizer.save_pretrained(tmp_path / "mine")
+    for given in ((f"{place}/mine", None), (model, f"{place}/mine")):
+        if place == "~" and given[0] is model:
+            assert Filler(*given).tokenizer.get_vocab() == tokenizer.get_vocab()
+        else:
+            with pytest.raises(BlankfillError, match="mine"):
+                Filler(*given)
+
+
 def test_candidates_hold_whole_characters(networks):
     """Two tokens of bytes may make half of a character, though each may stand at its place in a blank."""
     model, tokenizer = deepcopy(networks["roberta"][0]), networks["roberta"][1]

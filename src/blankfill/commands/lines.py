@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -261,7 +262,7 @@ def describe_settings(options: Any) -> dict[str, Any]:
 
 def identify_model(name: str) -> str:
     """Return the name of a model; for a folder its last part, and a hash over the files' sizes and both ends of each."""
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))
     if not folder.is_dir():
         return name
     digest = blake2b(digest_size=8)
