@@ -1,6 +1,6 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -118,7 +118,8 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
     for name, values in (("blanks", spans), ("counts", numbers)):
         if values is not None and len(values) != n:
             raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
-    return [*map(Request, names, read, spans, numbers or [None] * n)]
+    counted: Sequence[list[int] | None] = numbers or [None] * n
+    return [*map(Request, names, read, spans, counted)]
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:
