@@ -189,13 +189,12 @@ class Filler:
             raise BlankfillError("ids: each text needs an id of its own, and two have the same")
         skipped = {text.id: reason for text, reason in chunk if reason}
         whole = [text for text in blanked if text.blanks]
-        filled, ledger = [], Ledger()
         with evaluating(self.model, self.second):
             run = self._run(way)
-            if whole and on_error == "raise":
-                filled, ledger = run(whole)
-            elif whole:
-                filled, ledger, failed = fill_skipping_failures(run, whole)
+            if on_error == "raise":
+                filled, ledger = run(whole) if whole else ([], Ledger())
+            else:
+                filled, ledger, failed = fill_skipping_failures(run, whole) if whole else ([], Ledger(), {})
                 skipped |= failed
         ledger.documents += sum(not text.blanks and text.id not in skipped for text in blanked)
         by_id = {answer.id: answer for answer in filled}

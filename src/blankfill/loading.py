@@ -32,8 +32,9 @@ def open_model(
         _check_object(model, tokenizer, kind)
         if device != "auto":
             model.to(place)
-    is_named = isinstance(origin, str | os.PathLike)
-    return loaded, load_tokenizer(os.path.expanduser(origin)) if is_named else origin
+    if isinstance(origin, str | os.PathLike):
+        return loaded, load_tokenizer(os.path.expanduser(origin))
+    return loaded, origin
 
 
 def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:
