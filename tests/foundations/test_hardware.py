@@ -4,7 +4,16 @@ import pytest
 import torch
 
 from mlm_vs_clm import hardware
-from mlm_vs_clm.hardware import choose_precision
+from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.hardware import choose_device, choose_precision
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert [choose_device(wish) for wish in ("auto", "cuda", "cuda:1")] == ["cuda", "cuda", "cuda:1"]
+    with pytest.raises(StudyError, match="device=cuda:2: torch sees 2 GPUs"):
+        choose_device("cuda:2")
 
 
 @pytest.mark.parametrize(
