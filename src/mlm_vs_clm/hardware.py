@@ -39,11 +39,8 @@ def choose_device(wish: str) -> str:
         raise StudyError(
             f"device={wish}: no GPU is visible to torch; use device=cpu, or install a CUDA build of torch"
         )
-    n_gpus = torch.cuda.device_count()
-    if int(wish.partition(":")[2] or 0) >= n_gpus:
-        raise StudyError(
-            f"device={wish}: torch sees {n_gpus} GPUs, counted from 0; choose cuda:{n_gpus - 1} or lower"
-        )
+    if int(wish.partition(":")[2] or 0) >= (n_gpus := torch.cuda.device_count()):
+        raise StudyError(f"device={wish}: torch sees {n_gpus} in all, counted from 0; choose a lower number")
     return wish
 
 

@@ -12,7 +12,7 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert [choose_device(wish) for wish in ("auto", "cuda", "cuda:1")] == ["cuda", "cuda", "cuda:1"]
-    with pytest.raises(StudyError, match="device=cuda:2: torch sees 2 GPUs"):
+    with pytest.raises(StudyError, match="device=cuda:2: torch sees 2 in all"):
         choose_device("cuda:2")
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from committed import mark_slow
+from filelock import Timeout
 
 from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT, list_studies
-from mlm_vs_clm.pipeline import publish
+from mlm_vs_clm.pipeline import publish, workers
 from mlm_vs_clm.report import blocks
 from mlm_vs_clm.report.rendering import write_between_markers
 
@@ -37,6 +38,20 @@ def test_a_report_replaces_files_of_an_earlier_one_and_leaves_what_a_user_put_th
     publish.publish(ROOT / "results" / "laptop", str(tmp_path / "results"), "laptop")
     assert not (target / "writers.csv").exists() and all(path.read_text() == "mine" for path in kept)
     assert (target / "scores.csv").read_bytes() == (ROOT / "results/laptop/scores.csv").read_bytes()
+
+
+def test_results_are_written_by_one_process_at_a_time(tmp_path, monkeypatch):
+    """Two studies that end together would lose the blocks of one, or replace a file that the other had moved away."""
+    copy_file = publish._copy
+
+    def copy_alone(source, target):
+        with pytest.raises(Timeout):
+            workers.machine_lock("results").acquire(timeout=0)
+        copy_file(source, target)
+
+    monkeypatch.setattr(workers.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(publish, "_copy", copy_alone)
+    publish.publish(ROOT / "results" / "laptop", str(tmp_path / "results"), "laptop")
 
 
 def test_all_files_of_reports_are_known():

@@ -8,7 +8,8 @@ from ..files import ROOT, list_studies
 from ..hardware import one_blas_thread
 from ..report import make_page
 from ..report.frames import refresh_tables
-from .publish import write_blocks
+from .publish import WRITING, write_blocks
+from .workers import machine_lock
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,11 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Make the pages; raises StudyError for a folder that holds no study."""
     studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
-    for study in studies:
-        if not study.is_dir():
-            raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
-        with one_blas_thread():
+    with machine_lock(WRITING), one_blas_thread():
+        for study in studies:
+            if not study.is_dir():
+                raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
             refresh_tables(study)
             make_page(study)
-        print(study / "report.html")
-    write_blocks(studies)
+            print(study / "report.html")
+        write_blocks(studies)

@@ -30,7 +30,10 @@ from ..report.sentences import Tables
 from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
+from .workers import machine_lock
 
+# The lock of who writes results: README and overviews are read, changed and written again.
+WRITING = "results"
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("paper", "statements", "data-cards")),
@@ -81,14 +84,17 @@ def publish(report: Path, results: str, name: str) -> None:
     """
     target = Path(results) / name
     try:
-        files = {
-            path.relative_to(report) for path in report.rglob("*") if path.is_file() and path.name != RECORD
-        }
-        for file in sorted(files):
-            _copy(report / file, target / file)
-        for name_of_file in sorted(REPORT_FILES - {str(file) for file in files}):
-            (target / name_of_file).unlink(missing_ok=True)
-        write_blocks([target])
+        with machine_lock(WRITING):
+            files = {
+                path.relative_to(report)
+                for path in report.rglob("*")
+                if path.is_file() and path.name != RECORD
+            }
+            for file in sorted(files):
+                _copy(report / file, target / file)
+            for name_of_file in sorted(REPORT_FILES - {str(file) for file in files}):
+                (target / name_of_file).unlink(missing_ok=True)
+            write_blocks([target])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target), load_settings(target).about)

@@ -55,9 +55,14 @@ def visible_gpus() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
+def machine_lock(name: str) -> FileLock:
+    """Return a lock that the processes of a user on this machine share; the system unlocks it when a process ends."""
+    return FileLock(Path(tempfile.gettempdir(), f"mlm-vs-clm-{os.getuid()}-{name}.lock"))
+
+
 def _hold(gpu: str) -> bool:
-    """Return whether a GPU of this machine could be locked; the system unlocks it when the process ends."""
-    lock = FileLock(Path(tempfile.gettempdir(), f"mlm-vs-clm-{os.getuid()}-gpu-{gpu}.lock"))
+    """Return whether a GPU of this machine could be locked."""
+    lock = machine_lock(f"gpu-{gpu}")
     try:
         lock.acquire(timeout=0)
     except Timeout:
