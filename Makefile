@@ -40,6 +40,8 @@ $(foreach name,$(filter-out $(TAKEN) ARGS PYTHON PY READY VENV MAKEFLAGS MAKEOVE
 		$(error make $(MAKECMDGOALS) takes no $(name)$(if $(TAKEN),$(COMMA) only $(TAKEN) and ARGS)),\
 		$(error $(name) is no variable of this Makefile: settings go into ARGS, as ARGS='$(name)=$($(name))')))
 
+# A goal reads what another writes (pages, the manifest, the environment), and a study uses all processors by itself.
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help install data reproduce page smoke test check bench notebooks docs model-card peers rating-sheet ratings verify manifest store table clean own named model modelled committed
 
@@ -54,7 +56,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "error: no virtual environment could be made in $(VENV): install the venv module of $(PYTHON), free space, and try again"; exit 1; }
 	@echo "installing into $(VENV) (once; one to three minutes; log: $(VENV)/install.log)"
 	@$(PY) -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]' > $(VENV)/install.log 2>&1 || { tail -n 5 $(VENV)/install.log; echo "error: the packages could not be installed: check the network and free disk space (3 GB), then run the same command again"; exit 1; }
-	@touch $(READY)
+	@touch -r "$$(ls -t $^ | head -n 1)" $(READY)  # not by the clock, which may be behind the files
 
 data: $(READY) ## fetch corpora, encoder, WordNet and tagger (hash-checked, 340 MB)
 	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter pretrained causal_start,$(TRACK)),--also pretrained)$(if $(filter kinds,$(TRACK)),--also kinds)

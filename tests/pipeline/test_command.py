@@ -3,7 +3,9 @@
 import dataclasses
 import os
 import re
+import shutil
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -142,6 +144,39 @@ def test_help_has_words_for_every_setting_and_for_no_other():
 def test_a_variable_of_make_that_has_no_effect_is_refused_before_any_work(asked, says):
     done = subprocess.run(["make", "-n", *asked], cwd=ROOT, capture_output=True, text=True)
     assert says in done.stderr and (done.returncode != 0) == bool(says)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Return a function that runs make in a folder of its own, whose programs write a line when they start and when they end."""
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\necho start >> {tmp_path}/log\nsleep 0.5\necho end >> {tmp_path}/log\n")
+    program.chmod(0o755)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    places = [f"VENV={tmp_path}", f"READY={tmp_path}/.ready", f"PY={program}"]
+
+    def run(*asked):
+        done = subprocess.run(["make", *asked, *places], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_goals_are_made_one_after_the_other(make, tmp_path):
+    """`make -j 4 page notebooks manifest` would list the checksums of pages that are still written."""
+    make("install")
+    (tmp_path / "log").unlink()
+    make("-j", "4", "page", "table")
+    assert (tmp_path / "log").read_text().split() == ["start", "end"] * 2
+
+
+def test_an_environment_is_made_once_although_the_clock_went_back(make, tmp_path):
+    tomorrow = time.time() + 86_400
+    os.utime(tmp_path / "constraints.txt", (tomorrow, tomorrow))
+    assert "installing" in make("install")
+    assert "installing" not in make("install")
 
 
 @pytest.mark.parametrize(
