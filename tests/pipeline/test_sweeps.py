@@ -123,6 +123,11 @@ def test_a_job_that_was_stopped_is_a_row_too(swept):
     assert list(table["seed"]) == [0, 1] and table["reason"][1].startswith("stopped before its end")
 
 
+def test_a_sweep_may_leave_a_setting_out():
+    jobs = [["~model.training.patience", f"seed={seed}"] for seed in (0, 1)]
+    assert list(tabulate_sweep("score", jobs, dict.fromkeys((0, 1), {"reason": "no"}))["seed"]) == [0, 1]
+
+
 def test_each_row_of_a_shuffled_sweep_is_of_its_own_job(texts, tmp_path):
     shuffled = ["scoring.metrics=[bleu]", "arm=shuffle(unigram,unfilled,oracle,constant)", "seed=0,1", "-m"]
     done = subprocess.run(command("score", texts, tmp_path, *shuffled), cwd=ROOT, capture_output=True)

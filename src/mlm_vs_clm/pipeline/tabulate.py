@@ -114,7 +114,7 @@ def tabulate_sweep(stage: str, jobs: list[list[str]], outcomes: Mapping[int, dic
 
     outcomes: by the number of the job, its {"folder"}, or the {"reason"} for which it failed or was stopped.
     """
-    settings = [dict(override.lstrip("+").split("=", 1) for override in job) for job in jobs]
+    settings = [dict(override.lstrip("+~").partition("=")[::2] for override in job) for job in jobs]
     swept = [key for key in settings[0] if len({job_settings[key] for job_settings in settings}) > 1]
     names = ALIASES | (
         {"arm": "trained_on"} if stage == "downstream" and "trained_on" not in settings[0] else {}
