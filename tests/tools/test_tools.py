@@ -2,6 +2,8 @@
 
 import pytest
 
+from mlm_vs_clm.pipeline import pages
+from mlm_vs_clm.tools import notebooks
 from mlm_vs_clm.tools.__main__ import TOOLS, load_tool, main
 
 
@@ -45,6 +47,13 @@ def test_a_table_that_cannot_be_chosen_is_one_line(word, said, tmp_path, capsys)
     assert main(["table", "--store", str(tmp_path), "corpus=plots", word]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("tool", ["notebooks", "page"])
+def test_an_installed_package_has_neither_notebooks_nor_results(tool, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    assert main([tool]) == 1 and capsys.readouterr().err.startswith(f"error: {tmp_path}")
 
 
 @pytest.mark.parametrize(

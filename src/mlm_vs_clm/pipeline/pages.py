@@ -20,8 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Make the pages; raises StudyError for a folder that holds no study."""
+    """Make the pages; raises StudyError for a folder that holds no study, and where there is none."""
     studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
+    if not studies:
+        raise StudyError(f"{ROOT / 'results'} holds no study: name a folder of results")
     with machine_lock(WRITING), one_blas_thread():
         for study in studies:
             if not study.is_dir():

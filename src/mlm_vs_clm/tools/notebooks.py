@@ -34,8 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Execute all notebooks; StudyError with the failing cell's last line if one breaks."""
-    for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
+    """Execute all notebooks; StudyError with the failing cell's last line if one breaks, and where there are none."""
+    if not (notebooks := sorted(NOTEBOOKS.glob("*.ipynb"))):
+        raise StudyError(f"{NOTEBOOKS} has no notebooks: run this in a checkout of the repository")
+    for notebook in notebooks:
         try:
             execute(notebook, chosen.target)
         except CellExecutionError as error:
