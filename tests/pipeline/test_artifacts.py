@@ -228,6 +228,22 @@ def test_inventory_lists_and_removes(tmp_path, capsys):
     assert json.loads((tmp_path / "write" / TREE.id / "artifact.json").read_text())["id"] == TREE.id
 
 
+def test_what_a_process_is_making_is_listed(tmp_path, monkeypatch, capsys):
+    """A training puts a new checkpoint in the place of the old one while the folder is read."""
+    checkpoint = store(tmp_path)._unfinished(LEAF) / f"{CHECKPOINT}-old"
+    checkpoint.mkdir(parents=True)
+    scan = os.scandir
+
+    def scan_late(folder):
+        if Path(folder) == checkpoint and checkpoint.exists():
+            checkpoint.rmdir()
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scan_late)
+    assert main(["store", "list", "--store", str(tmp_path)]) == 0
+    assert "unfinished" in capsys.readouterr().out and not checkpoint.exists()
+
+
 def test_what_a_process_is_making_is_not_removed(tmp_path, capsys):
     making = store(tmp_path)
     making._unfinished(LEAF).mkdir(parents=True)

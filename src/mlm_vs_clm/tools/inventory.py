@@ -1,8 +1,10 @@
 """List and remove stored artifacts."""
 
 import argparse
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import StudyError
@@ -32,7 +34,7 @@ def show(root: Path, words: Sequence[str] = ()) -> None:
     """Print state, place, size, seconds and names of the artifacts whose line has all of the words, in the order of stage and name."""
     lines, total = [], 0
     for state, folder in list_artifacts(root):
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        size = _measure(folder)
         about = _describe(folder, state)
         line = f"{state:10}  {folder.relative_to(root)!s:32}  {size / 2**20:8.1f} MB  {about}"
         if {*words} <= {*line.split(), folder.parent.name}:
@@ -41,6 +43,16 @@ def show(root: Path, words: Sequence[str] = ()) -> None:
     for *_, line in sorted(lines):
         print(line)
     print(f"{total / 2**20:.1f} MB in {root}" + (f" ({' '.join(words)})" if words else ""))
+
+
+def _measure(folder: Path) -> int:
+    """Return the bytes of a folder; a process may be writing it, so that files and folders in it come and go."""
+    size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(parent, name).stat().st_size
+    return size
 
 
 def _describe(folder: Path, state: str) -> str:
