@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import pytest
@@ -144,6 +145,22 @@ def test_help_has_words_for_every_setting_and_for_no_other():
 def test_a_variable_of_make_that_has_no_effect_is_refused_before_any_work(asked, says):
     done = subprocess.run(["make", "-n", *asked], cwd=ROOT, capture_output=True, text=True)
     assert says in done.stderr and (done.returncode != 0) == bool(says)
+
+
+def test_a_sweep_that_is_stopped_and_whose_table_cannot_be_written_ends_in_lines(monkeypatch, capsys):
+    def fail(*args, **kwargs):
+        raise StudyError("the disk is full")
+
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["score.py"])
+    monkeypatch.setattr(command, "AT_STOP", [fail])
+    monkeypatch.setattr(command.hydra, "main", stop)
+    with pytest.raises(SystemExit) as stopped:
+        command.command(fail)()
+    said = capsys.readouterr().err.splitlines()
+    assert stopped.value.code == 130 and said[0] == "error: the disk is full" and "Interrupted" in said[1]
 
 
 @pytest.fixture

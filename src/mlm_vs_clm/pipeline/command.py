@@ -145,7 +145,10 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:
             for tabulate in list(AT_STOP):
-                tabulate()
+                try:
+                    tabulate()
+                except Exception as of_table:
+                    print(f"error: {explain(of_table)}", file=sys.stderr)
             sys.exit(_explain(error))
 
     return main
@@ -254,12 +257,16 @@ def is_sweep() -> bool:
 
 def _report_failure(error: Exception, overrides: list[str]) -> StudyError:
     """Print at once which job of a sweep failed, and return the reason in one line for the list at its end."""
-    is_mistake = isinstance(error, MISTAKES)
-    if not is_mistake:
+    if not isinstance(error, MISTAKES):
         print_traceback(error)
-    reason = one_line(error) if is_mistake else describe_error(error)
+    reason = explain(error)
     print(f"failed: {' '.join(overrides)}: {reason}", file=sys.stderr, flush=True)
     return StudyError(reason)
+
+
+def explain(error: Exception) -> str:
+    """Return in one line why something failed; of what is no mistake of the user its type and place."""
+    return one_line(error) if isinstance(error, MISTAKES) else describe_error(error)
 
 
 def one_line(error: BaseException) -> str:

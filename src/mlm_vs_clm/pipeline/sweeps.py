@@ -15,13 +15,12 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from ..console import describe_error
 from ..errors import StudyError
 from ..files import explain_os_error, write_atomically
 from .artifacts import ADVICE
 from .checks import has_mistake
 from .cluster import watch_queue_without_accounts
-from .command import AT_STOP, MISTAKES, Job, one_line
+from .command import AT_STOP, MISTAKES, Job, explain, one_line
 from .composing import compose
 from .effects import RUNTIME, refuse_ignored
 from .workers import init_worker
@@ -116,11 +115,6 @@ class Outcomes(Callback):
             publish(table, stage, place, f"A sweep of {len(jobs)} jobs", command)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def explain(error: Exception) -> str:
-    """Return why a table could not be made, in one line."""
-    return one_line(error) if isinstance(error, MISTAKES) else describe_error(error)
 
 
 def list_in_range(jobs: list[list[str]]) -> Iterator[Job]:
