@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlm_vs_clm.pipeline import pages
+from mlm_vs_clm.pipeline import publish
 from mlm_vs_clm.tools import notebooks
 from mlm_vs_clm.tools.__main__ import TOOLS, load_tool, main
 
@@ -52,7 +52,7 @@ def test_a_table_that_cannot_be_chosen_is_one_line(word, said, tmp_path, capsys)
 @pytest.mark.parametrize("tool", ["notebooks", "page"])
 def test_an_installed_package_has_neither_notebooks_nor_results(tool, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
     assert main([tool]) == 1 and capsys.readouterr().err.startswith(f"error: {tmp_path}")
 
 

@@ -206,17 +206,13 @@ def explain_damage(folder: Path, reasons: dict[Path, str] | None = None) -> str:
     """
     reasons = {} if reasons is None else reasons
     if folder not in reasons:
-        reasons[folder] = _find_damage(folder)
-        if not reasons[folder]:
+        if damaged := damaged_files(folder):
+            changed = f"{name_of(folder)}/{damaged[0]} is missing or was changed"
+            reasons[folder] = f"{changed}: run the command that made it again"
+        else:
             stored = [path for path in inputs_of(folder).values() if path.is_dir()]
             reasons[folder] = next(filter(None, (explain_damage(path, reasons) for path in stored)), "")
     return reasons[folder]
-
-
-def _find_damage(folder: Path) -> str:
-    damaged = damaged_files(folder)
-    reason = f"{name_of(folder)}/{damaged[0]} is missing or was changed" if damaged else ""
-    return reason and f"{reason}: run the command that made it again"
 
 
 def refuse_damaged(folder: Path) -> None:

@@ -33,15 +33,6 @@ def check_numbers(config: Config) -> None:
         _check_cell(f"scale.grid.also[{place}]", cell, ranges)
 
 
-def has_mistake(config: Config) -> bool:
-    """Return whether a number of the settings is outside its range."""
-    try:
-        check_numbers(config)
-    except StudyError:
-        return True
-    return False
-
-
 def _check_cell(key: str, cell: CellConfig, ranges: dict[str, Range]) -> None:
     """Raise StudyError for the masking of a cell's own that is none, and for a value that it varies."""
     if cell.strategy:

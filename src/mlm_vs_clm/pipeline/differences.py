@@ -78,21 +78,15 @@ def _compare(
     resamples: int,
 ) -> Iterator[dict]:
     """Yield the difference of two sides by every measure that both have."""
-    names = [_name_side(side, sides) for side in (first, second)]
-    measured = [
-        {name for cell in sides[side].values() for name in cell.statistics} for side in (first, second)
-    ]
+    ends = [(sides[side], _name_side(side, sides)) for side in (first, second)]
+    measured = [{name for cell in cells.values() for name in cell.statistics} for cells, _ in ends]
     for metric, scope in zip(SHOWN, map(find_scope, SHOWN), strict=True):
         if not all((scope, metric) in measures for measures in measured):
             continue
-        turned = is_lower_better(metric)
-        ends = [(sides[side], name) for side, name in zip((first, second), names, strict=True)]
-        (first_cells, first_name), (second_cells, second_name) = ends[::-1] if turned else ends
-        paired = compare_cells(
-            first_cells, second_cells, (scope, metric), resamples, (first_name, second_name)
-        )
+        (better, better_name), (other, other_name) = ends[::-1] if is_lower_better(metric) else ends
+        paired = compare_cells(better, other, (scope, metric), resamples, (better_name, other_name))
         yield {
-            **{"first": names[0], "second": names[1], "scope": scope, "metric": metric},
+            **{"first": ends[0][1], "second": ends[1][1], "scope": scope, "metric": metric},
             **{"difference": paired.difference, "low": paired.low, "high": paired.high, "p": paired.p},
             **{"n": paired.n, "trainings": paired.runs, "reason": paired.reason},
         }

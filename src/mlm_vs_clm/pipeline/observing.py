@@ -146,12 +146,8 @@ def list_measures(cells: Mapping[Path, ScoredCell], extra: Extra, resamples: int
 
 def _describe_extra(statistics: MetricStatistics) -> dict:
     if not len(statistics.rows):
-        return {
-            "scope": statistics.scope,
-            "metric": statistics.name,
-            "signature": "",
-            "reason": statistics.reason,
-        }
+        named = {"scope": statistics.scope, "metric": statistics.name}
+        return named | {"signature": "", "reason": statistics.reason}
     return summarise(statistics, None, 1)
 
 

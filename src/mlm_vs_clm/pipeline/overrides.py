@@ -57,13 +57,9 @@ def explain_unknown(key: str) -> str:
     """Return that a key is no setting, and the setting that comes nearest."""
     if key in OPEN:
         return f"{key} is set one value at a time: give {key}.<name>=<value>"
-    near = get_close_matches(key, [*list_keys(Config), *list_groups()], 1)
+    groups = [folder.name for folder in (ROOT / "conf").iterdir() if folder.is_dir()]
+    near = get_close_matches(key, [*list_keys(Config), *sorted(groups)], 1)
     return f"{key} is no setting: " + (f"did you mean {near[0]}?" if near else "see --help for all settings")
-
-
-def list_groups() -> list[str]:
-    """Return the groups of settings that are chosen by name."""
-    return sorted(folder.name for folder in (ROOT / "conf").iterdir() if folder.is_dir())
 
 
 def list_keys(schema: Any, prefix: str = "") -> list[str]:

@@ -1,5 +1,9 @@
-"""The report's way out of the store: into `results/<study>/` and, between markers, into the pages of PAGES."""
+"""The report's way out of the store: into `results/<study>/` and, between markers, into the pages of PAGES.
 
+`python -m mlm_vs_clm page` makes the pages, figures and blocks of studies again, from their committed frames alone.
+"""
+
+import argparse
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,7 +15,9 @@ from typing import Any
 from ..errors import StudyError
 from ..evidence.claims import load_rules
 from ..evidence.tables import main_cell, read_tables
-from ..files import MANIFEST, ROOT, explain_os_error, write_atomically
+from ..files import MANIFEST, ROOT, explain_os_error, list_studies, write_atomically
+from ..hardware import one_blas_thread
+from ..report import make_page
 from ..report.blocks import (
     MAIN,
     Blocks,
@@ -21,7 +27,7 @@ from ..report.blocks import (
     read_studies,
     write_overviews,
 )
-from ..report.frames import CLAIMS, PAGE, REPORT_FILES, load_settings
+from ..report.frames import CLAIMS, PAGE, REPORT_FILES, load_settings, refresh_tables
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
 from ..report.panels import check_panel
@@ -145,3 +151,25 @@ def write_pages(blocks: Blocks, optional: Collection[str] = ()) -> None:
     for page, text in after.items():
         if text != before[page]:
             write_atomically(page, text)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `python -m mlm_vs_clm page`."""
+    parser.add_argument(
+        "studies", nargs="*", help="folders of results, such as results/laptop; all without one"
+    )
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Make the pages; raises StudyError for a folder that holds no study, and where there is none."""
+    studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
+    if not studies:
+        raise StudyError(f"{ROOT / 'results'} holds no study: name a folder of results")
+    with machine_lock(WRITING), one_blas_thread():
+        for study in studies:
+            if not study.is_dir():
+                raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
+            refresh_tables(study)
+            make_page(study)
+            print(study / "report.html")
+        write_blocks(studies)

@@ -1,6 +1,5 @@
 """What each stage does with its inputs, and the store that calls it. What a stage needs is imported when it runs."""
 
-from importlib import import_module
 from pathlib import Path
 
 from blankfill.memory import reuse_freed_memory
@@ -91,13 +90,11 @@ def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     write_report(settings, inputs, folder, Path(runtime.data_dir) / WORDNET)
 
 
-def _imported(module: str, function: str) -> Make:
-    """Return a stage that is one function of settings, inputs and folder; its module is imported when it runs."""
+def make_correlation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
+    """Relate quality to utility over all cells."""
+    from .collect import correlate_cells
 
-    def make(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-        getattr(import_module(module, __package__), function)(settings, inputs, folder)
-
-    return make
+    correlate_cells(settings, inputs, folder)
 
 
 MAKERS: dict[str, Make] = {
@@ -110,7 +107,7 @@ MAKERS: dict[str, Make] = {
     "score": make_scores,
     "downstream": make_utility,
     "disclosure": make_disclosure,
-    "correlate": _imported(".collect", "correlate_cells"),
+    "correlate": make_correlation,
     "report": make_report,
 }
 

@@ -18,7 +18,7 @@ from omegaconf import DictConfig
 from ..errors import StudyError
 from ..files import explain_os_error, write_atomically
 from .artifacts import ADVICE
-from .checks import has_mistake
+from .checks import check_numbers
 from .cluster import watch_queue_without_accounts
 from .command import AT_STOP, MISTAKES, Job, explain, one_line
 from .composing import compose
@@ -121,8 +121,11 @@ def list_in_range(jobs: list[list[str]]) -> Iterator[Job]:
     """Yield the jobs of a sweep whose numbers are in their ranges; any other tells its mistake when it runs."""
     for overrides in jobs:
         job = Job(compose(overrides), overrides)
-        if not has_mistake(job.config):
-            yield job
+        try:
+            check_numbers(job.config)
+        except StudyError:
+            continue
+        yield job
 
 
 def list_jobs(config: DictConfig) -> list[list[str]]:

@@ -19,7 +19,7 @@ TOOLS = {
     "bench": ("benchmarks.bench", "time filling against a plain fill-mask loop"),
     "growth": ("benchmarks.growth", "measure how the cost of filling grows along four axes"),
     "verify": ("tools.verify", "compare fresh results with the committed ones, number by number"),
-    "page": ("pipeline.pages", "make pages, figures and README blocks again from committed results"),
+    "page": ("pipeline.publish", "make pages, figures and README blocks again from committed results"),
     "table": ("pipeline.tabulate", "tabulate and draw stored results: corpus=plots strategy=random"),
     "store": ("tools.inventory", "list or remove stored artifacts"),
     "grids": ("benchmarks.attention_grids", "draw what each training objective sees"),

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import StudyError
-from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, read_record
+from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, name_of, read_record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +99,9 @@ def remove(root: Path, names: list[str]) -> None:
     stored = list(list_artifacts(root))
     chosen: set[Path] = set()
     for name in names:
-        matches = {folder for state, folder in stored if _matches(name, state, folder)}
+        matches = {
+            folder for state, folder in stored if name in ("all", state, folder.parent.name, name_of(folder))
+        }
         if not matches:
             raise StudyError(f"store remove {name}: nothing stored in {root} has that name; see `make store`")
         chosen |= matches
@@ -109,7 +111,3 @@ def remove(root: Path, names: list[str]) -> None:
     print(f"removed {len(chosen - kept)} artifacts ({', '.join(names)})")
     if kept:
         print(f"kept {len(kept)} that a process is making")
-
-
-def _matches(name: str, state: str, folder: Path) -> bool:
-    return name in ("all", state, folder.parent.name, f"{folder.parent.name}/{folder.name}")

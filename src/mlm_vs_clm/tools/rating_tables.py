@@ -2,12 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from ..metrics import DIVERSITY, EXACT_MATCH, METRICS, Resources, make_metrics
+from ..metrics import DIVERSITY, EXACT_MATCH, Resources, make_metrics
 from ..pipeline.cells import read_statistics
 from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
 
@@ -43,16 +42,7 @@ def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     """Return every metric of a cell, one value per document, by (scope, metric); empty where it is not stored."""
     if not (folder / "statistics.jsonl").is_file():
         return {}
-    aggregates = _aggregates()
-    return {
-        kind: aggregates[kind[1]](rows)
-        for kind, rows in read_statistics(folder).items()
-        if kind[1] in aggregates
-    }
-
-
-def _aggregates() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Return how each metric makes a score of a document's statistics; nothing is loaded for that."""
-    unread = Resources(Path(), "", "")
-    metrics = make_metrics(unread) | DIVERSITY | {"exact_match": EXACT_MATCH}
-    return {name: metrics[name].aggregate for name in (*METRICS, *DIVERSITY, "exact_match")}
+    # Nothing is loaded for the way in which a metric makes a score of a document's statistics.
+    metrics = make_metrics(Resources(Path(), "", "")) | DIVERSITY | {"exact_match": EXACT_MATCH}
+    stored = read_statistics(folder).items()
+    return {kind: metrics[kind[1]].aggregate(rows) for kind, rows in stored if kind[1] in metrics}

@@ -11,17 +11,8 @@ from ...training.noise import Noise
 from ...training.settings import Finetuning, TrainingSettings
 from .identity import set_settings
 
-LATER_OBJECTIVE = (
-    *(
-        "spread",
-        "left_share",
-        "mean_span",
-        "permute_sentences",
-        "masked_share",
-        "schedule",
-        "prefix_share",
-        "noise_ratio",
-    ),
+LATER_OBJECTIVE = tuple(
+    "spread left_share mean_span permute_sentences masked_share schedule prefix_share noise_ratio".split()
 )
 LATER_TRAINING = ("patience", "unique_tokens", "dropout", "canaries", "canary_copies")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
