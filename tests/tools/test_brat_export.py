@@ -50,12 +50,21 @@ def test_offsets_outside_the_text_and_a_full_folder_are_refused(tmp_path):
         write_standoff([DOCUMENT], tmp_path)
 
 
-def test_the_command_writes_a_generate_artifact_and_reports_what_was_lost(tmp_path, capsys):
+def test_the_command_writes_a_generate_artifact_and_reports_what_was_lost(tmp_path, capsys, monkeypatch):
     generation, out = make_store(tmp_path), tmp_path / "brat"
     assert main(["export-brat", str(generation), "--out", str(out)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found == {"documents": 1, "entities": 2, "entity left out of the new text": 1}
     assert [held for _, _, held in read_standoff(out)["d%2F1"][1]] == ["mild fevers", "mild fevers in"]
+    monkeypatch.chdir(generation)
+    assert main(["export-brat", ".", "--out", str(tmp_path / "again")]) == 0
+    capsys.readouterr()
+    record = json.loads((generation / "artifact.json").read_text())
+    score = tmp_path / "score" / "0123"
+    score.mkdir(parents=True)
+    (score / "artifact.json").write_text(json.dumps(record | {"stage": "score"}))
+    assert main(["export-brat", str(score), "--out", str(out)]) == 1
+    assert "holds no artifact.json of the generate stage" in capsys.readouterr().err
     assert main(["export-brat", str(tmp_path), "--out", str(out)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "outputs/generate/<id>" in error

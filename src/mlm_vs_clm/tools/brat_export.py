@@ -25,7 +25,8 @@ LINE = re.compile(r"[^\r\n]+")
 def load_generated(generation: Path) -> tuple[list[Document], Counter]:
     """Return the documents of a generate artifact under the originals' labels, and the entities lost, by reason."""
     try:
-        record = read_record(generation)
+        if (record := read_record(generation))["stage"] != "generate":
+            raise ValueError(record["stage"])
         inputs = {name: generation.parents[1] / record["inputs"][name] for name in ("corpus", "corruption")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{generation} holds no {RECORD} of the generate stage: give outputs/generate/<id>"
@@ -76,7 +77,9 @@ def describe_entity(document: Document, entity: Entity) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm export-brat` and `export-dataset`."""
     parser.add_argument(
-        "generation", type=Path, help="outputs/generate/<id>, as experiments/generate.py prints"
+        "generation",
+        type=lambda text: Path(text).absolute(),  # "." in the folder itself has no parents
+        help="outputs/generate/<id>, as experiments/generate.py prints",
     )
     parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
 
