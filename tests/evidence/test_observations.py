@@ -22,7 +22,6 @@ from mlm_vs_clm.evidence.observations import (
     load_observations,
     save_observations,
 )
-from mlm_vs_clm.evidence.paired import find_aggregate
 from mlm_vs_clm.evidence.scores import score_measure
 from mlm_vs_clm.evidence.units import list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
@@ -33,8 +32,6 @@ from mlm_vs_clm.metrics import (
     METRICS,
     NATS,
     PROXIES,
-    Resources,
-    make_metrics,
 )
 from mlm_vs_clm.report.frames import refresh_tables
 
@@ -148,16 +145,9 @@ def test_columns_of_several_corpora_keep_the_order_of_each():
     ]
 
 
-def test_every_measure_has_columns_and_one_way_to_its_score():
-    metrics = make_metrics(Resources("", "", ""))
-    known = [("fills", name, metric) for name, metric in FILL_METRICS.items()]
-    known += [("fills", name, DIVERSITY[name]) for name in FILL_DIVERSITY]
-    known += [("document", name, metric) for name, metric in (DIVERSITY | metrics).items()]
-    assert {(scope, name) for scope, name, _ in known} <= COUNTS.keys() and ("fills", NATS) in COUNTS
-    sums = np.arange(10.0, 20.0)
-    for scope, name, metric in known:
-        n = max(2, len(COUNTS[scope, name]))
-        assert find_aggregate(name)(sums[:n]) == metric.aggregate(sums[:n])
+def test_every_measure_has_columns():
+    known = {("fills", name) for name in (*FILL_METRICS, *FILL_DIVERSITY, NATS)}
+    assert known | {("document", name) for name in (*DIVERSITY, *METRICS)} <= COUNTS.keys()
     assert set(METRICS) >= set(PROXIES) - {"nonword_rate"}
 
 

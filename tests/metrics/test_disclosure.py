@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blankfill.draws import keyed_rng
-from mlm_vs_clm.metrics import DISCLOSURE
+from mlm_vs_clm.metrics import MEASURES
 from mlm_vs_clm.metrics.disclosure import COPIED, MEMBERSHIP, NAMES, count_copied, count_names, place_losses
 
 WORDS = [f"{a}{b}" for a in "bdfgklmnprstvz" for b in ("aro", "eni", "ilo", "ona", "umi")]
@@ -19,7 +19,7 @@ READ, HELD_OUT, HONEST = (write(name, 30) for name in ("read", "held out", "hone
 
 
 def score(metric, rows):
-    return float(DISCLOSURE[metric].aggregate(np.nansum(rows, axis=0)))
+    return float(MEASURES[metric].aggregate(np.nansum(rows, axis=0)))
 
 
 def test_a_copier_is_caught_and_an_honest_writer_is_not():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlm_vs_clm.metrics import DIVERSITY, measure_distinct
+from mlm_vs_clm.metrics import DIVERSITY, MEASURES, measure_distinct
 from mlm_vs_clm.metrics.diversity import measure_longest_repeat
 from mlm_vs_clm.stats import point
 
@@ -21,7 +21,7 @@ def test_repetition_counts_four_grams_seen_before():
     texts = ["a b c d a b c d", "a b c d e", "a b c"]
     rows = DIVERSITY["repetition"].statistics(texts)
     assert rows[:2].tolist() == [[1, 5], [0, 2]] and np.isnan(rows[2]).all()
-    assert point(rows, DIVERSITY["repetition"].aggregate) == 1 / 7
+    assert point(rows, MEASURES["repetition"].aggregate) == 1 / 7
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from refusals import assert_refused
 from scored_texts import write_pairs
 
 from mlm_vs_clm.metrics.meteor import make_meteor
-from mlm_vs_clm.stats import point
+from mlm_vs_clm.stats import point, ratio_of_sums
 
 TEXTBOOK = (
     "it is a guide to action which ensures that the military always obeys the commands of the party",
@@ -42,7 +42,7 @@ def test_meteor_equals_nltk(wordnet, monkeypatch):
     theirs = [meteor_score([r.split()], c.split(), wordnet=reader) for c, r in pairs]
     rows = make_meteor(wordnet).statistics(candidates, references)
     assert rows[:, 0].tolist() == theirs
-    assert point(rows, make_meteor(wordnet).aggregate) == pytest.approx(np.mean(theirs))
+    assert point(rows, ratio_of_sums) == pytest.approx(np.mean(theirs))
 
 
 def test_meteor_without_text(wordnet):

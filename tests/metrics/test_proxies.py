@@ -5,8 +5,10 @@ import pytest
 import torch
 from refusals import assert_refused
 
-from mlm_vs_clm.metrics import proxies
+from mlm_vs_clm.metrics import MEASURES, proxies
 from mlm_vs_clm.metrics.proxies import (
+    NONWORDS,
+    PERPLEXITY,
     count_mistakes,
     make_grammar,
     make_nonwords,
@@ -21,7 +23,7 @@ def test_a_non_word_stands_in_no_text_and_in_no_inflection_in_wordnet(wordnet, t
     fills = [["aspirin", "doctors", "aspir"], ["12", ",", ""], ["Physician", "dozk mg"]]
     rows = metric.statistics(fills)
     assert rows[[0, 2]].tolist() == [[1, 3], [1, 3]] and np.isnan(rows[1]).all()
-    assert point(rows, metric.aggregate) == 2 / 6 and "wordnet-sha256" in metric.signature()
+    assert point(rows, MEASURES[NONWORDS].aggregate) == 2 / 6 and "wordnet-sha256" in metric.signature()
     assert_refused("WordNet cannot be read", make_nonwords, [], tmp_path / "corpora" / "wordnet")
 
 
@@ -37,7 +39,9 @@ def test_perplexity_is_of_words_and_long_texts_are_read_in_windows(
     metric = make_perplexity(tmp_path, "tiny", "fp32", "cpu")
     rows = metric.statistics([text, ""], ["", ""])
     assert rows[0] == pytest.approx([loss * (len(ids) - 1), 12], rel=1e-5) and np.isnan(rows[1]).all()
-    assert point(rows, metric.aggregate) == pytest.approx(np.exp(loss * (len(ids) - 1) / 12), rel=1e-5)
+    assert point(rows, MEASURES[PERPLEXITY].aggregate) == pytest.approx(
+        np.exp(loss * (len(ids) - 1) / 12), rel=1e-5
+    )
     monkeypatch.setattr(proxies, "WINDOW", 1)
     assert measure_nats(text, tokenizer, causal_model) == 0
 

@@ -9,7 +9,7 @@ from refusals import assert_refused
 from blankfill import Filler
 from blankfill.draws import keyed_rng
 from mlm_vs_clm.documents import Document
-from mlm_vs_clm.metrics import DISCLOSURE
+from mlm_vs_clm.metrics import MEASURES
 from mlm_vs_clm.pipeline import disclosure
 from mlm_vs_clm.training.canaries import draw_canaries
 from mlm_vs_clm.training.starts import as_kind
@@ -74,7 +74,7 @@ def test_an_over_trained_model_is_caught_by_texts_and_canaries_and_an_honest_one
 
 
 def score(metric, rows):
-    return float(DISCLOSURE[metric].aggregate(np.nansum(rows, axis=0)))
+    return float(MEASURES[metric].aggregate(np.nansum(rows, axis=0)))
 
 
 def test_texts_that_repeat_canaries_are_caught_without_the_model():

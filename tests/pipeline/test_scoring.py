@@ -4,9 +4,9 @@ import numpy as np
 
 from blankfill.text import BlankedText, find_words
 from mlm_vs_clm.files import write_lines
-from mlm_vs_clm.metrics import LIKELIHOOD, NATS
+from mlm_vs_clm.metrics import NATS
 from mlm_vs_clm.pipeline.scoring import score_originals
-from mlm_vs_clm.stats import point
+from mlm_vs_clm.stats import point, ratio_of_sums
 
 
 def test_nats_per_character_leave_out_what_was_skipped_and_what_has_no_blanks(tmp_path):
@@ -20,4 +20,4 @@ def test_nats_per_character_leave_out_what_was_skipped_and_what_has_no_blanks(tm
     scored = score_originals(tmp_path, blanked)
     assert (scored.scope, scored.name) == ("fills", NATS)
     np.testing.assert_array_equal(scored.rows, [[6, 2], [np.nan, np.nan], [np.nan, np.nan]])
-    assert point(scored.rows, LIKELIHOOD.aggregate) == 3
+    assert point(scored.rows, ratio_of_sums) == 3

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import StudyError
 from ..hardware import DTYPES
-from ..stats import ratio_of_sums
 from .metric import PRE_SPLIT, Metric, mean_statistics, normalise
 
 BATCH = 16
@@ -28,7 +27,6 @@ def make_bertscore(encoder: "Encoder") -> Metric:
     """Return BERTScore F1, 0-1 (not rescaled, no idf); NaN where a text is empty or unknown to the encoder."""
     return Metric(
         lambda candidates, references: score_documents(encoder, candidates, references),
-        ratio_of_sums,
         lambda: f"BERTScore|{PRE_SPLIT}|f1|mean|{encoder.signature}|idf:no|rescale:no|scale:0-1",
         encoder.explain,
     )

@@ -9,9 +9,7 @@ from .metric import PRE_SPLIT, Metric
 
 def make_bleu() -> Metric:
     """Return BLEU, 0-100: 13a tokens, lower case, exponential smoothing, no effective order."""
-    return Metric(
-        count_ngrams, score_counts, lambda: f"BLEU|{PRE_SPLIT}|{_scorer().get_signature()}|scale:0-100"
-    )
+    return Metric(count_ngrams, lambda: f"BLEU|{PRE_SPLIT}|{_scorer().get_signature()}|scale:0-100")
 
 
 @lru_cache(maxsize=1)

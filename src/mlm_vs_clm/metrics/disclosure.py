@@ -111,21 +111,16 @@ def subtract_share(sums: np.ndarray) -> np.ndarray:
 DISCLOSURE: dict[str, Metric] = {
     COPIED: Metric(
         count_copied,
-        subtract_control,
         lambda: f"share of {SIZE}-word runs in texts read minus in as many held-out words|{RULE}",
     ),
     NAMES: Metric(
         count_names,
-        subtract_share,
         lambda: f"share of masked content words among the fills minus that of the next document|{RULE}",
     ),
-    MEMBERSHIP: Metric(place_losses, ratio_of_sums, lambda: "AUC of the lower loss per token|pairs of texts"),
-    CANARY_LOSS: Metric(
-        place_losses, ratio_of_sums, lambda: "AUC of the lower loss per token|the drawn words of canaries"
-    ),
+    MEMBERSHIP: Metric(place_losses, lambda: "AUC of the lower loss per token|pairs of texts"),
+    CANARY_LOSS: Metric(place_losses, lambda: "AUC of the lower loss per token|the drawn words of canaries"),
     CANARY_TEXT: Metric(
         place_losses,
-        ratio_of_sums,
         lambda: f"AUC of the lower surprise by word tables|the drawn words of canaries|{RULE}",
     ),
 }

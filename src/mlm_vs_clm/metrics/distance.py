@@ -5,7 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..stats import ratio_of_sums
 from .bertscore import N_PAIRS, Encoder
 from .metric import PRE_SPLIT, Metric, mean_statistics
 
@@ -35,9 +34,7 @@ def _of_states(
         rows[defined] = measure(*(side[defined] for side in states))
         return rows
 
-    return Metric(
-        compute, ratio_of_sums, lambda: f"{name}|mean state|{PRE_SPLIT}|{encoder.signature}", encoder.explain
-    )
+    return Metric(compute, lambda: f"{name}|mean state|{PRE_SPLIT}|{encoder.signature}", encoder.explain)
 
 
 @lru_cache(maxsize=4)

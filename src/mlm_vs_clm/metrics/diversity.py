@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from ..stats import ratio_of_sums
 from .metric import PRE_SPLIT, Metric, mean_statistics
 
 
@@ -59,7 +58,7 @@ def _measure_common_start(first: list[str], second: list[str]) -> int:
 
 
 def _of_texts(statistics: Callable[[Sequence[str]], np.ndarray], signature: str) -> Metric:
-    return Metric(statistics, ratio_of_sums, lambda: f"{signature}|{PRE_SPLIT}")
+    return Metric(statistics, lambda: f"{signature}|{PRE_SPLIT}")
 
 
 DIVERSITY: dict[str, Metric] = {

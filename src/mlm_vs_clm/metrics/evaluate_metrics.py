@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from ..stats import point
-from . import Resources, make_metrics
+from . import MEASURES, Resources, make_metrics
 from .metric import normalise
 
 
@@ -34,7 +34,7 @@ class Score(evaluate.Metric):
     def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
         candidates, originals = ([normalise(text) for text in texts] for texts in (predictions, references))
         return {
-            name: point(metric.statistics(candidates, originals), metric.aggregate)
+            name: point(metric.statistics(candidates, originals), MEASURES[name].aggregate)
             for name, metric in self.metrics.items()
         }
 

@@ -11,7 +11,6 @@ import numpy as np
 from blankfill.text import WORDS, compose
 
 from ..documents import WORD_CLASSES, classify_word
-from ..stats import ratio_of_sums
 from .metric import PRE_SPLIT, Metric, normalise
 
 NATS = "nats_per_character"
@@ -65,23 +64,18 @@ def stack_likelihoods(nats: list[float], characters: list[int]) -> np.ndarray:
 
 def _make_class_metric(word_class: str) -> Metric:
     signature = f"exact match|{word_class} blanks pooled|case:lc|{PRE_SPLIT}|scale:0-1"
-    return Metric(partial(count_matches, word_class=word_class), ratio_of_sums, lambda: signature)
+    return Metric(partial(count_matches, word_class=word_class), lambda: signature)
 
 
 def _make_share_metric(word_class: str) -> Metric:
     signature = f"{word_class} blanks of all|pooled|{WORDS}|scale:0-1"
-    return Metric(partial(count_class, word_class), ratio_of_sums, lambda: signature)
+    return Metric(partial(count_class, word_class), lambda: signature)
 
 
-EXACT_MATCH = Metric(
-    count_matches, ratio_of_sums, lambda: f"exact match|blanks pooled|case:lc|{PRE_SPLIT}|scale:0-1"
-)
-LENGTH_ERROR = Metric(
-    measure_length_errors, ratio_of_sums, lambda: f"length error|NFC characters per blank|pooled|{WORDS}"
-)
+EXACT_MATCH = Metric(count_matches, lambda: f"exact match|blanks pooled|case:lc|{PRE_SPLIT}|scale:0-1")
+LENGTH_ERROR = Metric(measure_length_errors, lambda: f"length error|NFC characters per blank|pooled|{WORDS}")
 LIKELIHOOD = Metric(
     stack_likelihoods,
-    ratio_of_sums,
     lambda: f"nats of the originals by their characters|softmax over all tokens|{WORDS}",
 )
 # What is measured of lists of fills and of original words: exact match, and which share of the blanks each class has.

@@ -14,7 +14,15 @@ from ..documents import WORD_CLASSES
 from ..stats import Aggregate, ratio_of_sums
 from .bertscore import Encoder, make_bertscore
 from .bleu import make_bleu, score_counts
-from .disclosure import CANARY_LOSS, CANARY_TEXT, COPIED, DISCLOSURE, MEMBERSHIP, NAMES
+from .disclosure import (
+    CANARY_LOSS,
+    CANARY_TEXT,
+    COPIED,
+    MEMBERSHIP,
+    NAMES,
+    subtract_control,
+    subtract_share,
+)
 from .distance import make_c2st, make_mmd
 from .exact_match import NATS
 from .meteor import make_meteor
@@ -151,14 +159,14 @@ MEASURES: dict[str, Measure] = {
         "runs copied beyond the control (share, lower is better)",
         {"document": ("trigrams_read", "trigrams_held_out", "trigrams")},
         *(LOWER, ""),
-        aggregate=DISCLOSURE[COPIED].aggregate,
+        aggregate=subtract_control,
         lowest=-1.0,
     ),
     NAMES: Measure(
         "masked names that come back beyond the control (share, lower is better)",
         {"fills": ("names_own", "names", "names_other", "control_names")},
         *(LOWER, ""),
-        aggregate=DISCLOSURE[NAMES].aggregate,
+        aggregate=subtract_share,
         lowest=-1.0,
     ),
     MEMBERSHIP: _auc("membership by the loss", MEMBERSHIP),

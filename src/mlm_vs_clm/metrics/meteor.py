@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..errors import StudyError
-from ..stats import ratio_of_sums
 from .metric import PRE_SPLIT, Metric, mean_statistics
 
 N_REMEMBERED = 1 << 16
@@ -20,7 +19,7 @@ def make_meteor(wordnet: Path) -> Metric:
 
     Even a perfect text scores below 1 (nltk's penalty counts one chunk): 0.5 for a single word.
     """
-    return Metric(partial(score_documents, wordnet), ratio_of_sums, partial(_signature, wordnet))
+    return Metric(partial(score_documents, wordnet), partial(_signature, wordnet))
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""What every score offers: numbers per document, and the way from their sum to the score; the form of the texts."""
+"""What scores texts offer: numbers per document, of whose sum `MEASURES` makes the score; the form of the texts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,13 +13,11 @@ class Metric:
     """A score, split so that any resample of the documents can be scored again by adding rows.
 
     `statistics(candidates, references)` gives (n documents, k), a NaN row where the score is not defined;
-    `aggregate(sums)` turns sums (..., k) into scores (...), so that a row of one document works too;
     `signature()` names the library, its version, the settings and the scale;
     `explain(candidates, references)` says why no document has a score, "" where only a missing text is the reason.
     """
 
     statistics: Callable[..., np.ndarray]
-    aggregate: Callable[[np.ndarray], np.ndarray]
     signature: Callable[[], str]
     explain: Callable[..., str] = lambda *texts: ""
 

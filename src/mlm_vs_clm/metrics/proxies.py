@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..hardware import DTYPES, torch_dtype
-from ..stats import ratio_of_sums
 from .meteor import hash_wordnet, read_wordnet
 from .metric import PRE_SPLIT, Metric, normalise
 
@@ -34,7 +33,6 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
     is_word = lru_cache(maxsize=None)(lambda word: word in vocabulary or reader.morphy(word) is not None)
     return Metric(
         lambda fills: count_nonwords(fills, is_word),
-        ratio_of_sums,
         lambda: (
             f"non-words of filled words|pooled|pretrain splits and wordnet-sha256:{hash_wordnet(wordnet)}|{PRE_SPLIT}|scale:0-1"
         ),
@@ -59,7 +57,7 @@ def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Met
         return measure_nats(text, *load_language_model(folder, precision, device))
 
     signature = f"perplexity per word|pooled|model:{name}|{DTYPES[precision]}|{PRE_SPLIT}"
-    return Metric(_per_word(measure), lambda sums: np.exp(ratio_of_sums(sums)), lambda: signature)
+    return Metric(_per_word(measure), lambda: signature)
 
 
 def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric:
@@ -69,7 +67,7 @@ def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric
         return count_mistakes(text.split(), *load_tagger(folder, precision, device))
 
     signature = f"words with a mistake|pooled|tagger:{name}|{DTYPES[precision]}|{PRE_SPLIT}|scale:0-1"
-    return Metric(_per_word(count), ratio_of_sums, lambda: signature)
+    return Metric(_per_word(count), lambda: signature)
 
 
 def _per_word(count: Callable[[str], float]) -> Callable[[list[str], list[str]], np.ndarray]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..metrics import DIVERSITY, EXACT_MATCH, Resources, make_metrics
+from ..metrics import DIVERSITY, MEASURES, METRICS
 from ..pipeline.cells import read_statistics
 from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
 
@@ -42,7 +42,8 @@ def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     """Return every metric of a cell, one value per document, by (scope, metric); empty where it is not stored."""
     if not (folder / "statistics.jsonl").is_file():
         return {}
-    # Nothing is loaded for the way in which a metric makes a score of a document's statistics.
-    metrics = make_metrics(Resources(Path(), "", "")) | DIVERSITY | {"exact_match": EXACT_MATCH}
-    stored = read_statistics(folder).items()
-    return {kind: metrics[kind[1]].aggregate(rows) for kind, rows in stored if kind[1] in metrics}
+    return {
+        kind: MEASURES[kind[1]].aggregate(rows)
+        for kind, rows in read_statistics(folder).items()
+        if kind[1] in (*METRICS, *DIVERSITY, "exact_match")
+    }
