@@ -17,13 +17,12 @@ from mlm_vs_clm.evidence.observations import (
     describe_design,
     describe_scored,
     is_cut_off,
-    list_learned,
     list_scored,
     load_observations,
     save_observations,
 )
 from mlm_vs_clm.evidence.scores import score_measure
-from mlm_vs_clm.evidence.units import list_units, narrow, order_columns
+from mlm_vs_clm.evidence.units import list_trained, list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
 from mlm_vs_clm.metrics import (
     DIVERSITY,
@@ -126,7 +125,7 @@ def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
         trained("clm", [], reason="no model could be trained: x"),
     ]
     observed = write_and_read(observe([matched("mlm", [1])], cells), tmp_path)
-    again = list_learned(observed)
+    again = list_trained(observed.units, observed.task_models)
     assert [[{**unit, "cluster": 0} for unit in one.units] for one in again[:2]] == [
         [{key: value for key, value in unit.items() if key != "id"} | {"cluster": 0} for unit in tagger]
     ] * 2

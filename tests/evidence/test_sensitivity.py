@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mlm_vs_clm.evidence.sensitivity import vary_margins
+from mlm_vs_clm.evidence.answers import vary_margins
 from mlm_vs_clm.evidence.tables import COLUMNS, tidy
 
 ROW = dict.fromkeys(COLUMNS["answers"], "") | {"first_ratio": 0.5, "second_ratio": 0.5, "runs": 1, "n": 100}

@@ -1,4 +1,4 @@
-"""From comparisons to answers: the verdict on every comparison that a condition of a claim asks for."""
+"""From comparisons to answers: the verdict on every comparison that a condition asks for, also by other margins."""
 
 import math
 from collections.abc import Sequence
@@ -30,6 +30,7 @@ from .verdicts import (
 )
 
 CORRELATIONS = ("correlation", "writers")  # kinds of claims about rank correlations and slopes
+TIMES = (0.5, 1.0, 2.0)  # the margin of the rules, by which the table `sensitivity` judges again
 
 
 def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
@@ -41,13 +42,8 @@ def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
     rows = []
     for of_claim in group_by(ask_all(rules, study), lambda question: question.claim["id"]).values():
         gates = [_find_gate(question, study) for question in of_claim]
-        able = [gate.status == MADE for gate in gates]
-        p = correct(
-            [
-                question.estimate.p if is_able else math.nan
-                for question, is_able in zip(of_claim, able, strict=True)
-            ]
-        )
+        pairs = zip(of_claim, gates, strict=True)
+        p = correct([question.estimate.p if gate.status == MADE else math.nan for question, gate in pairs])
         rows += [_to_row(*arguments, study.competence) for arguments in zip(of_claim, gates, p, strict=True)]
     return pd.DataFrame(rows, columns=COLUMNS["answers"])
 
@@ -70,10 +66,8 @@ def _find_gate(question: Question, study: Study) -> Verdict:
 
 def find_silent(question: Question, competence: Competence) -> dict[str, str]:
     """Return why sides may not speak, and whose arms they are; none where no arm needs to be competent."""
-    gate, main = (
-        question.condition.get("gate", question.claim["gate"]),
-        tuple(question.claim["main"].values()),
-    )
+    gate = question.condition.get("gate", question.claim["gate"])
+    main = tuple(question.claim["main"].values())
     if gate in ("none", "task") and "comparison" not in question.condition:
         return {}
     places = [question.first] if gate == "first" else [question.first, question.second]
@@ -95,14 +89,9 @@ def _to_row(question: Question, gate: Verdict, p: float, competence: Competence)
         hint = question.condition.get("absent", question.claim.get("absent", ""))
         needs = hint or estimate.reason.removeprefix("not run: ")
         return about | asdict(gate) | {"reason": estimate.reason, "needs": needs}
-    about |= {
-        "effect": estimate.difference,
-        "low": estimate.low,
-        "high": estimate.high,
-        "n": estimate.n,
-        "runs": estimate.runs,
-    }
-    about |= {"detectable": smallest_detectable_effect(estimate.standard_error, estimate.degrees), "p": p}
+    about |= {"effect": estimate.difference, "low": estimate.low, "high": estimate.high, "p": p}
+    about |= {"n": estimate.n, "runs": estimate.runs}
+    about |= {"detectable": smallest_detectable_effect(estimate.standard_error, estimate.degrees)}
     if gate.status != MADE:
         names = list(dict.fromkeys(find_silent(question, competence).values()))
         needs = (
@@ -151,16 +140,26 @@ def _count_cells(question: Question) -> str:
     """Return how many times as many arms and maskings would narrow the interval enough, were they independent."""
     estimate = question.estimate
     is_slope = question.condition.get("statistic") == SLOPE
-    distances = [
-        question.margin - abs(estimate.difference),
-        abs(estimate.difference) - (0 if is_slope else question.margin),
-    ]
-    distance = max(distances)
+    size = abs(estimate.difference)
+    distance = max(question.margin - size, size - (0 if is_slope else question.margin))
     if not distance > 0:
         return "nothing: the estimate lies on the bound"
     times = (max(estimate.high - estimate.difference, estimate.difference - estimate.low) / distance) ** 2
-    return (
-        f"about {max(times, 1.1):.1f} times as many cells"
-        if times <= MOST
-        else f"more than {MOST} times as many cells"
+    amount = f"about {max(times, 1.1):.1f}" if times <= MOST else f"more than {MOST}"
+    return f"{amount} times as many cells"
+
+
+def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the table `sensitivity`: the verdict on each difference that was made, by each of TIMES its margin."""
+    is_varied = (
+        (answers["status"] == MADE) & answers["kind"].isin([DIFFERENCE, SLOPE]) & answers["margin"].notna()
     )
+    named = [name for name in COLUMNS["sensitivity"] if name not in ("times", "margin", "direction", "size")]
+    rows = []
+    for row in answers[is_varied].to_dict("records"):
+        for times in TIMES:
+            margin = times * row["margin"]
+            verdict = judge(row["low"], row["high"], row["p"], Criterion(margin, row["kind"]), row["n"])
+            said = {"direction": verdict.direction, "size": verdict.size}
+            rows.append({name: row[name] for name in named} | {"times": times, "margin": margin} | said)
+    return pd.DataFrame(rows, columns=COLUMNS["sensitivity"])

@@ -8,6 +8,7 @@ finding; resamples draw cells.
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ def _centre_within(values: np.ndarray, weights: np.ndarray, within: np.ndarray) 
 
 def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: float) -> list[dict]:
     """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
-    if len(cells) and count_levels(cells) < FEWEST_LEVELS:
+    if has_few_levels(cells):
         return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
     quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
     reason = _explain_left_out(n_paired, len(cells))
@@ -159,9 +160,9 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
     return [*rows, *describe_curve(cells)]
 
 
-def count_levels(cells: pd.DataFrame) -> int:
-    """Return at how many maskings there are cells."""
-    return len(cells[["strategy", "ratio"]].drop_duplicates())
+def has_few_levels(cells: pd.DataFrame) -> bool:
+    """Return whether there are cells, but at fewer than FEWEST_LEVELS maskings."""
+    return 0 < len(cells[["strategy", "ratio"]].drop_duplicates()) < FEWEST_LEVELS
 
 
 def _list_undefined(cells: pd.DataFrame, statistics: list[str]) -> list[dict]:
@@ -173,20 +174,18 @@ def _list_undefined(cells: pd.DataFrame, statistics: list[str]) -> list[dict]:
 def _explain_left_out(n_paired: int, n_complete: int) -> str:
     if not n_paired:
         return "no cell has both a quality score and a downstream result"
-    n_absent = n_paired - n_complete
+    if n_paired == n_complete:
+        return ""
     return (
-        f"{n_absent} of {n_paired} cells left out: no score, or no task model could be trained"
-        if n_absent
-        else ""
+        f"{n_paired - n_complete} of {n_paired} cells left out: no score, or no task model could be trained"
     )
 
 
 def _row(
     statistic: str, estimate: Estimate, decision: str = "", reason: str = "", bound: float = math.nan
 ) -> dict:
-    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n_cells": estimate.n}
-    reasons = "; ".join(filter(None, [estimate.reason, reason]))
-    return {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": reasons}
+    about = {"statistic": statistic, "n_cells": estimate.n, "bound": bound, "decision": decision}
+    return about | asdict(estimate) | {"reason": "; ".join(filter(None, [estimate.reason, reason]))}
 
 
 def _decide(statistic: str, estimate: Estimate, bound: float, reason: str = "") -> dict:
@@ -234,11 +233,8 @@ def describe_curve(cells: pd.DataFrame) -> list[dict]:
         nothing = undefined(len(quality), reason)
         return [_row(name, nothing, MISSING) for name in SPLINE]
     line, (curve, _) = fit_line(quality, utility), fit_curve(quality, utility)
-    values = {
-        "spline_aic_gain": float(line.aic - curve.aic),
-        "spline_p": float(curve.compare_f_test(line)[1]),
-    }
-    return [_row(name, Estimate(value, n=len(quality))) for name, value in values.items()]
+    values = float(line.aic - curve.aic), float(curve.compare_f_test(line)[1])
+    return [_row(name, Estimate(value, n=len(quality))) for name, value in zip(SPLINE, values, strict=True)]
 
 
 def correct_rows(rows: Sequence[dict], statistic: str, decisions: tuple[str, str]) -> None:
@@ -251,11 +247,10 @@ def correct_rows(rows: Sequence[dict], statistic: str, decisions: tuple[str, str
 def describe_overall(cells: dict[str, pd.DataFrame], resamples: int, bound: float) -> list[dict]:
     """Return the rows of all corpora together: pooled, with each corpus left out, and of the mixed models."""
     whole = pd.concat(cells.values())
-    if len(whole) and count_levels(whole) < FEWEST_LEVELS:
+    if has_few_levels(whole):
         return _list_undefined(whole, [*MEASURES, *(f"{LEFT_OUT}{corpus}" for corpus in cells), *FORMULAS])
     estimates = {name: pool(measure, cells, resamples) for name, measure in MEASURES.items()}
-    estimates |= {
-        f"{LEFT_OUT}{corpus}": estimate for corpus, estimate in leave_each_out(cells, resamples).items()
-    }
+    left_out = leave_each_out(cells, resamples)
+    estimates |= {f"{LEFT_OUT}{corpus}": estimate for corpus, estimate in left_out.items()}
     estimates |= {name: fit_mixed_model(formula, cells) for name, formula in FORMULAS.items()}
     return [_decide(name, estimate, bound) for name, estimate in estimates.items()]

@@ -1,13 +1,14 @@
 """From the frames of a study to its tables: one function, without store, data or network."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
 from ..metrics import METRICS
 from ..tasks import TASKS
-from .answers import answer
+from .answers import answer, vary_margins
 from .cells import Cell, ScoredCell, TrainedCell, group_by
 from .claims import find_noise, hash_rules, list_asked, list_comparisons
 from .comparisons import compare_maskings
@@ -19,13 +20,13 @@ from .documents import group_rows, list_measured, read_statistics, to_cell
 from .equal_compute import compare_at_equal_compute, repeat_text
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
-from .observations import CELL, OPTIONAL, Design, Observations, list_learned, list_scored
+from .observations import CELL, OPTIONAL, Design, Observations, list_scored
 from .sanity import judge_metrics
 from .scores import round_numbers, score_gain, score_measure, score_task
-from .sensitivity import vary_margins
 from .study import Study
 from .tables import COLUMNS
 from .units import NAMES as TASK_NAMES
+from .units import list_trained
 from .usefulness import correlate_writers, list_usefulness
 from .variants import pair_variants
 from .verdicts import judge_table, list_margins
@@ -35,7 +36,8 @@ Tables = dict[str, pd.DataFrame]
 
 def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
     """Return every table of a study by name, but for sentences; `rules` are the claims for its main cell."""
-    design, cells, learned = observed.design, list_scored(observed), list_learned(observed)
+    design, cells = observed.design, list_scored(observed)
+    learned = list_trained(observed.units, observed.task_models)
     trained = [model for model in learned if not model.is_network]
     final, along = (
         [scored for scored in cells if bool(scored.cell.budget) == is_along] for is_along in (False, True)
@@ -140,13 +142,7 @@ def _score_cell(
 ) -> list[dict]:
     """Return the rows of one cell: its measures, then its gains."""
     scored, gains = [], []
-    place = (
-        scored_cell.cell.corpus,
-        scored_cell.cell.strategy,
-        scored_cell.cell.ratio,
-        scored_cell.cell.seed,
-    )
-    of_bounds = {arm: bounds.get(Cell(place[0], arm, *place[1:]), {}) for arm in BOUNDS}
+    of_bounds = {arm: bounds.get(replace(scored_cell.cell, arm=arm), {}) for arm in BOUNDS}
     for row in measures:
         measure = row["scope"], row["metric"]
         rows, resamples, signature = scored_cell.statistics[measure], int(row["resamples"]), row["signature"]
@@ -172,13 +168,8 @@ def score_task_models(observed: Observations, trained: Sequence[TrainedCell]) ->
 def score_networks(observed: Observations, trained: Sequence[TrainedCell]) -> pd.DataFrame:
     """Return the table `understanding`: every measure of every network that was fine-tuned on real text."""
     rows = [
-        {
-            "task": network.task,
-            "corpus": network.cell.corpus,
-            "network": network.cell.arm,
-            "examples": network.examples,
-        }
-        | {"artifact": network.artifact}
+        {"task": network.task, "corpus": network.cell.corpus, "network": network.cell.arm}
+        | {"examples": network.examples, "artifact": network.artifact}
         | scores
         for row, network in zip(observed.task_models.to_dict("records"), trained, strict=True)
         if network.is_network
@@ -196,9 +187,7 @@ def _score_answers(row: Mapping, model: TrainedCell) -> list[dict]:
 
 def list_costs(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the table `ledger`: what generation cost in each cell."""
-    hidden = {"budget", "objective", "share", "temperature", "training", "score", *CELL} - {
-        *COLUMNS["ledger"]
-    }
+    hidden = {*CELL} - {*COLUMNS["ledger"]}
     return cells[cells["budget"].isna()].drop(columns=[column for column in cells if column in hidden])
 
 

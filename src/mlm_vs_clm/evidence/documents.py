@@ -15,8 +15,7 @@ from ..errors import StudyError
 from ..metrics import MEASURES
 from .cells import Cell, ScoredCell, Statistics
 
-NAME = "documents"
-FILE = f"{NAME}.parquet"
+FILE = "documents.parquet"
 NAMES = ("corpus", "arm", "strategy", "ratio", "seed", "budget")
 Measure = tuple[str, str]  # scope, metric
 COUNTS: dict[Measure, tuple[str, ...]] = {

@@ -29,9 +29,8 @@ import yaml
 
 from ..errors import StudyError
 from ..files import STUDY, read_parquet, write_parquet
-from .cells import Cell, ScoredCell, TrainedCell
+from .cells import Cell, ScoredCell
 from .documents import NAMES, group_rows, read_clusters, read_statistics, to_cell
-from .units import list_trained
 
 PACKED = ("documents", "measures", "units")
 PLAIN = ("cells", "trainings")
@@ -48,32 +47,11 @@ CELL = [
     *("objective", "context", "length", "order", "share", "model", "method", "temperature", "training"),
     *(*PLACE, PASSES, "artifact", "score"),
 ]
-WORDS = {  # columns that hold words, where an empty cell is the empty word
-    *(
-        "corpus",
-        "arm",
-        "trained_on",
-        "strategy",
-        "objective",
-        "context",
-        "length",
-        "order",
-        "model",
-        "method",
-    ),
-    *(
-        "training",
-        "artifact",
-        "score",
-        "precision",
-        "device",
-        "task",
-        "metric",
-        "scope",
-        "reason",
-        "signature",
-    ),
-}
+# Columns that hold words, where an empty cell is the empty word.
+WORDS = set(
+    "corpus arm trained_on strategy objective context length order model method training artifact score precision device "
+    "task metric scope reason signature".split()
+)
 
 
 @dataclass(frozen=True)
@@ -131,17 +109,13 @@ def load_observations(folder: Path) -> Observations:
         for name in OPTIONAL:
             path = folder / f"{name}.csv"
             plain[name] = read_frame(path) if path.is_file() else pd.DataFrame()
-        return Observations(**packed, **plain, design=read_design(about))
+        design = Design(**{field.name: about[field.name] for field in fields(Design)})
+        return Observations(**packed, **plain, design=design)
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise StudyError(
             f"{folder} does not hold all frames of a study ({reason}): run `make reproduce` again"
         ) from None
-
-
-def read_design(about: Mapping[str, Any]) -> Design:
-    """Return the design that the key `study` of study.yaml has."""
-    return Design(**{field.name: about[field.name] for field in fields(Design)})
 
 
 def describe_design(design: Design, rules: str) -> dict:
@@ -206,8 +180,3 @@ def _to_scored(
         row["training"],
         place,
     )
-
-
-def list_learned(observed: Observations) -> list[TrainedCell]:
-    """Return the answers of every training set of a study."""
-    return list_trained(observed.units, observed.task_models)

@@ -1,11 +1,18 @@
-"""Can a metric be trusted? Whether it ranks the original above competent arms, those above floors, floors above unfilled."""
+"""Can a metric be trusted? Whether it ranks the original above competent arms, those above floors, floors above unfilled.
+
+Of the proxies of coherence and grammar: whether they agree on which arms write better.
+"""
 
 import math
+from dataclasses import asdict
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from ..metrics import METRICS, is_lower_better
+from ..arms.baselines import BOUNDS
+from ..correlations import correlations
+from ..metrics import METRICS, PROXIES, is_lower_better
 from .competence import COMPETENT, NOT_RUN
 from .tables import COLUMNS, at_main_cell
 
@@ -64,3 +71,20 @@ def _judge(measured: dict[str, float], pairs: list[tuple[str, str]], is_lower: b
     shares = {name: step / (oracle - unfilled) for name, step in steps.items()}
     named = {"arm": arm, "arm_value": measured[arm], "floor": floor, "floor_value": measured[floor]}
     return about | named | shares | {"outcome": "; ".join(wrong) or RANKS, "reason": ""}
+
+
+def rank_alike(scores: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
+    """Return Spearman's correlation of each two proxies over the arms of a corpus at the main cell, seeds averaged.
+
+    Columns: corpus, first, second, value, low, high (a bootstrap over arms), n (arms), reason. The bounds (unfilled and
+    original text) are no arms.
+    """
+    cells = at_main_cell(scores, main)
+    cells = cells[cells["metric"].isin(PROXIES) & ~cells["arm"].isin(BOUNDS)]
+    rows = []
+    for corpus, of_corpus in cells.groupby("corpus"):
+        by_arm = of_corpus.pivot_table("value", "arm", "metric", dropna=False).reindex(columns=[*PROXIES])
+        for first, second in combinations([name for name in PROXIES if by_arm[name].notna().any()], 2):
+            estimate = correlations(by_arm[first].to_list(), by_arm[second].to_list())["spearman"]
+            rows.append({"corpus": corpus, "first": first, "second": second} | asdict(estimate))
+    return pd.DataFrame(rows)

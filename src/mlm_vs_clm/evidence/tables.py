@@ -79,6 +79,9 @@ COLUMNS = {
         "flops tokens_per_second artifact"
     ).split(),
 }
+ANSWER = (
+    "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
+).split()
 KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "variants": ["arm", "setting"],
@@ -96,12 +99,8 @@ KEYS = {  # the columns that name a row
     "usefulness": ["corpus", "strategy", "ratio", "arm", "scope", "metric"],
     "writers": ["corpus", "strategy", "ratio", "scope", "metric", "statistic"],
     "training": ["artifact", "objective", "corpora", "corpus", "budget"],
-    "answers": (
-        "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
-    ).split(),
-    "sensitivity": (
-        "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope times"
-    ).split(),
+    "answers": ANSWER,
+    "sensitivity": [*ANSWER, "times"],
     "leads": ["corpus", "arm", "strategy", "ratio", "scope", "metric"],
     "sentences": ["claim"],
     "findings": ["panel"],
@@ -115,15 +114,8 @@ NUMBERS = (
 ).split()
 NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
 FLAGS = ("unsure",)  # columns that are true or false
-RARE = (
-    "understanding",
-    "variants",
-    "findings",
-    "sensitivity",
-    "leads",
-    "usefulness",
-    "writers",
-)  # tables without a file where they have no rows
+# Tables without a file where they have no rows.
+RARE = ("understanding", "variants", "findings", "sensitivity", "leads", "usefulness", "writers")
 UNEXPLAINED = "no reason was recorded"
 
 

@@ -16,8 +16,6 @@ from ..tasks.outcome import NO_ROOM, UNTRAINED
 from ..tasks.pan import NO_ANSWER
 from .cells import Cell, TrainedCell
 
-NAME = "units"
-FILE = f"{NAME}.parquet"
 NAMES = ["task", "corpus", "trained_on", "strategy", "ratio", "seed"]
 KEYS = [*NAMES, "task_seed", "unit"]
 SCORE = "score"  # of verification

@@ -5,6 +5,7 @@ are references and no writers.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -148,18 +149,13 @@ def correlate_writers(
                 _row("reliability", Estimate(usefulness.reliability, n=len(named))),
                 _find_room(tables["headroom"], place, len(named)),
             ]
-            task = learned_task(models)
+            task = models[named[0]][0].task
             about = dict(zip(PLACE, place, strict=True)) | {"task": task, "scope": measure[0]}
             about |= {"metric": measure[1], "utility_metric": TASKS[task].main_metric}
             rows += [about | round_numbers(row) for row in statistics_found]
     for statistic, decisions in (("spline_p", (BENT, STRAIGHT)), ("threshold_p", (BROKEN, UNBROKEN))):
         correct_rows(rows, statistic, decisions)
     return pd.DataFrame(rows, columns=COLUMNS["writers"])
-
-
-def learned_task(models: Mapping[str, Sequence[TrainedCell]]) -> str:
-    """Return the task of cells that share one."""
-    return next(iter(models.values()))[0].task
 
 
 def _is_at(scored: ScoredCell | TrainedCell, place: Masking, arms: Collection[str]) -> bool:
@@ -205,11 +201,8 @@ def _draw_quality(cells: Sequence[ScoredCell], measure: tuple[str, str], resampl
 def _describe(quality: np.ndarray, utility: np.ndarray, bound: float, resamples: int) -> list[dict]:
     """Return the rows of the correlation, of the spline and of the threshold from draws (writers, 1 + resamples)."""
     estimate = estimate_correlation(quality, utility, resamples)
-    decision = (
-        DECISIONS[find_size(estimate.low, estimate.high, (-bound, bound))]
-        if not np.isnan(estimate.low)
-        else ""
-    )
+    size = find_size(estimate.low, estimate.high, (-bound, bound))
+    decision = "" if np.isnan(estimate.low) else DECISIONS[size]
     points = pd.DataFrame({"quality": quality[:, 0], "utility": utility[:, 0]})
     curve = [{key: row[key] for key in ("statistic", "value", "reason")} for row in describe_curve(points)]
     fit = find_threshold(quality[:, 0], utility[:, 0])
@@ -234,12 +227,8 @@ def estimate_correlation(quality: np.ndarray, utility: np.ndarray, resamples: in
     if np.isnan(value):
         return undefined(n, "a variable does not vary")
     over_writers = spearman(draw_weights(n, resamples), quality[:, 0], utility[:, 0])
-    error = np.sqrt(
-        sum(
-            np.nanvar(_to_z(correlations), ddof=1)
-            for correlations in (over_writers, _rank_draws(quality, utility))
-        )
-    )
+    draws = (over_writers, _rank_draws(quality, utility))
+    error = np.sqrt(sum(np.nanvar(_to_z(drawn), ddof=1) for drawn in draws))
     z = _to_z(value)
     return Estimate(value, float(np.tanh(z - NORMAL * error)), float(np.tanh(z + NORMAL * error)), n)
 
@@ -262,14 +251,11 @@ def _find_room(headroom: pd.DataFrame, place: Masking, n: int) -> dict:
         np.logical_and.reduce([headroom[key] == value for key, value in zip(PLACE, place, strict=True)])
     ]
     ratios = (rows["headroom"] / rows["detectable"]).dropna()
-    return _row(
-        "room",
-        Estimate(float(ratios.iloc[0]), n=n) if len(ratios) else undefined(n, "no headroom was measured"),
-    )
+    if ratios.empty:
+        return _row("room", undefined(n, "no headroom was measured"))
+    return _row("room", Estimate(float(ratios.iloc[0]), n=n))
 
 
 def _row(statistic: str, estimate: Estimate, bound: float = np.nan, decision: str = "") -> dict:
-    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n_writers": estimate.n}
-    return (
-        {"statistic": statistic} | values | {"bound": bound, "decision": decision, "reason": estimate.reason}
-    )
+    about = {"statistic": statistic, "n_writers": estimate.n, "bound": bound, "decision": decision}
+    return about | asdict(estimate)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
@@ -228,11 +229,4 @@ def _correlate(means: pd.DataFrame, values: dict[str, Metrics], kind: tuple[str,
     pairs = zip(metric_values, means["place"], strict=True)
     scored = [of_cell[place] if place < len(of_cell) else np.nan for of_cell, place in pairs]
     correlation = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
-    reason = "; ".join(filter(None, (correlation.reason, note)))
-    return {
-        "value": correlation.value,
-        "low": correlation.low,
-        "high": correlation.high,
-        "n": correlation.n,
-        "reason": reason,
-    }
+    return asdict(correlation) | {"reason": "; ".join(filter(None, (correlation.reason, note)))}

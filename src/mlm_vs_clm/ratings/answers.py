@@ -21,19 +21,7 @@ from .analysis import (
 from .questions import POINTS
 
 FIRST = 1  # round of a rater
-ROW = [
-    "rater",
-    "round",
-    "item",
-    "corpus",
-    "arm",
-    "document",
-    "artifact",
-    "place",
-    "question",
-    "rating",
-    "seconds",
-]
+ROW = "rater round item corpus arm document artifact place question rating seconds".split()
 
 
 def find_key(keys: Path, folder: Path) -> Path:

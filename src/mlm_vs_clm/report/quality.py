@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
-from ..evidence.proxies import rank_alike
+from ..evidence.sanity import rank_alike
 from ..evidence.tables import over_seeds
 from ..metrics import METRICS, NATS, PROXIES
 from . import style
