@@ -1,5 +1,7 @@
 """Quality against usefulness over writers: who is one, the correlation with its interval, and the tables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,10 +139,23 @@ def test_a_study_of_few_writers_has_no_such_tables(monkeypatch):
     assert list_usefulness(tables).empty and correlate_writers(scored, trained, tables, 50, 0.5).empty
 
 
-def ask(room, slope=1.0, task="ner"):
+def test_writers_of_whose_texts_no_task_model_could_be_trained_have_no_rows():
+    scored, trained, tables = make_study()
+    untrained = [replace(model, reason="no model could be trained") for model in trained]
+    assert correlate_writers(scored, untrained, tables, 50, 0.5).empty
+
+
+def test_a_text_that_was_scored_at_another_seed_is_left_out():
+    scored, trained, tables = make_study()
+    moved = [replace(scored[0], cell=replace(scored[0].cell, seed=7)), *scored[1:]]
+    rows = correlate_writers(moved, trained, tables, 50, 0.5)
+    assert set(rows["n_writers"]) == {N - 1}
+
+
+def ask(room, slope=1.0, task="ner", detectable=0.04):
     scored, trained, tables = make_study(slope)
     tables["writers"] = correlate_writers(scored, trained, tables, 100, 0.5)
-    tables["headroom"] = tables["headroom"].assign(room="yes", reason="")
+    tables["headroom"] = tables["headroom"].assign(room="yes", reason="", detectable=detectable)
     tables["competence"] = pd.DataFrame(columns=tidy.COLUMNS["competence"])
     cell = {"strategy": "random", "ratio": 0.7}
     condition = {"name": "entities", "statistic": "spearman", "task": task, "cells": cell}
@@ -156,4 +171,6 @@ def test_a_claim_on_writers_is_decided_where_the_task_has_the_room_that_is_asked
     assert row["direction"] == "second"
     (row,) = ask(6).to_dict("records")
     assert row["status"] == "no room" and "headroom is 5.0 times" in row["excluded_because"]
+    (row,) = ask(4, detectable=np.nan).to_dict("records")
+    assert row["status"] == "no room" and row["excluded_because"].startswith("no headroom was measured")
     assert ask(4, task="genres").empty

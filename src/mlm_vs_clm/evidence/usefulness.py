@@ -138,9 +138,11 @@ def correlate_writers(
             for scored_cell in texts_scored
             if _is_at(scored_cell, place, arms) and (cell := scored_cell.cell).seed == first.get(cell.arm)
         }
+        if len(models) < FEWEST_WRITERS:  # of the others no task model could be trained
+            continue
         usefulness = _Usefulness(models, resamples)
         for measure in MEASURES:
-            named = [arm for arm in usefulness.arms if measure in texts[arm].statistics]
+            named = [arm for arm in usefulness.arms if arm in texts and measure in texts[arm].statistics]
             if len(named) < FEWEST_WRITERS:
                 continue
             quality = _draw_quality([texts[arm] for arm in named], measure, resamples)
