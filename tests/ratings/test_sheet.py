@@ -64,7 +64,8 @@ def test_the_page_names_no_arm_and_the_key_has_no_text(study, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (["--ratio", "0.3"], "its ratios are 0.5"),
+        (["--ratio", "0.3"], "its ratios are 0.5 and its seeds"),
+        (["--cell-seed", "9"], "its ratios are 0.5 and its seeds 0"),
         (["--arms", "mlm,nobody"], "no arm nobody"),
         (["--texts", "0"], "at least one"),
         (["--store", "nowhere"], "is not in nowhere"),

@@ -83,8 +83,12 @@ def choose_cells(results: Path, arms: tuple, ratio: float, seed: int, strategy: 
     scores = scores[scores["strategy"] == strategy]
     chosen = scores[np.isclose(scores["ratio"], ratio) & (scores["seed"] == seed)]
     if chosen.empty:
-        ratios = ", ".join(f"{value:g}" for value in sorted(scores["ratio"].unique()))
-        raise StudyError(f"{path} has no {strategy} cell at {ratio} and seed {seed}: its ratios are {ratios}")
+        ratios, seeds = (
+            ", ".join(f"{value:g}" for value in sorted(scores[name].unique())) for name in ("ratio", "seed")
+        )
+        raise StudyError(
+            f"{path} has no {strategy} cell at {ratio} and seed {seed}: its ratios are {ratios} and its seeds {seeds}"
+        )
     cells = chosen.loc[chosen["arm"].isin(arms), ["corpus", "arm", "artifact"]].drop_duplicates()
     return cells.sort_values(["corpus", "arm"], key=lambda c: c.map(arms.index) if c.name == "arm" else c)
 
