@@ -85,14 +85,10 @@ def exclude_along(
     those of the study, with the floors that are the same at every budget.
     """
     floors = {_name(scored): scored for scored in final if is_baseline(scored.cell.arm)}
-    competences = {
-        budget: Competence(
-            judge_competence(
-                (floors | {_name(scored): _without_budget(scored) for scored in cells}).values(), resamples
-            )
-        )
-        for budget, cells in group_by(along, lambda scored: scored.cell.budget).items()
-    }
+    competences = {}
+    for budget, cells in group_by(along, lambda scored: scored.cell.budget).items():
+        at_budget = {_name(scored): replace(scored, cell=replace(scored.cell, budget=0)) for scored in cells}
+        competences[budget] = Competence(judge_competence((floors | at_budget).values(), resamples))
     masking = along[0].cell.masking if along else ("", 0.0)
 
     def explain(table: pd.DataFrame, side: str, budget: str) -> list[str]:
@@ -105,10 +101,6 @@ def exclude_along(
 
 def _name(scored: ScoredCell) -> tuple[str, str, int]:
     return scored.cell.corpus, scored.cell.arm, scored.cell.seed
-
-
-def _without_budget(scored: ScoredCell) -> ScoredCell:
-    return replace(scored, cell=replace(scored.cell, budget=0))
 
 
 def keep_reached(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
@@ -125,10 +117,8 @@ def _compare(pairs: list[Pair], measure: tuple[str, str], arms: tuple[str, str],
 
 
 def _describe_pair(pair: Pair) -> dict:
-    first, second = pair
-    about = {"budget": first.cell.budget, "budget_second": second.cell.budget}
-    about |= {"passes": first.place["passes"].get(first.cell.corpus, np.nan)}
-    return about
+    budgets = {column: scored.cell.budget for column, scored in zip(SIDES.values(), pair, strict=True)}
+    return budgets | {"passes": _place(pair[0])["passes"]}
 
 
 def _match(cells: list[ScoredCell], comparison: Comparison, matching: str) -> Iterator[list[Pair]]:

@@ -68,20 +68,13 @@ def compare_utility(
             arm: {model.cell.seed: model for model in of_arm}
             for arm, of_arm in group_by(models, lambda model: model.cell.arm).items()
         }
-        rows += [
-            {"kind": TRAINING_DATA, "corpus": corpus, "scope": UTILITY, "metric": TASKS[task].main_metric}
-            | name_comparison(comparison)
-            | to_values(
-                widen(
-                    compare_trained(
-                        arms[comparison.first], arms[comparison.second], resamples, comparison.arms
-                    ),
-                    (noise or {}).get(TASKS[task].main_metric, 0.0),
-                    UTILITY_DEGREES,
-                )
-            )
-            for comparison in keep_run(comparisons, arms)
-        ]
+        metric = TASKS[task].main_metric
+        about = {"kind": TRAINING_DATA, "corpus": corpus, "scope": UTILITY, "metric": metric}
+        for comparison in keep_run(comparisons, arms):
+            first, second = (arms[arm] for arm in comparison.arms)
+            estimate = compare_trained(first, second, resamples, comparison.arms)
+            estimate = widen(estimate, (noise or {}).get(metric, 0.0), UTILITY_DEGREES)
+            rows.append(about | name_comparison(comparison) | to_values(estimate))
     return pd.DataFrame(rows, columns=COLUMNS["comparisons"])
 
 
@@ -116,17 +109,12 @@ def compare_by_seed(
 
 def _keep_retrained(cells: Iterable[ScoredCell]) -> list[ScoredCell]:
     """Return the cells of the corpora of which some arm was trained more than once."""
-    by_corpus = group_by(cells, lambda scored: scored.cell.corpus).values()
-    trained = [
-        {(scored.cell.arm, scored.training) for scored in of_corpus if scored.training}
-        for of_corpus in by_corpus
-    ]
-    return [
-        scored
-        for of_corpus, pairs in zip(by_corpus, trained, strict=True)
-        if len(pairs) > len({arm for arm, _ in pairs})
-        for scored in of_corpus
-    ]
+    retrained: list[ScoredCell] = []
+    for of_corpus in group_by(cells, lambda scored: scored.cell.corpus).values():
+        trainings = {(scored.cell.arm, scored.training) for scored in of_corpus if scored.training}
+        if len(trainings) > len({arm for arm, _ in trainings}):
+            retrained += of_corpus
+    return retrained
 
 
 def _by_seed(cells: Iterable[C]) -> Iterator[tuple[int, list[C]]]:
@@ -170,12 +158,8 @@ def compare_trained(
     }
     if len(widths) > 1:
         return PairedDifference(reason="not trained with as many task seeds")
-    differences = [a - b for a, b in scores]  # by text: (task seeds, 1 + draws)
-    runs = (
-        np.array([difference.mean(axis=0) for difference in differences])
-        if len(pairs) > 1
-        else differences[0]
-    )
+    differences = np.array([a - b for a, b in scores])  # (texts, task seeds, 1 + draws)
+    runs = differences.mean(axis=1) if len(pairs) > 1 else differences[0]
     return replace(average_runs(runs, n), runs=len(pairs))
 
 
@@ -206,10 +190,8 @@ def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np
         weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
         weights = np.vstack([np.ones(len(clusters)), weights])
         for model in unscored:
-            measure = task.measures[task.main_metric]
-            model.scores[resamples] = np.array(
-                [measure(rows, weights) for rows in stack_answers(model.units)]
-            )
+            scores = [task.measures[task.main_metric](rows, weights) for rows in stack_answers(model.units)]
+            model.scores[resamples] = np.array(scores)
     return [model.scores[resamples] for model in cells], len(set(clusters))
 
 

@@ -73,11 +73,7 @@ def _share(
     axis = 1 if len(arms) > 1 else 0  # one text: its task models are the runs
     above, room = (arm - floor).mean(axis=axis), (top - floor).mean(axis=axis)
     headroom = average_runs(room, n)
-    detectable = (
-        np.nan
-        if np.isnan(headroom.standard_error)
-        else smallest_detectable_effect(headroom.standard_error, headroom.degrees)
-    )
+    detectable = smallest_detectable_effect(headroom.standard_error, headroom.degrees)
     has_room = bool(headroom.difference > detectable)
     values = {"real_value": top[:, 0].mean(), "unfilled_value": floor[..., 0].mean()}
     values |= {"utility": arm[..., 0].mean(), "headroom": headroom.difference, "detectable": detectable}

@@ -81,6 +81,21 @@ def list_units(cells: BySeed, seeds: Sequence[int]) -> list[Hashable]:
     return [unit for seed in seeds for unit in cells[seed].units]
 
 
+def stack_sides(
+    sides: Sequence[BySeed], measure: tuple[str, str], stacked: tuple[str, str]
+) -> dict[int, ScoredCell]:
+    """Return the cells of the first side with the statistics of a measure of all sides beside each other, named `stacked`."""
+    measured = [with_measure(side, measure) for side in sides]
+    return {
+        seed: replace(
+            measured[0][seed],
+            statistics={stacked: np.hstack([side[seed].statistics[measure] for side in measured])},
+        )
+        for seed in measured[0]
+        if all(seed in side for side in measured)
+    }
+
+
 def compare_cells(
     first: BySeed, second: BySeed, measure: tuple[str, str], resamples: int, names: tuple[str, str]
 ) -> PairedDifference:

@@ -47,12 +47,10 @@ C4_OF_TWO = math.sqrt(2 / math.pi)
 def compare_results(fresh: Tables, committed: Tables) -> pd.DataFrame:
     """Return one row per number: file, cell, measure, fresh, committed, status."""
     names = sorted(set(fresh) | set(committed))
-    compared = [
-        (compare_frames if name.endswith(PACKED) else compare_tables)(
-            name, fresh.get(name), committed.get(name)
-        )
-        for name in names
-    ]
+    compared = []
+    for name in names:
+        compare = compare_frames if name.endswith(PACKED) else compare_tables
+        compared.append(compare(name, fresh.get(name), committed.get(name)))
     return pd.concat(compared, ignore_index=True)
 
 
@@ -185,10 +183,8 @@ def summarise(fresh: Tables, committed: Tables) -> list[str]:
     lines = ["degree of reproduction"]
     for name, ranked in RANKED.items():
         pairs = pair_values(name, fresh, committed)
-        lines += [
-            f"  {name}: {describe_variation(pairs)}",
-            f"  {name}: {describe_ranks(pairs, name, ranked)}",
-        ]
+        described = describe_variation(pairs), describe_ranks(pairs, name, ranked)
+        lines += [f"  {name}: {words}" for words in described]
     return [*lines, f"  answers: {describe_outcomes(fresh, committed)}"]
 
 

@@ -26,14 +26,8 @@ def score_measure(
     """Return the row of a measure: its value, interval and documents; `reason` where no document has a value."""
     aggregate, n = find_aggregate(measure[1]), len(gather_units(rows))
     low, high = bootstrap(rows, aggregate, resamples, clusters=clusters)
-    row = {
-        "scope": measure[0],
-        "metric": measure[1],
-        "value": point(rows, aggregate),
-        "low": low,
-        "high": high,
-    }
-    return row | {"n": n, "signature": signature, "reason": "" if n else reason}
+    row = {"scope": measure[0], "metric": measure[1], "value": point(rows, aggregate), "low": low}
+    return row | {"high": high, "n": n, "signature": signature, "reason": "" if n else reason}
 
 
 def score_gain(
@@ -70,9 +64,8 @@ def score_task(
     weights = np.vstack([np.ones((1, len(clusters))), drawn])  # the first draw is the test set as it is
     rows = []
     for name, measure in measures.items():
-        estimate = average_runs(
-            np.array([measure(of_seed, weights) for of_seed in answers]), len(set(clusters))
-        )
+        by_seed = np.array([measure(of_seed, weights) for of_seed in answers])
+        estimate = average_runs(by_seed, len(set(clusters)))
         value = np.nan if reason.startswith(NO_ROOM) else estimate.difference
         low, high = (
             (np.nan, np.nan) if reason.startswith((UNTRAINED, NO_ROOM)) else (estimate.low, estimate.high)

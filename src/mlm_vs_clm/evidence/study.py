@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from ..stats import PairedDifference
 from ..tasks import TASKS
 from .cells import ScoredCell, TrainedCell, group_by
 from .competence import Competence, Place, index_cells, to_place
-from .paired import GAIN, LEAD, BySeed, compare_cells, score_cells, widen
+from .paired import GAIN, LEAD, BySeed, compare_cells, score_cells, stack_sides, widen
 from .power import smallest_detectable_effect
 from .verdicts import NO_ROOM
 
@@ -67,13 +66,7 @@ class Study:
         base = (scope, metric.removesuffix(GAIN).removesuffix(LEAD))
         beside = BOUNDS if metric.endswith(GAIN) else [self.find_table(place)]
         sides = [cells, *(self.scored.get((place[0], arm, *place[2:]), {}) for arm in beside)]
-        return {
-            seed: replace(
-                scored_cell, statistics={measure: np.hstack([side[seed].statistics[base] for side in sides])}
-            )
-            for seed, scored_cell in cells.items()
-            if all(seed in side and base in side[seed].statistics for side in sides)
-        }
+        return stack_sides(sides, base, measure)
 
     def compare(
         self, first: Place, second: Place, measure: tuple[str, str], noise: Mapping[str, float] | None = None

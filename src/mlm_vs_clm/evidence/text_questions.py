@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..stats import PairedDifference, compare_runs, ratio_of_sums
 from .competence import Place
-from .paired import GAIN, BySeed, compare_cells
+from .paired import GAIN, BySeed, compare_cells, stack_sides
 from .questions import Question, find_margin, find_p, list_measures, read_interval
 from .study import Study
 from .tables import COMPUTE
@@ -61,7 +61,7 @@ def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -
     arm, low, high = (study.scored.get(place, {}) for place in places)
     for scope, metric in list_measures(claim, condition):
         gain = (scope, metric + GAIN)
-        ends = [_stack_gain((side, low, high), (scope, metric), gain) for side in (arm, low)]
+        ends = [stack_sides((side, low, high), (scope, metric), gain) for side in (arm, low)]
         estimate = compare_cells(ends[0], ends[1], gain, study.resamples, (names[0], names[1]))
         if absent := [name for name, side in zip(names, (arm, low, high), strict=True) if not side]:
             estimate = PairedDifference(reason=f"not run: {' and '.join(absent)}")
@@ -69,19 +69,6 @@ def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -
         about = (corpus, places[0], places[1], (scope, metric), estimate)
         margin = find_margin(claim["margin"], (scope, metric), 1.0)
         yield Question(claim, condition, *about, margin, "share of the gain", claim["at_least"])
-
-
-def _stack_gain(
-    sides: tuple[BySeed, BySeed, BySeed], measure: tuple[str, str], gain: tuple[str, str]
-) -> BySeed:
-    """Return the cells of the first side with the statistics by which its gain between the two others is measured."""
-    seeds = set.intersection(*map(set, sides))
-    return {
-        seed: replace(
-            sides[0][seed], statistics={gain: np.hstack([side[seed].statistics[measure] for side in sides])}
-        )
-        for seed in seeds
-    }
 
 
 def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -109,9 +96,8 @@ def ask_cost(claim: dict, condition: dict, corpus: str, study: Study) -> Iterato
         - np.log(paired[f"{name}_second"] / paired["documents_second"])
         for name in ("flops", "token_forwards")
     )
-    estimate = PairedDifference(
-        float(counted.mean()), float(counted.min()), float(counted.max()), n=len(paired)
-    )
+    mean, low, high = (float(value) for value in (counted.mean(), counted.min(), counted.max()))
+    estimate = PairedDifference(mean, low, high, n=len(paired))
     ends = sorted({f"{math.exp(end):.2g}" for end in (estimate.low, estimate.high)}, key=float)
     note = (
         f"{math.exp(estimate.difference):.2g} times the FLOPs ({' to '.join(ends)} over the maskings); "
@@ -127,10 +113,8 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     rows = rows[rows["at"] != "equal documents"] if len(rows) else rows
     strategy, ratio = claim["main"].values()
     places = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
-    estimate, note = (
-        PairedDifference(reason="not run: neither arm was run at costs on both sides of the other's"),
-        "",
-    )
+    estimate = PairedDifference(reason="not run: neither arm was run at costs on both sides of the other's")
+    note = ""
     defined = rows[rows["value"].notna()] if len(rows) else rows
     if len(defined):
         row = defined.iloc[0]

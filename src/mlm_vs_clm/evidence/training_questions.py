@@ -23,6 +23,7 @@ from .questions import (
     read_interval,
 )
 from .study import Study
+from .verdicts import UTILITY
 
 
 def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -31,8 +32,9 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
     The margin is a share of what real text is worth over the majority answer, or by `extent: headroom` over unfilled text.
     """
     task = study.tasks.get(corpus)
-    if task is None or task != _find_task(claim, condition, task):
+    if task is None or task != condition.get("task", claim.get("task", task)):
         return
+    metric = TASKS[task].main_metric
     cell = condition.get("cells", claim.get("cells", claim["main"]))
     cells, worth = (cell, condition.get("second_cells", cell)), study.find_worth(corpus)
     extent = study.find_headroom(corpus, cell) if claim.get("extent") == "headroom" else worth
@@ -50,33 +52,21 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         if not estimate.reason:
             trainings = list(filter(None, map(study.count_trainings, (first, second))))
             estimate = replace(estimate, runs=min(estimate.runs, *trainings) if trainings else 1)
-            noise = claim.get("noise", {}).get(TASKS[task].main_metric, 0.0)
+            noise = claim.get("noise", {}).get(metric, 0.0)
             noise *= math.sqrt(len(trainings) / 2)  # that of a table has none
             estimate = widen(estimate, noise, UTILITY_DEGREES)
         bound = condition["at_least"] * worth if "at_least" in condition else math.nan
         estimate = replace(estimate, p=find_p(estimate, bound))
-        about = (
-            corpus,
-            first,
-            second,
-            ("utility", TASKS[task].main_metric),
-            estimate,
-            claim["margin"] * extent,
-        )
+        about = (corpus, first, second, (UTILITY, metric), estimate, claim["margin"] * extent)
         room = _explain_room(claim, corpus, cell, study)
         yield Question(claim, condition, *about, at_least=bound, no_room=room)
 
 
-def _find_task(claim: dict, condition: dict, otherwise: str) -> str:
-    """Return the task that a condition asks of: its own, or that of its claim."""
-    return str(condition.get("task", claim.get("task", otherwise)))
-
-
 def _explain_room(claim: dict, corpus: str, cell: Mapping, study: Study) -> str:
     """Return why a task has not the room that a claim needs; "" where it has, or the claim needs none."""
-    return (
-        study.explain_room(corpus, cell, claim.get("room", 1.0)) if claim["gate"] in ("room", "task") else ""
-    )
+    if claim["gate"] not in ("room", "task"):
+        return ""
+    return study.explain_room(corpus, cell, claim.get("room", 1.0))
 
 
 def ask_understanding(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
@@ -101,12 +91,8 @@ def ask_understanding(claim: dict, condition: dict, corpus: str, study: Study) -
 def ask_correlation(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Read a correlation or slope of utility on quality; its bound, or margin in points of utility, decides."""
     for measure in list_measures(claim, condition):
-        values = {
-            "quality_scope": measure[0],
-            "quality_metric": measure[1],
-            "statistic": condition["statistic"],
-        }
-        rows = study.rows("correlation", corpus, **values)
+        quality = {"quality_scope": measure[0], "quality_metric": measure[1]}
+        rows = study.rows("correlation", corpus, **quality, statistic=condition["statistic"])
         place = (corpus, QUALITY, "", 0.0), (corpus, "utility", "", 0.0)
         estimate, bound = PairedDifference(reason="not run: no such correlation was computed"), math.nan
         if len(rows):
