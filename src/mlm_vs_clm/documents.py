@@ -17,9 +17,8 @@ from .errors import StudyError
 _CLOSE = r"(?:[\"'\p{Pe}\p{Pf}\u201C\u00AB]|[ \u00A0\u202F]\u00BB)*"
 _OPEN = r"(?:[\"'`\p{Ps}\p{Pi}\u201A\u201E\u00BB¿¡]|\u00AB[ \u00A0\u202F])*"
 _STOP = r"(?:[\p{STerm}--[.!?\u2024\uFE52\uFF0E]]|\uFF0E(?!\p{Nd}))"
-_OPENING = (
-    r"[\p{Lu}\p{Lt}\p{Nd}\p{Georgian}[\p{Lo}--\p{Latin}]]"  # a capital, digit or letter that has no case
-)
+# A capital, digit or letter that has no case.
+_OPENING = r"[\p{Lu}\p{Lt}\p{Nd}\p{Georgian}[\p{Lo}--\p{Latin}]]"
 SENTENCE_END = regex.compile(
     # Each way starts where its run of marks or spaces does, and gives nothing back: else a long run takes quadratic time.
     rf"(?<![.!?])[.!?]++{_CLOSE}\s++(?={_OPEN}{_OPENING})"

@@ -12,11 +12,8 @@ from blankfill.text import find_words
 
 from .documents import Document, keep_beginning
 
-WORDS, LABELS, CLASSES = (
-    "words",
-    "labels",
-    "classes",
-)  # a class per word; any of several labels; one of several classes
+# A class per word; any of several labels; one of several classes.
+WORDS, LABELS, CLASSES = "words", "labels", "classes"
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,33 @@
-"""From comparisons to answers: the verdict on every comparison that a condition asks for, also by other margins."""
+"""From rules to answers: what each kind of claim compares, and the verdict on every comparison, also by other margins."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 import pandas as pd
 
 from .cells import group_by
 from .competence import Competence, Place
-from .measuring import ask_all
 from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
 from .questions import Question
 from .study import Study
 from .tables import COLUMNS
+from .text_questions import (
+    ask_cost,
+    ask_difference,
+    ask_equal_share,
+    ask_ratings,
+    ask_share_of_gain,
+    ask_trend,
+)
+from .training_questions import (
+    ask_correlation,
+    ask_learning,
+    ask_pairs,
+    ask_understanding,
+    ask_utility,
+    ask_writers,
+)
 from .verdicts import (
     AT_LEAST,
     COST,
@@ -29,6 +44,21 @@ from .verdicts import (
     judge,
 )
 
+Ask = Callable[[dict, dict, str, Study], Iterator[Question]]
+KINDS: dict[str, Ask] = {
+    "difference": ask_difference,
+    "trend": ask_trend,
+    "equal_share": ask_equal_share,
+    "share_of_gain": ask_share_of_gain,
+    "understanding": ask_understanding,
+    "utility": ask_utility,  # by its task, or by that of every corpus
+    "correlation": ask_correlation,
+    "writers": ask_writers,
+    "cost": ask_cost,
+    "ratings": ask_ratings,
+    "learning": ask_learning,
+    "pairs": ask_pairs,
+}
 CORRELATIONS = ("correlation", "writers")  # kinds of claims about rank correlations and slopes
 TIMES = (0.5, 1.0, 2.0)  # the margin of the rules, by which the table `sensitivity` judges again
 
@@ -46,6 +76,17 @@ def answer(rules: Sequence[dict], study: Study) -> pd.DataFrame:
         p = correct([question.estimate.p if gate.status == MADE else math.nan for question, gate in pairs])
         rows += [_to_row(*arguments, study.competence) for arguments in zip(of_claim, gates, p, strict=True)]
     return pd.DataFrame(rows, columns=COLUMNS["answers"])
+
+
+def ask_all(rules: Sequence[dict], study: Study) -> list[Question]:
+    """Return every comparison of every condition on every corpus; a condition may be of another kind than its claim."""
+    return [
+        question
+        for claim in rules
+        for condition in claim["conditions"]
+        for corpus in study.corpora
+        for question in KINDS[condition.get("kind", claim["kind"])](claim, condition, corpus, study)
+    ]
 
 
 def find_kind(question: Question) -> str:

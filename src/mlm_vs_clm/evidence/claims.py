@@ -39,7 +39,7 @@ def read_rules(path: Path) -> list[dict]:
 
     Raises StudyError for a claim that lacks a key, or whose gate or kind is unknown.
     """
-    from .measuring import KINDS
+    from .answers import KINDS
 
     rules = _parse(Path(path).read_text(encoding="utf-8"))
     for rule in rules:

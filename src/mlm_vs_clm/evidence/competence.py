@@ -17,9 +17,8 @@ from .verdicts import FIRST, MADE, NOT_COMPETENT, NOT_RUN, find_direction
 WRITES_ANEW = "kept"  # the context of an arm that reads the kept words alone and has no fills of its own
 COMPETENT = "competent"
 OUTCOMES = (NOT_RUN, NOT_COMPETENT, COMPETENT)  # from what is known least of to what may speak
-LEAD = (
-    0.1  # of a floor's exact match: what an arm must restore more, so that a lead of any size is not enough
-)
+# Of a floor's exact match: what an arm must restore more, so that a lead of any size is not enough.
+LEAD = 0.1
 FILLS = {"all": ("fills", "exact_match"), "content": ("fills", "exact_match_content")}
 TEXT = {"all": ("document", "bleu")}
 # Times as many resamples for a gate: with 2,000 the draws alone would decide what lies near the bound.

@@ -35,11 +35,8 @@ def describe_needs(estimate: PairedDifference, margin: float, tests: float = 1.0
         reach = distance / float(stdtrit(max(estimate.n - 1, 1), quantile))
         documents = math.ceil(estimate.n * max(1.0, (estimate.standard_error / reach) ** 2))
         documents_needed = f" of about {documents:,} {UNITS}" if documents > estimate.n else ""
-        documents_needed = (
-            f" of more than {MOST} times as many {UNITS}"
-            if documents > MOST * estimate.n
-            else documents_needed
-        )
+        if documents > MOST * estimate.n:
+            documents_needed = f" of more than {MOST} times as many {UNITS}"
         return f"{SETTLED_RUNS} runs{documents_needed} (training noise is unknown with one run)"
     shared = max(0.0, estimate.standard_error**2 - estimate.run_deviation**2 / estimate.runs)
     for runs in range(max(estimate.runs + 1, SETTLED_RUNS), MOST + 1):

@@ -129,7 +129,7 @@ class Study:
         if len(rows):
             return str(rows["reason"].iloc[0])
         ratios = headroom["headroom"] / headroom["detectable"] if len(headroom) else pd.Series(dtype=float)
-        if times > 1 and not ratios.notna().any():
+        if times > 1 and ratios.isna().all():
             return f"no headroom was measured, and {times:g} times the detectable difference are asked"
         if times > 1 and not (ratios >= times).any():
             return f"headroom is {ratios.max():.1f} times the detectable difference, less than the {times:g} that are asked"

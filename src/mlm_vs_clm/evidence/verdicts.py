@@ -21,9 +21,8 @@ MADE, NOT_RUN, NOT_COMPETENT, NO_ROOM = "made", "not run", "not competent", "no 
 DIFFERENCE, AT_LEAST, CORRELATION, COST = "difference", "at least", "spearman", "cost"  # what is judged
 SLOPE = "slope_at_same_masking"  # judged as a difference
 STATUSES = (MADE, NOT_COMPETENT, NO_ROOM, NOT_RUN)  # from what decides to what is not there
-UTILITY = (
-    "utility"  # the scope of differences as training data, which are one family whatever the task's metric
-)
+# The scope of differences as training data, which are one family whatever the task's metric.
+UTILITY = "utility"
 IN_ERRORS = 2 * NORMAL  # the width of a 95 % interval in standard errors
 DIGITS = 8  # by which two tables are seen to hold the same difference
 Range = tuple[float, float]
@@ -67,10 +66,8 @@ def judge(low: float, high: float, p: float, criterion: Criterion, n: float = ma
     if kind in (COST, CORRELATION):
         beyond = within
     if kind == AT_LEAST:
-        within, beyond = (
-            (-math.inf, max(criterion.at_least, margin)),
-            (criterion.at_least, criterion.at_least),
-        )
+        within = (-math.inf, max(criterion.at_least, margin))
+        beyond = (criterion.at_least, criterion.at_least)
     direction, size = find_direction(low, high, p, beyond), find_size(low, high, within)
     if direction == NONE_SHOWN and size == OUTSIDE:
         size = NOT_SETTLED  # what the family leaves open is not large either

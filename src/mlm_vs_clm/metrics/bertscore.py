@@ -118,9 +118,8 @@ class Encoder:
         with _quiet():
             model, report = read_network(AutoModel, self.folder, "BERTScore", config=config, dtype="float32")
         refuse_mismatched(report, self.folder)
-        lacks = [
-            name for name in list_missing(model, report) if not name.startswith("pooler.")
-        ]  # is not used
+        # The pooler is not used.
+        lacks = [name for name in list_missing(model, report) if not name.startswith("pooler.")]
         refuse_missing(lacks, "BERTScore", self.folder)
         encoder = model.get_encoder() if config.is_encoder_decoder else model
         if not isinstance(encoder, PreTrainedModel):
@@ -249,9 +248,8 @@ def note_unknown(folder: Path, name: str, texts: list[str]) -> str:
     encoded = tokenizer.encode_batch([normalise(text) for text in texts], add_special_tokens=False)
     tokens = [token for encoding in encoded for token in encoding.tokens]
     share = sum(token in UNKNOWN for token in tokens) / max(len(tokens), 1)
-    scored = (
-        "BERTScore, MMD and C2ST are missing for texts" if share > MOST_UNKNOWN else "no score for a text"
-    )
+    is_foreign = share > MOST_UNKNOWN
+    scored = "BERTScore, MMD and C2ST are missing for texts" if is_foreign else "no score for a text"
     return f"{share:.1%} of the tokens are unknown to {name}; {scored} with more than {MOST_UNKNOWN:.0%}"
 
 

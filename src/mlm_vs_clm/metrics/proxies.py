@@ -26,10 +26,8 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
 
     Words without a letter do not count. StudyError: no WordNet.
     """
-    vocabulary, reader = (
-        {word for text in texts for word in normalise(text).split()},
-        read_wordnet(wordnet).reader,
-    )
+    vocabulary = {word for text in texts for word in normalise(text).split()}
+    reader = read_wordnet(wordnet).reader
     is_word = lru_cache(maxsize=None)(lambda word: word in vocabulary or reader.morphy(word) is not None)
     return Metric(
         lambda fills: count_nonwords(fills, is_word),

@@ -11,7 +11,7 @@ import pandas as pd
 from ..correlations import correlations
 from ..errors import StudyError
 from ..evidence.verdicts import correct
-from ..stats import draw_weights, percentile_interval
+from ..stats import NORMAL, draw_weights, percentile_interval
 from .questions import POINTS
 
 ALL = "all"
@@ -194,7 +194,7 @@ def contrast(model, first: str, second: str) -> dict:
     difference = float(weights @ model.fe_params.to_numpy())
     error = float(np.sqrt(weights @ model.cov_params().loc[names, names].to_numpy() @ weights))
     p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else np.nan
-    low, high = difference - 1.96 * error, difference + 1.96 * error
+    low, high = difference - NORMAL * error, difference + NORMAL * error
     return {"difference": difference, "low": low, "high": high, "p": p}
 
 
