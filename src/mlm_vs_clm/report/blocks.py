@@ -19,17 +19,11 @@ from .ladder import list_likelihoods, list_steps
 from .ladder_figure import draw_ladder
 from .outcomes import keep_trained
 from .overview import count_claims, count_tokens, find_start, tabulate_evidence
-from .sentences import (
-    Tables,
-    describe_decisions,
-    describe_main_cell,
-    describe_utility,
-    tabulate_costs,
-)
+from .sentences import Tables, describe_decisions, describe_main_cell, describe_utility, tabulate_costs
 from .short_answer import keep_most_trained, write_short_blocks
 from .statements import summarise_statements, tabulate_statements
 from .style import read_study
-from .tables import markdown_row
+from .tables import markdown_table
 
 Blocks = dict[str, str]
 MAIN = "laptop"  # the folder of the default study, which docs/paper.md tells
@@ -111,8 +105,7 @@ def describe_main(tables: Tables) -> Blocks:
 def tabulate_decisions(sentences: Iterable[str]) -> str:
     """Return sentences that begin with a corpus and a colon as a table in Markdown: a row per corpus."""
     header = ("corpus", "do quality and usefulness correlate strongly?")
-    rows = [header, ("---", "---"), *(sentence.split(": ", 1) for sentence in sentences)]
-    return "\n".join(map(markdown_row, rows))
+    return markdown_table(header, (sentence.split(": ", 1) for sentence in sentences))
 
 
 def describe_training_data(tables: Tables) -> str:
@@ -128,14 +121,14 @@ def tabulate_competence(tables: Tables) -> str:
     rows = study.at_main(keep_trained(competence))
     judged = {(row.arm, row.corpus, row.word_class): row for row in rows.itertuples(index=False)}
     corpora = style.ordered(rows["corpus"])
-    lines = [["arm", *corpora], ["---"] * (1 + len(corpora))]
+    lines = []
     for arm in style.ordered(rows["arm"], style.ARMS):
         cells = [
             [judged.get((arm, corpus, blank_class)) for blank_class in ("all", "content")]
             for corpus in corpora
         ]
         lines.append([arm, *(_word_competence(*cell) for cell in cells)])
-    return "\n".join(markdown_row(line) for line in lines)
+    return markdown_table(["arm", *corpora], lines)
 
 
 def _word_competence(whole: Any, content: Any) -> str:

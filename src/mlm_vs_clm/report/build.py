@@ -95,8 +95,7 @@ def make_page(folder: Path) -> None:
     rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
     figure_sections = [make_section(rows, study, id, title, not specs) for id, title in SECTIONS.items()]
-    sentences_asked = outcomes.keep_asked(rows["sentences"], rows["answers"])
-    claims = outcomes.list_claims(sentences_asked, rows["answers"])
+    asked = outcomes.keep_asked(rows["sentences"], rows["answers"])["claim"]
     page.write_page(
         folder / PAGE,
         title=headline.name_study(about, rows),
@@ -112,10 +111,8 @@ def make_page(folder: Path) -> None:
         examples=story.list_examples(frames.examples),
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=panels_shown,
-        verdicts=verdict_cards.list_verdicts(rows, claims, study),
-        not_asked=[]
-        if specs
-        else [claim for claim in rows["sentences"]["claim"] if claim not in {*sentences_asked["claim"]}],
+        verdicts=verdict_cards.list_verdicts(rows, study),
+        not_asked=[] if specs else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked}],
         sections=[
             page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)),
             *figure_sections,

@@ -1,7 +1,6 @@
 """Which arms are competent, and the answers to the claims."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -40,14 +39,8 @@ NOTHING = 1e-6  # a number that is written as 0
 LONG_TABLES = ("ngram_left", "ngram_both")  # of up to four words
 EASIER = " This study has no table of more than two words, so its floors are easier than those of others."
 ANSWER_COLUMNS = (
-    "claim, condition",
-    "corpus",
-    "compared",
-    "measure",
-    "difference",
-    "ahead",
-    "size",
-    "trainings",
+    *("claim, condition", "corpus", "compared", "measure"),
+    *("difference", "ahead", "size", "trainings"),
 )
 COMPETENCE_COLUMNS = ("arm", "corpus", "blanks", "value", "floor", "arm minus floor", "outcome", "reason")
 
@@ -57,27 +50,13 @@ def answer_tables(rows: Mapping[str, pd.DataFrame], study: Study) -> list[Table]
     return [*competence_table(rows["competence"], study), *condition_table(rows["answers"], study)]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim, how often it had which outcome, and what each condition found, in words."""
-
-    id: str
-    statement: str
-    counts: str
-    lines: Sequence[tuple[str, str]]
-
-
-def list_claims(sentences: pd.DataFrame, answers: pd.DataFrame) -> list[Claim]:
-    """Return the claims with their outcomes by the first measure of each condition."""
-    claims = []
-    for row in sentences.itertuples(index=False):
-        rows = answers[answers["claim"] == row.claim]
-        named = style.ordered(rows["condition"], style.COMPARISONS)
-        rows = at_first_measure(rows)
-        counts = _count_outcomes(rows) if named else row.sentence
-        lines = [(name, _describe_condition(rows[rows["condition"] == name])) for name in named]
-        claims.append(Claim(row.claim, row.statement, counts, lines))
-    return claims
+def describe_conditions(answers: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the conditions of one claim with what each found by its first measure, in words; `answers` are those of the claim."""
+    rows = at_first_measure(answers)
+    return [
+        (name, _describe_condition(rows[rows["condition"] == name]))
+        for name in style.ordered(answers["condition"], style.COMPARISONS)
+    ]
 
 
 def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -108,11 +87,10 @@ def _describe_outcomes(rows: pd.DataFrame) -> str:
     if rows.groupby(["first_arm", "second_arm", "first_strategy"], dropna=False).ngroups > 1:
         return _count_outcomes(rows)
     worded = group_by(rows.itertuples(index=False), word_verdict)
-    return "; ".join(f"{words}: {', '.join(map(_mark_corpus, group))}" for words, group in worded.items())
-
-
-def _mark_corpus(row: Any) -> str:
-    return f"{row.corpus}{'†' * row.unsure}"
+    return "; ".join(
+        f"{words}: {', '.join(row.corpus + '†' * row.unsure for row in group)}"
+        for words, group in worded.items()
+    )
 
 
 def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
 from .lead_words import NO_ANSWER, word_no_lead
 from .sentences import Tables
-from .tables import DASH, markdown_row
+from .tables import DASH, markdown_row, markdown_table
 from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
@@ -45,24 +45,19 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
     conditions = [name for claim, name in index_conditions(rules) if claim == "C1"]
     corpora = style.ordered(rows["corpus"])
     header = ["condition", "first - second", "starts from", "tokens per arm", "trainings", *corpora]
-    lines = [markdown_row(header), markdown_row(["---"] * len(header))]
+    lines = []
     for condition in style.ordered(rows["condition"], conditions):
         for name, of_study in rows[rows["condition"] == condition].groupby("study", sort=False):
             by_corpus = {row.corpus: row for row in of_study.itertuples(index=False)}
             sides = " - ".join(of_study.iloc[0][["first_arm", "second_arm"]])
-            tokens = _word_tokens(studies[str(name)])
-            about = [
-                condition,
-                sides,
-                f"{find_start(studies[str(name)])} ({name_network(studies[str(name)])})",
-                tokens,
-                f"{of_study['runs'].max():.0f}",
-            ]
+            tables = studies[str(name)]
+            start = f"{find_start(tables)} ({name_network(tables)})"
+            about = [condition, sides, start, _word_tokens(tables), f"{of_study['runs'].max():.0f}"]
             cells = [
                 enter_outcome(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora
             ]
-            lines.append(markdown_row([*about, *cells]))
-    return "\n".join(lines)
+            lines.append([*about, *cells])
+    return markdown_table(header, lines)
 
 
 def enter_outcome(row: Any) -> str:

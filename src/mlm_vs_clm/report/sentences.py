@@ -12,7 +12,7 @@ from . import style
 from .correlation import CorrelationLookup, decision_of, keep_defined
 from .roles import PAIR
 from .style import Study, ordered
-from .tables import enter, markdown_row
+from .tables import enter, markdown_table
 from .wording import join_names, word_verdict
 
 Tables = dict[str, pd.DataFrame]
@@ -106,20 +106,25 @@ def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study
 def tabulate_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> str:
     """Return what `describe_costs` does, the ratios as a table in Markdown."""
     equal = pick_kind(comparisons, COMPUTE)
-    rows = [("comparison", "arms", "FLOPs"), ("---",) * 3, *list_ratios(study.at_main(ledger), equal)]
-    return "\n".join([f"{RATIOS}:", "", *map(markdown_row, rows), "", describe_equal_compute(equal)])
+    table = markdown_table(("comparison", "arms", "FLOPs"), list_ratios(study.at_main(ledger), equal))
+    return "\n".join([f"{RATIOS}:", "", table, "", describe_equal_compute(equal)])
 
 
 def list_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return the FLOPs of the masked arm over those of the causal one by comparison, and those of a single pass: name, arms, times."""
-    whole = equal[(equal["at"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
-    whole = whole.assign(times=whole["flops_first"] / whole["flops_second"])
+    whole = list_times(equal)
     ratios = []
     for comparison in ordered(whole["comparison"], style.COMPARISONS):
         rows = whole[whole["comparison"] == comparison]
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
         ratios.append((comparison, arms, format_range(rows["times"])))
     return ratios + (list_one_pass(ledger) if ratios else [])
+
+
+def list_times(equal: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons at equal documents in which both arms cost something, with the first's FLOPs over the second's in `times`."""
+    whole = equal[(equal["at"] == BASES[0]) & (equal["flops_first"] > 0) & (equal["flops_second"] > 0)]
+    return whole.assign(times=whole["flops_first"] / whole["flops_second"])
 
 
 def list_one_pass(ledger: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ from . import style
 from .lead_words import NO_ANSWER, UNDECIDED
 from .overview import OTHERWISE, judge_side
 from .sentences import Tables
-from .tables import markdown_row
+from .tables import markdown_table
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import NO_DIFFERENCE, at_first_measure, join_names, word_lead
 
@@ -30,19 +30,19 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
     studies: the tables of all committed studies, by folder. rules: as `read_rules` returns them. links: the way from the
     page to the folder of results. A claim whose study is not committed is not tested.
     """
-    lines, cards = [markdown_row(HEADER), markdown_row(["---"] * len(HEADER))], judge_statements(studies)
+    lines, cards = [], judge_statements(studies)
     run = {str(tables["study"].iloc[0]["track"]) for tables in studies.values()}
     for rule in filter(list_tracks, rules):
         if rule["id"] not in cards:
             reason = explain_absence(rule, run)
-            lines.append(markdown_row([rule["id"], rule["statement"], f"**{NOT_TESTED}**", reason, ""]))
+            lines.append([rule["id"], rule["statement"], f"**{NOT_TESTED}**", reason, ""])
             continue
         name, card = cards[rule["id"]]
         measured = describe_differences(studies[name]["answers"], rule)
         page = f"[{name}]({links}/{name}/report.html)"
         outcome = f"**{card.verdict}**: {card.number}"
-        lines.append(markdown_row([rule["id"], rule["statement"], outcome, measured, page]))
-    return "\n".join(lines)
+        lines.append([rule["id"], rule["statement"], outcome, measured, page])
+    return markdown_table(HEADER, lines)
 
 
 def explain_absence(rule: dict, run: Collection[str]) -> str:

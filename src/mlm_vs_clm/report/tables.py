@@ -155,6 +155,11 @@ def list_choices(option: str, values: pd.Series) -> str:
     return f"{option}={','.join(sorted(set(values.dropna())))}"
 
 
+def markdown_table(header: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table of words."""
+    return "\n".join(map(markdown_row, [header, ["---"] * len(header), *rows]))
+
+
 def markdown_row(texts: Iterable[str]) -> str:
     """Return one row of a Markdown table."""
     return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"

@@ -1,21 +1,20 @@
 """Cost, training data and claims as cards: a verdict word, a number, one line why; the rows stand inside."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ..evidence.claims import index_conditions, list_asked, list_tracks
-from ..evidence.equal_compute import BASES
 from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
 from .lead_words import NO_ANSWER
-from .outcomes import Claim, keep_asked, list_claims
+from .outcomes import describe_conditions, keep_asked
 from .overview import OTHERWISE, STATED, judge_side, list_comparisons
-from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range
+from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range, list_times
 from .style import Study
 from .training_answer import compare_unfilled, word_idle
 from .wording import join_names
@@ -40,20 +39,19 @@ class VerdictCard:
     section: str = ""
 
 
-def list_verdicts(tables: Tables, claims: Sequence[Claim], study: Study) -> list[VerdictCard]:
+def list_verdicts(tables: Tables, study: Study) -> list[VerdictCard]:
     """Return the cards of cost and training data, then one per claim that was asked."""
-    cards = [*judge_cost(tables), *judge_training_data(tables, study)]
-    return [*cards, *(judge_claim(claim, tables) for claim in claims)]
+    asked = tables["sentences"]["claim"]
+    return [*judge_cost(tables), *judge_training_data(tables, study), *judge_claims(tables, asked)]
 
 
 def judge_cost(tables: Tables) -> list[VerdictCard]:
     """Return the card of the cost of filling, masked relative to causal, at the main cell; none where it was not run."""
-    equal = pick_kind(tables["comparisons"], COMPUTE)
-    rows = equal[(equal["at"] == BASES[0]) & (equal["comparison"] == SAME_LENGTHS)]
-    rows = rows[(rows["flops_first"] > 0) & (rows["flops_second"] > 0)]
+    rows = list_times(pick_kind(tables["comparisons"], COMPUTE))
+    rows = rows[rows["comparison"] == SAME_LENGTHS]
     if rows.empty:
         return []
-    times = rows["flops_first"] / rows["flops_second"]
+    times = rows["times"]
     verdict = (
         "masked costs more" if times.min() > 1 else "causal costs more" if times.max() < 1 else "it depends"
     )
@@ -130,20 +128,27 @@ def _describe_row(row: Any) -> str:
 
 def list_own_verdicts(tables: Tables) -> list[VerdictCard]:
     """Return a card per claim that the study of these tables alone is asked; none for a study of the paper's claims."""
-    ids = {rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)}
-    sentences = tables["sentences"]
-    sentences_asked = keep_asked(sentences[sentences["claim"].isin(ids)], tables["answers"])
-    return [judge_claim(claim, tables) for claim in list_claims(sentences_asked, tables["answers"])]
+    own = [rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)]
+    return judge_claims(tables, own)
 
 
-def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
-    """Return the card of a claim: how often it came out as it says."""
-    rows = list_comparisons({"": tables})
-    rows = rows[rows["claim"] == claim.id]
-    conditions = index_conditions(find_rules(tables))
-    names = {name for (id, name), condition in conditions.items() if id == claim.id and "part" in condition}
-    rows = rows[rows["condition"].isin(names)] if names else rows
-    sides = [judge_side(row, conditions) for row in rows.itertuples(index=False)]
+def judge_claims(tables: Tables, ids: Collection[str]) -> list[VerdictCard]:
+    """Return a card per claim of `ids` that a comparison of was run: how often it came out as it says."""
+    answers, asked = tables["answers"], keep_asked(tables["sentences"], tables["answers"])
+    compared, conditions = list_comparisons({"": tables}), index_conditions(find_rules(tables))
+    cards = []
+    for claim in asked[asked["claim"].isin(ids)].itertuples(index=False):
+        rows = compared[compared["claim"] == claim.claim]
+        parts = {name for (id, name), about in conditions.items() if id == claim.claim and "part" in about}
+        rows = rows[rows["condition"].isin(parts)] if parts else rows
+        word, number = _word_sides([judge_side(row, conditions) for row in rows.itertuples(index=False)])
+        lines = describe_conditions(answers[answers["claim"] == claim.claim])
+        cards.append(VerdictCard(claim.claim, word, number, claim.statement, lines, "claims"))
+    return cards
+
+
+def _word_sides(sides: Sequence[str]) -> tuple[str, str]:
+    """Return whether a claim holds, in a word, and how often it came out as it says."""
     stated, otherwise, unanswered = map(sides.count, (STATED, OTHERWISE, NO_ANSWER))
     number = f"{stated} of {len(sides)} as stated" if sides else "nothing of it was run"
     for n, others in ((otherwise, OTHERWISE), (unanswered, NO_ANSWER)):
@@ -151,4 +156,4 @@ def judge_claim(claim: Claim, tables: Tables) -> VerdictCard:
     word = HOLDS[stated > 0, otherwise > 0]
     if stated + otherwise and 2 * unanswered >= len(sides):
         word = f"{NO_ANSWER} in half" if 2 * unanswered == len(sides) else f"mostly {NO_ANSWER}"
-    return VerdictCard(f"{claim.id}", word, number, claim.statement, claim.lines, "claims")
+    return word, number
