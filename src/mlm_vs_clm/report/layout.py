@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .rendering import is_numeric, letter_of
+from .rendering import is_numeric
 from .tables import DASH, Entry, Table
 
 MOST, LEAST = 8, 6  # columns of a table, of one of many alike
@@ -75,14 +75,3 @@ def count_keys(table: Table) -> int:
 def is_empty(entry: Entry) -> bool:
     """Return whether an entry holds neither a number nor words."""
     return entry == DASH or entry.text in ("", "missing")
-
-
-class Notes:
-    """The notes of a page: each reason once, with its letter, in order of appearance."""
-
-    def __init__(self) -> None:
-        self.letters: dict[str, str] = {}
-
-    def mark(self, reason: str) -> str:
-        """Return the letter of a reason, a new one where it was not given before."""
-        return self.letters.setdefault(reason, letter_of(len(self.letters)))

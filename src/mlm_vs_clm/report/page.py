@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from . import layout, style
 from .drawing import Drawing, style_context
+from .rendering import Notes
 from .svg import inline
 from .tables import Table
 
@@ -36,7 +37,7 @@ class Section:
 def write_page(path: Path, **content: Any) -> None:
     """Write the page from what its template names."""
     with style_context():
-        html = make_environment().get_template("report.html").render(notes=layout.Notes(), **content)
+        html = make_environment().get_template("report.html").render(notes=Notes(), **content)
     path.write_text(html, encoding="utf-8", newline="\n")
 
 

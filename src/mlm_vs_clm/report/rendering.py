@@ -3,24 +3,24 @@
 from string import ascii_lowercase
 
 from ..errors import StudyError
-from .tables import Entry, Table, markdown_row
+from .tables import Table, markdown_row
 
 
-def letter_reasons(table: Table) -> dict[str, str]:
-    """Return a letter for every distinct reason, in order of appearance: a to z, then aa, ab, ..."""
-    reasons = dict.fromkeys(entry.reason for row in table.rows for entry in row if entry.reason)
-    return {reason: letter_of(i) for i, reason in enumerate(reasons)}
+class Notes:
+    """The notes of a table or a page: each reason once, with its letter, in order of appearance."""
+
+    def __init__(self) -> None:
+        self.letters: dict[str, str] = {}
+
+    def mark(self, reason: str) -> str:
+        """Return the letter of a reason, a new one where it was not given before."""
+        return self.letters.setdefault(reason, letter_of(len(self.letters)))
 
 
 def letter_of(index: int) -> str:
-    """Return the letters of a footnote."""
+    """Return the letters of a footnote: a to z, then aa, ab, ..."""
     first, second = divmod(index, 26)
     return (ascii_lowercase[first - 1] if first else "") + ascii_lowercase[second]
-
-
-def format_entry(entry: Entry, letters: dict[str, str]) -> str:
-    """Return an entry's text with the letter of its reason."""
-    return f"{entry.text} ({letters[entry.reason]})" if entry.reason else entry.text
 
 
 def is_numeric(table: Table, column: int) -> bool:
@@ -30,13 +30,17 @@ def is_numeric(table: Table, column: int) -> bool:
 
 def to_markdown(table: Table) -> str:
     """Return the table in Markdown with its caption, its reasons and its command."""
-    letters = letter_reasons(table)
+    notes = Notes()
     rule = [" ---: " if is_numeric(table, i) else " --- " for i in range(len(table.header))]
-    rows = (markdown_row([format_entry(entry, letters) for entry in row]) for row in table.rows)
-    lines = [markdown_row(table.header), f"|{'|'.join(rule)}|", *rows]
-    notes = [f"({letter}) {reason}" for reason, letter in letters.items()]
+    lines = [markdown_row(table.header), f"|{'|'.join(rule)}|"]
+    for row in table.rows:
+        texts = [
+            f"{entry.text} ({notes.mark(entry.reason)})" if entry.reason else entry.text for entry in row
+        ]
+        lines.append(markdown_row(texts))
+    reasons = [f"({letter}) {reason}" for reason, letter in notes.letters.items()]
     command = ["Made by:", "", *(f"    {line}" for line in table.command.splitlines())]
-    paragraphs = [f"### {table.title}", "\n".join(lines), table.caption, *notes, "\n".join(command)]
+    paragraphs = [f"### {table.title}", "\n".join(lines), table.caption, *reasons, "\n".join(command)]
     return "\n\n".join(paragraphs) + "\n"
 
 
