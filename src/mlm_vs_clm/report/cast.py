@@ -27,7 +27,7 @@ IN_WORDS = {
     "kept": "sees the kept words, not where the gaps are",
     "nothing": "sees nothing",
 }
-MEASURES = {"bleu": "document", "exact_match": "fills"}
+MEASURES = {"bleu": "document", "exact_match": "fills"}  # metric -> scope
 COMPARED = (
     "mlm",
     "clm",

@@ -12,11 +12,7 @@ from .style import Study, ordered
 from .tables import ABSENT, Entry, Table, enter, enter_number, enter_words
 
 Quality = tuple[str, str]  # scope, metric
-STATISTICS = {
-    "spearman": "Spearman",
-    "partial_spearman": "Spearman, partial",
-    "kendall": "Kendall tau-b",
-}
+STATISTICS = {"spearman": "Spearman", "partial_spearman": "Spearman, partial", "kendall": "Kendall tau-b"}
 POOLED = {
     "pooled_spearman": "Spearman within corpora, pooled",
     "pooled_partial_spearman": "the same, partial",
@@ -29,7 +25,6 @@ RULE = (
     "A 95 % interval wholly inside the bound is no strong correlation (two one-sided tests at 2.5 % each), wholly outside it "
     "a strong one; an interval that spans it decides nothing."
 )
-PARTIAL = "partial (masked share held fixed)"
 
 
 class CorrelationLookup:
@@ -99,7 +94,7 @@ def decision_table(lookup: CorrelationLookup, command: str) -> Table:
         caption=f"{RULE} {in_force}The masked share drives both; the partial correlation holds it fixed.",
         header=(
             *("corpus", "quality", "Spearman with utility", "decision"),
-            *(PARTIAL, "decision (partial)", "sensitivity"),
+            *("partial (masked share held fixed)", "decision (partial)", "sensitivity"),
         ),
         rows=rows,
         command=command,

@@ -22,7 +22,6 @@ from .drawing import (
     open_up,
     panels,
 )
-from .intervals import name_marks, number_marks
 from .style import Study, ordered
 from .tables import Table, command_for_report, enter, enter_key, order_lines
 
@@ -39,9 +38,10 @@ def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
     """Return one figure: each arm's score against the training tokens, measures down, corpora across."""
     pale = learning["excluded_because"].fillna("")
     rows = over_seeds(learning.assign(share=0.0, reason="", pale=pale), [*PLACE, "arm", "pale"])
-    rows = number_marks(rows[rows["value"].notna()].sort_values("budget", kind="stable"))
+    rows = rows[rows["value"].notna()].sort_values("budget", kind="stable")
     if rows.empty:
         return []
+    rows = rows.assign(mark=range(len(rows)))  # by which the page finds a point and its bar
     corpora, looks = ordered(rows["corpus"]), style.looks(ordered(learning["arm"], style.ARMS))
     measures = [pair for pair in SHOWN if pair in set(zip(rows["scope"], rows["metric"], strict=True))]
     figure, axes = panels(len(measures), len(corpora), sharex=True, sharey="row")
@@ -95,11 +95,13 @@ def _draw_lines(panel: Axes, rows: pd.DataFrame, looks: dict) -> None:
         line = rows[rows["arm"] == name]
         for cell in line.itertuples(index=False):
             faint = {"color": look["color"], "alpha": FAINT if cell.pale else 1}
-            point, interval = name_marks(cell)
-            panel.plot([cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=interval, **faint)
-            panel.plot(cell.budget, cell.value, marker=look["marker"], linestyle="none", gid=point, **faint)
+            dot = {"marker": look["marker"], "linestyle": "none", "gid": f"point-{cell.mark}"}
+            panel.plot(
+                [cell.budget] * 2, [cell.low, cell.high], linewidth=0.9, gid=f"part-{cell.mark}", **faint
+            )
+            panel.plot(cell.budget, cell.value, **dot, **faint)
         if len(line):
-            gid, alpha = name_marks(line.iloc[0])[1], FAINT if (line["pale"] != "").all() else 1
+            gid, alpha = f"part-{line['mark'].iloc[0]}", FAINT if (line["pale"] != "").all() else 1
             panel.plot(line["budget"], line["value"], color=look["color"], alpha=alpha, gid=gid, zorder=1.5)
             ends.append((name, float(line["value"].iloc[-1]), look["color"]))
     if len(rows):

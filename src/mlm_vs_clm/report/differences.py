@@ -28,7 +28,6 @@ from .tables import (
 )
 
 SHOWN = (*MEASURES, *BY_CLASS)  # of the texts at the main cell
-SHOWN_BY_SEED = ("document", "bleu")
 ALL = "first minus second"
 SIGN = "Differences are first arm minus second, turned round where less is better: above 0 the first, masked arm is better"
 WIDENED = "That of a single training has the noise between trainings, where the rules name it."
@@ -39,11 +38,8 @@ TITLES = {
     COMPUTE: "Quality at equal documents and at equal compute",
     CURVE: "Differences between arms along the training curve",
 }
-STAGES = {
-    TEXT: "score",
-    TRAINING_DATA: "downstream",
-    COMPUTE: "score",
-}  # whose command makes the rows, else the report
+# Whose command makes the rows, else the report.
+STAGES = {TEXT: "score", TRAINING_DATA: "downstream", COMPUTE: "score"}
 CAPTIONS = {
     TEXT: f"{SIGN}; pairs are documents (authors where they repeat). Intervals are 95 %: over documents by bootstrap, over "
     f"runs by t where there are several. {WIDENED} Each comparison removes one advantage. p-values, not corrected, are in comparisons.csv.",
@@ -111,11 +107,6 @@ def label(comparisons: pd.DataFrame, kind: str) -> pd.DataFrame:
     )
 
 
-def name_table(kind: str) -> str:
-    """Return the name of the table of a kind of comparisons on a page."""
-    return f"comparisons_{kind.replace(' ', '_')}"
-
-
 def list_words(form: str, *columns: pd.Series) -> pd.Series:
     """Return the words of columns put into a form, row by row."""
     words = [form.format(*values) for values in zip(*columns, strict=True)]
@@ -151,7 +142,7 @@ def difference_table(
     caption = f"{study.describe_main()}. {CAPTIONS[kind]}"
     return [
         Table(
-            name_table(kind),
+            f"comparisons_{kind.replace(' ', '_')}",
             TITLES[kind],
             caption,
             [*keys, *columns, *extra],
@@ -175,11 +166,8 @@ def describe_command(stage: str, rows: pd.DataFrame, study: Study) -> str:
 
 def list_measures(rows: pd.DataFrame) -> list[str]:
     """Return the names of the measures of labelled rows, in reading order."""
-    return list(
-        rows.sort_values("metric", key=lambda names: names.map(style.ORDER["metric"].index))[
-            "measure"
-        ].unique()
-    )
+    ranked = rows.sort_values("metric", key=lambda names: names.map(style.ORDER["metric"].index))
+    return list(ranked["measure"].unique())
 
 
 def enter_difference(row: pd.Series | None) -> Entry:
@@ -209,4 +197,5 @@ def enter_ratio(rows: pd.DataFrame) -> Entry:
 
 def at_shown(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the measures that are shown by seed: document BLEU, and utility."""
-    return rows[(rows["scope"] + rows["metric"] == "".join(SHOWN_BY_SEED)) | (rows["scope"] == "utility")]
+    is_bleu = (rows["scope"] == "document") & (rows["metric"] == "bleu")
+    return rows[is_bleu | (rows["scope"] == "utility")]

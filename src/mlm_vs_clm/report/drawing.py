@@ -46,7 +46,6 @@ STYLE: dict[Any, Any] = {
 }
 FAINT = 0.3  # how opaque what decides nothing is drawn
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
-PALE = "Pale: an arm is not competent, so that the difference decides nothing."
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def draw_grid(
         panel = cells[(cells["scope"] == scope) & (cells["metric"] == metric) & (cells["corpus"] == corpus)]
         draw(axis, panel)
         if panel.empty:
-            mark_empty_panel(axis)
+            axis.text(0.5, 0.5, "missing", transform=axis.transAxes, **CENTRED)
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
         if axis in axes[:, 0]:
             axis.set_ylabel(style.label_axis(metric))
@@ -196,11 +195,6 @@ def mark_decades(side: Axis, unit: float, at: Sequence[int] = (1, 2, 5)) -> None
     side.set_major_locator(LogLocator(subs=at))
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:,.7g}"))
     side.set_minor_locator(NullLocator())
-
-
-def mark_empty_panel(axes: Axes) -> None:
-    """Write "missing" into an empty panel."""
-    axes.text(0.5, 0.5, "missing", transform=axes.transAxes, **CENTRED)
 
 
 def describe_values(cells: pd.DataFrame, by: Sequence[str], sign: str = "") -> str:

@@ -55,15 +55,10 @@ def save_frames(frames: Frames, folder: Path) -> None:
         if name not in (*DERIVED, tidy.STUDY):
             save_table(name, frames.tables.get(name, pd.DataFrame()), folder)
     write_lines(folder / EXAMPLES, frames.examples)
-    about = {tidy.STUDY: _describe(frames)} | frames.about | {"corpora": frames.cards}
+    (study,) = tidy.tidy(tidy.STUDY, frames.tables[tidy.STUDY]).to_dict("records")
+    about = {tidy.STUDY: study} | frames.about | {"corpora": frames.cards}
     settings = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110)
     (folder / STUDY).write_text(settings, encoding="utf-8", newline="\n")
-
-
-def _describe(frames: Frames) -> dict:
-    """Return what the table `study` says."""
-    (row,) = tidy.tidy(tidy.STUDY, frames.tables[tidy.STUDY]).to_dict("records")
-    return row
 
 
 def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:

@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
-from ..evidence.tables import COLUMNS
 from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import count_content, count_tokens, list_own_steps, word_tokens
@@ -31,10 +30,7 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "both contexts": f"{READER}both sides",
     "no leak": "what the paper calls causal",
 }
-AHEAD = {
-    FIRST: "masked {points} BLEU points ahead",
-    SECOND: "causal {points} BLEU points ahead",
-}
+AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}
 LEVEL = "level (masked {points}, within the margin)"
 WHOLE = {  # outcome -> the sentence where all corpora have it
     AHEAD[FIRST]: "The masked model is {points} BLEU points ahead of {other}",
@@ -44,7 +40,6 @@ WHOLE = {  # outcome -> the sentence where all corpora have it
 SIZE_OPEN = " (size not settled)"  # behind AHEAD
 NONE = "no difference shown in BLEU (masked {points})"
 UNDECIDED = "there a model is not clearly above a word table or unfilled text"
-
 NO_FLOOR = "no word table was run that a model could be held against"
 
 
@@ -67,11 +62,9 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
     models = "each model" if trainings == 1 else "the deciding models"
     size = f"{word_number(trainings).capitalize()} training{'s' * (trainings > 1)} of {models}, {word_tokens(count_tokens(tables))} tokens"
     track = str(tables["study"].iloc[0]["track"])
-    return (
-        size
-        if track in ("matched", "runs", "long_runs")
-        else f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
-    )
+    if track in ("matched", "runs", "long_runs"):
+        return size
+    return f"{track.replace('_', ' ').capitalize()}: {size[0].lower()}{size[1:]}"
 
 
 def ask(about: Mapping[str, Any]) -> str:
@@ -98,10 +91,8 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
 
 def answer_question(tables: Tables) -> str:
     """Return the answer to the question of a study: its track's own sentence and its own claims, else how far masked models are ahead, step by step."""
-    answer, verdicts = (
-        track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"])),
-        list_own_verdicts(tables),
-    )
+    answer = track_answers.ANSWERS.get(str(tables["study"].iloc[0]["track"]))
+    verdicts = list_own_verdicts(tables)
     sentence = answer(tables) if answer else ""
     is_enough = sentence and len(verdicts) > MOST_STATEMENTS  # ids say nothing beside a sentence
     clauses = [sentence, describe_verdicts(verdicts) if verdicts and not is_enough else ""]
@@ -120,10 +111,8 @@ def describe_verdicts(cards: list[VerdictCard]) -> str:
     """Return whether each claim of a study's own holds: its statement and how often; many are told by verdict, without counts."""
     statements = [card.why.rstrip(".") for card in cards]
     if len(cards) <= MOST_STATEMENTS:
-        return " ".join(
-            f"{statement}: {card.verdict} ({card.number})."
-            for statement, card in zip(statements, cards, strict=True)
-        )
+        told = zip(statements, cards, strict=True)
+        return " ".join(f"{statement}: {card.verdict} ({card.number})." for statement, card in told)
     by_verdict = group_by(zip(statements, cards, strict=True), lambda pair: pair[1].verdict)
     return " ".join(
         f"{verdict.capitalize()}: {'; '.join(f'“{statement}”' for statement, _ in pairs)}."
@@ -133,12 +122,14 @@ def describe_verdicts(cards: list[VerdictCard]) -> str:
 
 def find_unjudged(tables: Tables) -> set[tuple[str, str]]:
     """Return (corpus, arm) where no floor was run at the main cell that an arm could be held against."""
-    judged = tables["competence"]
-    judged = (
-        read_study(tables).at_main(judged) if len(judged) else pd.DataFrame(columns=COLUMNS["competence"])
-    )
+    judged = read_study(tables).at_main(tables["competence"])
     judged = judged[(judged["outcome"] == NOT_RUN) & (judged["word_class"] == "all")]
     return {*zip(judged["corpus"], judged["arm"], strict=True)}
+
+
+def _split_steps(steps: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rows against each causal model of STEPS that was run, by its words."""
+    return {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
 
 
 def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = ()) -> str:
@@ -146,7 +137,7 @@ def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = 
 
     `unjudged` are (corpus, arm) without a floor, which is another reason than one that is not cleared.
     """
-    rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    rows_of = _split_steps(steps)
     if not rows_of:
         return ""
     decided = {
@@ -185,18 +176,15 @@ def describe_other_measures(steps: pd.DataFrame, answers: pd.DataFrame) -> str:
 
 def tabulate_steps(steps: pd.DataFrame) -> StepTable | None:
     """Return what each corpus says against each causal model of STEPS; None where none was run."""
-    rows_of = {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
+    rows_of = _split_steps(steps)
     if not rows_of:
         return None
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
-    cells = {
-        words: {row.corpus: enter_lead(row) for row in rows.itertuples(index=False)}
-        for words, rows in rows_of.items()
-    }
-    return StepTable(
-        corpora,
-        [(words, [by_corpus.get(corpus, "–") for corpus in corpora]) for words, by_corpus in cells.items()],
-    )
+    rows = []
+    for words, of_step in rows_of.items():
+        by_corpus = {row.corpus: enter_lead(row) for row in of_step.itertuples(index=False)}
+        rows.append((words, [by_corpus.get(corpus, "–") for corpus in corpora]))
+    return StepTable(corpora, rows)
 
 
 def _describe_step(words: str, rows: pd.DataFrame, of_step: pd.DataFrame) -> str:

@@ -1,9 +1,9 @@
-"""Points with their 95 % intervals, and the numbers by which the page finds them."""
+"""Points with their 95 % intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -57,14 +57,3 @@ def draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dic
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def number_marks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of values with their number in `mark`, from which their points have ids."""
-    return rows.assign(mark=range(len(rows)))
-
-
-def name_marks(cell: Any) -> tuple[str | None, str | None]:
-    """Return the SVG ids of the point of a value and of its bar, none where the cell has no number in `mark`."""
-    mark = getattr(cell, "mark", None)
-    return (None, None) if mark is None else (f"point-{mark}", f"part-{mark}")

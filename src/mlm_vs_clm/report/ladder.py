@@ -27,10 +27,8 @@ ENDS = {  # of a step's words
 }
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
-READS = {
-    "known length": "reads before the gap",
-    "both contexts": "reads both sides",
-}  # condition -> what the causal model does
+# By condition: what the causal model does.
+READS = {"known length": "reads before the gap", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
@@ -60,14 +58,16 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     }
     rows = list_comparisons(with_start)
     rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
+    about = {"start": find_start, "tokens": count_tokens, "network": name_network}
     rows = rows.assign(
-        start=rows["study"].map({name: find_start(tables) for name, tables in with_start.items()}),
-        tokens=rows["study"].map({name: count_tokens(tables) for name, tables in with_start.items()}),
+        **{
+            column: rows["study"].map({name: read(tables) for name, tables in with_start.items()})
+            for column, read in about.items()
+        }
     )
     steps = list(zip(rows["start"], rows["condition"], strict=True))
     gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
     rows = rows.assign(
-        network=rows["study"].map({name: name_network(tables) for name, tables in with_start.items()}),
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
@@ -97,18 +97,13 @@ def compare_tables(tables: Tables) -> dict[str, float]:
     return (means[TABLES[0]] - means[TABLES[1]]).dropna().to_dict()
 
 
-def pick_step(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
-    """Return the rows of a start and condition, of all studies."""
-    return steps[(steps["start"] == step[0]) & (steps["condition"] == step[1])]
-
-
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:
     """Return the rows of a step from one study.
 
     It is the study of most corpora; of these that of most trainings, of most corpora that are decided, and at last of the longest
     training.
     """
-    rows = pick_step(steps, step)
+    rows = steps[(steps["start"] == step[0]) & (steps["condition"] == step[1])]
     if rows.empty:
         return rows
     decided = rows.loc[rows["status"] == MADE, "study"].value_counts()
@@ -144,8 +139,7 @@ def find_likelihoods(answers: pd.DataFrame) -> pd.DataFrame:
 
 def list_own_likelihoods(tables: Tables) -> pd.DataFrame:
     """Return the rows of `list_likelihoods` of one study alone, as `list_own_steps` does."""
-    rows = list_likelihoods({"": _from_encoder(tables)})
-    return rows.assign(start=ENCODER)
+    return list_likelihoods({"": _from_encoder(tables)})
 
 
 def has_too_few(row: Any) -> bool:

@@ -48,25 +48,15 @@ def list_by_corpus(name: str, rows: pd.DataFrame) -> str:
         f"{words} on {', '.join(row.corpus for row in group)}"
         for words, group in group_by(rows.itertuples(index=False), word_short).items()
     ]
-    return f"{say_single(rows)}**{name}**: {'; '.join(clauses)}." if clauses else ""
-
-
-def say_single(rows: pd.DataFrame) -> str:
-    """Return what a sentence begins with where each arm was trained once; nothing where it was trained several times."""
-    return "In one training: " if len(rows) and rows["runs"].max() <= 1 else ""
-
-
-def say_undecided(rows: pd.DataFrame) -> str:
-    """Return what ends a sentence that leaves out some rows, as these decide nothing; nothing where there are none."""
-    return " Undecided elsewhere." if len(rows) else ""
+    single = "In one training: " * bool(rows["runs"].max() <= 1)
+    return f"{single}**{name}**: {'; '.join(clauses)}." if clauses else ""
 
 
 def span(values: Iterable[float], digits: int = 1, sign: str = "") -> str:
     """Return the lowest and the highest value: "5.3 to 7.5", or one number where both are written alike; `sign="+"` signs both."""
     values = list(values)
-    low, high = (
-        f"{round(end, digits) + 0.0:{sign}.{digits}f}" for end in (min(values), max(values))
-    )  # no -0.0
+    ends = (round(end, digits) + 0.0 for end in (min(values), max(values)))  # no -0.0
+    low, high = (f"{end:{sign}.{digits}f}" for end in ends)
     return low if low == high else f"{low} to {high}"
 
 

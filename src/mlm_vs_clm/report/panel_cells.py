@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log2
 
 import pandas as pd
 
 from ..errors import StudyError
-from ..evidence.tables import at_main_cell, sortable
+from ..evidence.tables import at_main_cell, main_cell, sortable
 from ..evidence.variants import join_settings, over_runs
 from ..evidence.verdicts import NOT_COMPETENT
 from ..metrics import DISCLOSURE
 from . import style
 from .cost import GIGA
 from .outcomes import keep_trained
-from .panel_sentences import (
-    Spec,
-    name_axis,
-    write,
-)
+from .panel_sentences import Spec, name_axis, write
 
 PLACES = {  # what tells the values of a panel apart, by its kind
     "heat": ["facet", "y", "x"],
@@ -136,10 +133,8 @@ def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> p
     """
     if not {"first", "second"} <= {*rows} or tables["competence"].empty:
         return rows
-    main = tables["study"].iloc[0]
-    judged = at_main_cell(tables["competence"], (main["main_strategy"], main["main_ratio"])).set_index(
-        ["corpus", "arm", "word_class"]
-    )
+    judged = at_main_cell(tables["competence"], main_cell(tables))
+    judged = judged.set_index(["corpus", "arm", "word_class"])
     places = zip(rows["corpus"], rows["first"], rows["second"], strict=True)
     pairs = [((corpus, first), (corpus, second)) for corpus, first, second in places]
     runs, outcome = judged["runs"].to_dict(), judged["outcome"].to_dict()
@@ -151,6 +146,4 @@ def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> p
 
 def round_passes(passes: float) -> float:
     """Return a number of passes as the nearest power of two, so that trainings at about as many share a column."""
-    from math import log2
-
     return 2.0 ** round(log2(passes)) if passes > 0 else passes

@@ -12,13 +12,7 @@ import pandas as pd
 from . import style
 from .drawing import FAINT, Drawing, add_legend, describe_values, label_lines, mark_decades, panels
 from .intervals import interval_arms
-from .panel_sentences import (
-    FEW,
-    Spec,
-    is_signed,
-    name_axis,
-    name_value,
-)
+from .panel_sentences import FEW, Spec, is_signed, name_axis, name_value
 from .style import ordered
 
 if TYPE_CHECKING:

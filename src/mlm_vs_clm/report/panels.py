@@ -96,15 +96,11 @@ def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:
         axis.set_ylabel(name_axis(spec["y"]))
         axis.grid(visible=False)
     axes[-1, 0].set_xlabel(name_axis(spec["x"]))
-    values_in_words = describe_values(
-        cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec)
-    )
+    values = describe_values(cells.assign(metric=""), ["facet", "y", "x"], sign="+" * is_signed(spec))
     bracketed = "In brackets: the arm is not competent." * bool((cells["pale"] != "").any())
     marked = MARKED.format(*name_sides(cells)) if is_signed(spec) else bracketed
     caption = f"{spec['caption']} {marked}".strip()
-    return Drawing(
-        spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {values_in_words}.", figure
-    )
+    return Drawing(spec["name"], spec["title"], caption, f"{name_value(spec, cells)}. {values}.", figure)
 
 
 def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.DataFrame) -> None:
@@ -133,11 +129,8 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     if spec["kind"] == "heat":
         columns, keys = ordered(cells["x"]), ["facet", "y"]
         by_place = {(cell.facet, cell.y, cell.x): cell for cell in cells.itertuples(index=False)}
-        header = [
-            of_facet,
-            name_axis(spec["y"]),
-            *(f"{name_axis(spec['x'])} {write(column)}" for column in columns),
-        ]
+        across = [f"{name_axis(spec['x'])} {write(column)}" for column in columns]
+        header = [of_facet, name_axis(spec["y"]), *across]
         rows = [
             (
                 *map(enter_key, keys, line),
@@ -151,13 +144,9 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
     else:
         is_named = not cells.duplicated(["facet", "line", "named"]).any()
         of_line = " ".join(map(name_axis, spec["line"].split()))
-        header = [
-            of_facet,
-            of_line,
-            "variant" if of_line == "arm" else "arm",
-            name_axis(spec["x"]),
-            name_value(spec, cells),
-        ]
+        of_name = "variant" if of_line == "arm" else "arm"
+        header = [of_facet, of_line, of_name, name_axis(spec["x"]), name_value(spec, cells)]
+        ranked = cells.sort_values(["facet", "line", "x", "named"], kind="stable")
         rows = [
             (
                 Entry(cell.facet),
@@ -166,9 +155,7 @@ def panel_table(spec: Spec, cells: pd.DataFrame, study: Study) -> Table:
                 Entry(cell.x) if isinstance(cell.x, str) else Entry(write(float(f"{cell.x:.4g}")), cell.x),
                 enter(cell, digits),
             )
-            for cell in cells.sort_values(["facet", "line", "x", "named"], kind="stable").itertuples(
-                index=False
-            )
+            for cell in ranked.itertuples(index=False)
         ]
     return Table(spec["name"], spec["title"], spec["caption"], header, rows, command_for_report(study.scale))
 

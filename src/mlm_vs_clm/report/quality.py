@@ -93,9 +93,7 @@ def proxy_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
         header=["corpus", "first", "second", "correlation", "arms"],
         rows=[
             (
-                Entry(row.corpus),
-                Entry(style.name_metric(row.first)),
-                Entry(style.name_metric(row.second)),
+                *map(Entry, (row.corpus, style.name_metric(row.first), style.name_metric(row.second))),
                 enter(row, 2),
                 enter_number(row.n),
             )
@@ -121,17 +119,7 @@ def sanity_table(sanity: pd.DataFrame, study: Study) -> list[Table]:
                 "the arm that clears it least; unfilled text to lowest floor. Reversed where less is better. On the draws that all arms "
                 "have. A metric ranks where all three are above 0."
             ),
-            header=[
-                "corpus",
-                "scope",
-                "metric",
-                "ranks",
-                "oracle",
-                "arm",
-                "floor",
-                "unfilled",
-                *SANITY_STEPS,
-            ],
+            header=[*keys, "ranks", "oracle", "arm", "floor", "unfilled", *SANITY_STEPS],
             rows=[
                 (
                     Entry(line[0]),

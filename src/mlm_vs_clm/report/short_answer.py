@@ -31,7 +31,6 @@ from .lead_words import (
     is_small,
     join_counts,
     list_by_corpus,
-    say_undecided,
     span,
     word_no_lead,
     word_number,
@@ -215,13 +214,14 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
 def describe_left(steps: pd.DataFrame) -> str:
     """Return that both objectives are equal with the left side alone, where every comparison that decides anything says so."""
     asked = best_rows(steps, (ENCODER, "left context"))
-    rows, weak = asked[asked["status"] == MADE], asked[asked["status"] == NOT_COMPETENT]
+    rows = asked[asked["status"] == MADE]
     if not is_small(rows):
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
+    elsewhere = " Undecided elsewhere." * bool((asked["status"] == NOT_COMPETENT).any())
     return (
         f"**If both read only text before gaps, masked equals causal on {corpora}** "
-        f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{say_undecided(weak)}"
+        f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{elsewhere}"
     )
 
 

@@ -7,16 +7,7 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT
 from . import style
-from .ladder import (
-    BEFORE,
-    BOTH,
-    CAUSAL,
-    OWN,
-    READS,
-    STARTED,
-    Step,
-    best_rows,
-)
+from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, Step, best_rows
 from .lead_words import enter_lead, span
 from .sentences import Tables
 from .style import read_study

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..evidence.tables import over_seeds
 from . import style
-from .cast import COMPARED
+from .cast import COMPARED, MEASURES
 from .roles import CONTROL, PAIR, base_of, find_role
 from .style import Study
 
@@ -53,8 +53,7 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
     A number is [value, low, high], low and high None where there is no interval. {} for a study of one ratio.
     """
     rows = scores[(scores["strategy"] == study.main[0]) & scores["value"].notna()]
-    measures = {"bleu": "document", "exact_match": "fills"}
-    rows = rows[rows["metric"].map(measures) == rows["scope"]]
+    rows = rows[rows["metric"].map(MEASURES) == rows["scope"]]
     ratios = sorted(rows["ratio"].unique())
     if len(ratios) < 2:
         return {}

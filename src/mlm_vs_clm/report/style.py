@@ -13,12 +13,8 @@ from ..metrics import MEASURES
 from ..tasks import TASKS
 from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
-COLOURS = {
-    MASKED: "#0072B2",
-    CAUSAL: "#D55E00",
-    TABLE: "#00795A",
-    CONTROL: "#000000",
-}  # safe for colour-blind readers
+# Safe for colour-blind readers.
+COLOURS = {MASKED: "#0072B2", CAUSAL: "#D55E00", TABLE: "#00795A", CONTROL: "#000000"}
 MARKERS = {  # arms of one family differ in their marker; those with the first line style are the main ones
     "mlm": "o",
     "mlm_leaky": "s",

@@ -204,10 +204,10 @@ def answer_temperature(tables: Tables) -> str:
             continue
         low = max(line["value_distinct"].min() for line in lines.values())
         high = min(line["value_distinct"].max() for line in lines.values())
-        places = np.linspace(low, high, 9)
-        masked, causal = (np.interp(places, line["value_distinct"], line["value"]) for line in lines.values())
         if not low < high:
             continue
+        places = np.linspace(low, high, 9)
+        masked, causal = (np.interp(places, line["value_distinct"], line["value"]) for line in lines.values())
         leads = masked - causal
         side = "the masked model" if leads.min() > 0 else "the causal model" if leads.max() < 0 else ""
         words = (
@@ -218,8 +218,7 @@ def answer_temperature(tables: Tables) -> str:
         clauses.append(f"with {ratio:.0%} hidden {words}")
     if not clauses:
         return ""
-    text = "; ".join(clauses)
-    return f"At the same diversity (distinct-1 of the fills), {text}; read off the lines of competent arms, without an interval."
+    return f"At the same diversity (distinct-1 of the fills), {'; '.join(clauses)}; read off the lines of competent arms, without an interval."
 
 
 def answer_domains(tables: Tables) -> str:
@@ -231,13 +230,9 @@ def answer_domains(tables: Tables) -> str:
         return ""
     clauses = []
     for condition, of_condition in rows.groupby("condition", sort=True):
-        name = str(condition).partition(":")[0]
-        if (of_condition["direction"] == FIRST).all():
-            clauses.append(f"the {name} one by {span(of_condition['effect'])} BLEU points")
-        else:
-            clauses.append(
-                f"the {name} one by {span(of_condition['effect'])} BLEU points, not shown on every corpus"
-            )
+        name, is_everywhere = str(condition).partition(":")[0], (of_condition["direction"] == FIRST).all()
+        doubt = "" if is_everywhere else ", not shown on every corpus"
+        clauses.append(f"the {name} one by {span(of_condition['effect'])} BLEU points{doubt}")
     lead = "Yes" if (rows["direction"] == FIRST).all() else "Not everywhere"
     return f"{lead}: trained on the corpus that it fills, a model writes better than one trained on the others, {join_names(clauses)}."
 

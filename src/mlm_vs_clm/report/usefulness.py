@@ -16,18 +16,17 @@ from .intervals import draw_intervals, interval_arms
 from .lead_words import span
 from .panel_sentences import Spec
 from .point_labels import label_points
-from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role
+from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role, is_network
 from .roles import TABLE as OF_TABLE
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
 from .wording import join_names
 
-FLOOR_LOOK = {"color": style.COLOURS[CONTROL], "marker": "x", "linestyle": "none"}
 LOOKS = {
     "masked model": {"color": style.COLOURS[MASKED], "marker": "o", "linestyle": "none"},
     "causal model": {"color": style.COLOURS[CAUSAL], "marker": "^", "linestyle": "none"},
     "word table": {"color": style.COLOURS[OF_TABLE], "marker": "s", "linestyle": "none"},
-    "reads no context": FLOOR_LOOK,
+    "reads no context": {"color": style.COLOURS[CONTROL], "marker": "x", "linestyle": "none"},
 }
 SAYS_NOTHING = ("neutral", "frequent", "constant")
 GROUPS = {
@@ -39,9 +38,8 @@ DEFAULT_POLICY = "projected"
 
 def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
     """Return one figure: a panel per facet, usefulness over quality with 95 % intervals, the name of each writer at its point."""
-    cells = cells[cells["line"] != REFERENCE].assign(
-        look=[_find_look(cell) for cell in cells[cells["line"] != REFERENCE].itertuples()]
-    )
+    cells = cells[cells["line"] != REFERENCE]
+    cells = cells.assign(look=[_find_look(cell) for cell in cells.itertuples()])
     facets, metric = [*dict.fromkeys(cells["facet"])], str(cells["metric"].iloc[0])
     height, width = 4.9, 8.2
     figure, axes = panels(len(facets), 1, height, width)
@@ -49,16 +47,10 @@ def draw_scatter(spec: Spec, cells: pd.DataFrame) -> Drawing:
         in_facet = cells[cells["facet"] == facet].reset_index(drop=True)
         for name, look in LOOKS.items():
             points = in_facet[in_facet["look"] == name]
-            dots = {key: look[key] for key in ("color", "marker", "linestyle")}
-            axis.plot(points["x"], points["value"], markersize=4.5, **dots)
+            axis.plot(points["x"], points["value"], markersize=4.5, **look)
+            arms = {"yerr": interval_arms(points, "value"), "xerr": interval_arms(points, "x")}
             thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.6, "alpha": 0.3}
-            axis.errorbar(
-                points["x"],
-                points["value"],
-                yerr=interval_arms(points, "value"),
-                xerr=interval_arms(points, "x"),
-                **thin,
-            )
+            axis.errorbar(points["x"], points["value"], **arms, **thin)
         axis.margins(x=0.09, y=0.06)
         open_up(axis, 0.05)
         label_points(axis, in_facet, (width - 0.9, height - 0.6))
@@ -78,14 +70,8 @@ def draw_writers(usefulness: pd.DataFrame) -> list[Drawing]:
     rows = rows[places >= FEWEST_WRITERS]
     if rows.empty:
         return []
-    names = {
-        "quality": "x",
-        "quality_low": "x_low",
-        "quality_high": "x_high",
-        "kind": "line",
-        "arm": "full_name",
-    }
-    cells = rows.rename(columns=names)
+    names = {f"quality{end}": f"x{end}" for end in ("", "_low", "_high")}
+    cells = rows.rename(columns=names | {"kind": "line", "arm": "full_name"})
     cells = cells.assign(arm=rows["arm"].map(base_of), facet=rows["corpus"] + " " + rows["strategy"])
     about = {
         "name": "writers",
@@ -139,12 +125,7 @@ def describe_groups(spec: Spec, cells: pd.DataFrame) -> str:
     sentences = []
     for (facet, line), group in cells.groupby(["facet", "line"], sort=False):
         groups = [(name, group[group["arm"].isin(arms)]) for name, arms in GROUPS.items()]
-        groups.append(
-            (
-                "language models",
-                group[group["arm"].map(lambda arm: find_role(arm).family in (MASKED, CAUSAL))],
-            )
-        )
+        groups.append(("language models", group[group["arm"].map(is_network).astype(bool)]))
         clauses = [f"{name} {span(of_arms['value'], 2)}" for name, of_arms in groups if len(of_arms)]
         where = " ".join(filter(None, [facet, "" if line in ("", "defaults") else f"with labels {line}"]))
         sentences.append(f"{where}: {', '.join(clauses)}")
@@ -220,13 +201,8 @@ def writer_tables(writers: pd.DataFrame, study: Study) -> list[Table]:
                 "Spline: p of a curve against the line. Threshold: sup-F of one break, p by permutation. p is Holm-corrected over the rows."
             ),
             header=(
-                "masking",
-                "quality",
-                "Spearman with usefulness",
-                "reliability",
-                "room",
-                "spline, p",
-                "threshold",
+                *("masking", "quality", "Spearman with usefulness", "reliability"),
+                *("room", "spline, p", "threshold"),
             ),
             rows=rows,
             command=command_for_report(study.scale),

@@ -39,7 +39,10 @@ LINES: dict[str, dict[str, Any]] = {
     "shuffled": {"color": "#555555", "linestyle": "--", "linewidth": 1.2},
     "majority": {"color": "#555555", "linestyle": ":", "linewidth": 1.6},
 }
-FAMILY_MARKERS = {MASKED: "o", CAUSAL: "^", TABLE: "s", CONTROL: "x"}
+FAMILY_LOOKS: dict[str, dict[str, Any]] = {
+    family: {"color": style.COLOURS[family], "marker": marker, "linestyle": "none"}
+    for family, marker in ((MASKED, "o"), (CAUSAL, "^"), (TABLE, "s"), (CONTROL, "x"))
+}
 NAMES = {MASKED: "masked", CAUSAL: "causal", TABLE: "word table", CONTROL: "unfilled"}
 
 
@@ -151,14 +154,10 @@ def reference_table(downstream: pd.DataFrame, study: Study) -> list[Table]:
     ]
 
 
-def main_metrics(downstream: pd.DataFrame) -> dict[str, str]:
-    """Return the main metric of each corpus's task."""
-    return {corpus: find_utility(downstream, corpus) for corpus in ordered(downstream["corpus"])}
-
-
 def at_main_metric(downstream: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of each corpus's main metric."""
-    return downstream[downstream["metric"] == downstream["corpus"].map(main_metrics(downstream))]
+    metrics = {corpus: find_utility(downstream, corpus) for corpus in ordered(downstream["corpus"])}
+    return downstream[downstream["metric"] == downstream["corpus"].map(metrics)]
 
 
 def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -196,7 +195,6 @@ def draw_quality_against_utility(
     scores: pd.DataFrame, downstream: pd.DataFrame, study: Study
 ) -> list[Drawing]:
     """Return one figure: a point per cell by family, corpora across and scopes down, with the references as lines."""
-    utilities = utility_cells(downstream)
     cells = pair_cells(scores, downstream)
     if cells.empty:
         return []
@@ -212,25 +210,25 @@ def draw_quality_against_utility(
                 "The masking ratio moves both axes, so read the partial correlation too."
             ),
             alt=f"Scatter plots of utility against quality. {'; '.join(clauses)}.",
-            figure=draw_families(cells, downstream, utilities),
+            figure=draw_families(cells, downstream),
         )
     ]
 
 
-def draw_families(cells: pd.DataFrame, downstream: pd.DataFrame, utilities: pd.DataFrame) -> Figure:
+def draw_families(cells: pd.DataFrame, downstream: pd.DataFrame) -> Figure:
     """Return a figure of utility against quality: corpora across, scopes down, a colour and a marker per family of arms.
 
-    The references among `utilities` are lines.
+    The references of `downstream` are lines.
     """
+    utilities = utility_cells(downstream)
     measures = list(cells[["scope", "metric"]].drop_duplicates().itertuples(index=False, name=None))
     corpora = ordered(cells["corpus"])
     families = cells["arm"].map(lambda arm: find_role(arm).family)
     figure, axes = panels(len(measures), len(corpora), sharey="col", height=3.0)
     for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
         is_shown = (cells["scope"] == scope) & (cells["corpus"] == corpus)
-        for family, marker in FAMILY_MARKERS.items():
+        for family, look in FAMILY_LOOKS.items():
             panel = cells[is_shown & (families == family)]
-            look: dict[str, Any] = {"color": style.COLOURS[family], "marker": marker, "linestyle": "none"}
             axis.plot(panel["value"], panel["utility"], alpha=0.8, markersize=4, **look)
         for name, line in LINES.items():
             is_reference = (utilities["arm"] == name) & (utilities["corpus"] == corpus)
@@ -240,11 +238,7 @@ def draw_families(cells: pd.DataFrame, downstream: pd.DataFrame, utilities: pd.D
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
         axis.set_xlabel(style.label_axis(metric))
         axis.set_ylabel(f"utility: {style.name_metric(find_utility(downstream, corpus))}")
-    looks = {
-        NAMES[family]: {"color": style.COLOURS[family], "marker": marker, "linestyle": "none"}
-        for family, marker in FAMILY_MARKERS.items()
-        if family in {*families}
-    }
+    looks = {NAMES[family]: look for family, look in FAMILY_LOOKS.items() if family in {*families}}
     lines = {style.REFERENCES[name]: line for name, line in LINES.items() if name in set(utilities["arm"])}
     add_legend(figure, looks, lines)
     return figure
