@@ -33,7 +33,7 @@ def test_markdown_by_hand():
 
 
 def test_footnotes_go_on_after_z():
-    assert [letter_of(i) for i in (0, 25, 26, 27)] == ["a", "z", "aa", "ab"]
+    assert [letter_of(i) for i in (0, 25, 26, 27, 701, 702)] == ["a", "z", "aa", "ab", "zz", "aaa"]
 
 
 def test_a_cell_without_a_row_is_missing_in_its_table():

@@ -20,7 +20,7 @@ class Notes:
 def letter_of(index: int) -> str:
     """Return the letters of a footnote: a to z, then aa, ab, ..."""
     first, second = divmod(index, 26)
-    return (ascii_lowercase[first - 1] if first else "") + ascii_lowercase[second]
+    return (letter_of(first - 1) if first else "") + ascii_lowercase[second]
 
 
 def is_numeric(table: Table, column: int) -> bool:
