@@ -298,6 +298,8 @@ def test_facets_share_an_axis_where_their_values_overlap():
         ({"kind": "pie"}, "lines.kind=pie is unknown: choose one of lines, heat, frontier"),
         ({"table": "numbers"}, "lines.table=numbers is unknown"),
         ({"x": "orders"}, "names orders, which table scores does not have"),
+        ({"x": "arm"}, "lines.x=arm holds words, and lines need numbers"),
+        ({"y": "arm"}, "lines.y=arm holds words, and lines need numbers"),
         ({"where": {"arms": "mlm"}}, "names arms, which table scores does not have"),
     ],
 )

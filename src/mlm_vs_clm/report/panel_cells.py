@@ -25,6 +25,7 @@ PLACES = {  # what tells the values of a panel apart, by its kind
     "scatter": ["facet", "line", "full_name"],
     "dots": ["facet", "arm", "line"],
 }
+OVER_NUMBERS = ("lines", "frontier", "scatter")  # kinds whose x is no category
 DEFAULT = "defaults"  # of settings that only some arms of a panel vary
 
 
@@ -32,7 +33,7 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     """Return the rows that a panel shows, runs averaged: columns x, y, line, facet, value, low, high, pale, named.
 
     `y` is the second axis of a heat map. Where several corpora would share a place, each has a facet. Raises StudyError for
-    a column that the table does not have, and for values that share a cell of a heat map all the same.
+    a column that the table does not have, for words where numbers are drawn, and for values that share a cell of a heat map all the same.
     """
     if tables[spec["table"]].empty:
         return tables[spec["table"]]
@@ -50,6 +51,12 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     prefix = "" if value == "value" else f"{value}_"
     absent = pd.Series(float("nan"), index=rows.index)
     columns = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
+    for axis, column in (("y", value), *([("x", spec["x"])] if spec["kind"] in OVER_NUMBERS else [])):
+        if not pd.api.types.is_numeric_dtype(_column(rows, spec, column)):
+            raise StudyError(
+                f"track.panels: {spec['name']}.{axis}={column} holds words, and {spec['kind']} need numbers: choose another "
+                "column or, for words along x, kind=points or heat"
+            )
     columns |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
     columns |= {"value": _column(rows, spec, value)}
     columns |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
