@@ -9,7 +9,7 @@ from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.panels import show_panels
 from mlm_vs_clm.report.point_labels import shorten
 from mlm_vs_clm.report.style import Study
-from mlm_vs_clm.report.usefulness import answer_usefulness, draw_writers, writer_tables
+from mlm_vs_clm.report.usefulness import answer_usefulness, describe_writers, draw_writers, writer_tables
 
 PLACE = {"task": "ner", "corpus": "abstracts", "strategy": "random", "ratio": 0.7}
 MEASURE = {"scope": "fills", "metric": "exact_match", "utility_metric": "f1"}
@@ -129,3 +129,12 @@ def test_a_panel_of_dots_has_a_line_per_label_policy_and_tells_its_groups():
     )
     assert "0.31 [-0.05, 0.60]" in drawings[1].finding and "no threshold shown (p 0.2)" in drawings[1].finding
     assert [table.name for table in made] == ["labels", "points"]
+
+
+def test_a_scatter_names_its_measure_also_in_a_list_and_tells_nothing_of_several():
+    rows = make_writers()
+    one = describe_writers({"where": {"metric": "exact_match"}}, rows)
+    assert one.startswith("Rank correlation of usefulness with exact match: abstracts, random 0.7: 0.31")
+    assert describe_writers({"where": {"metric": ["exact_match"]}}, rows) == one
+    several = pd.concat([rows, rows.assign(metric="bleu", scope="document")])
+    assert describe_writers({"where": {}}, several) == ""

@@ -133,22 +133,23 @@ def describe_groups(spec: Spec, cells: pd.DataFrame) -> str:
 
 
 def describe_writers(spec: Spec, writers: pd.DataFrame) -> str:
-    """Return the rank correlation by the measure of a panel at each masking, with its interval and what it decides, and the threshold."""
-    measure = {key: spec["where"][key] for key in ("scope", "metric") if key in spec["where"]}
+    """Return the rank correlation by the measure of a panel at each masking, with its interval and what it decides, and the threshold.
+
+    Nothing is told of a panel of several measures.
+    """
     rows = writers
-    for key, value in measure.items():
-        rows = rows[rows[key] == value]
+    for key in {"scope", "metric"} & {*spec["where"]}:
+        chosen = spec["where"][key]
+        rows = rows[rows[key].isin(chosen if isinstance(chosen, list) else [chosen])]
+    if len(rows[["scope", "metric"]].drop_duplicates()) != 1:
+        return ""
     clauses = []
     for (corpus, strategy, ratio), of_masking in rows.groupby(["corpus", "strategy", "ratio"], sort=True):
         by = of_masking.set_index("statistic")
         clauses.append(
             f"{corpus}, {strategy.replace('_', ' ')} {ratio:g}: {describe_correlation(by)}; {describe_threshold(by)}"
         )
-    return (
-        f"Rank correlation of usefulness with {style.name_metric(measure.get('metric', ''))}: {'. '.join(clauses)}."
-        if clauses
-        else ""
-    )
+    return f"Rank correlation of usefulness with {style.name_metric(rows['metric'].iloc[0])}: {'. '.join(clauses)}."
 
 
 def describe_correlation(by: pd.DataFrame) -> str:
