@@ -56,5 +56,5 @@ def list_rows(tables: Tables) -> pd.DataFrame:
     answers = answers.assign(strategy=answers["first_strategy"], ratio=answers["first_ratio"])
     pairs = compared[PAIR].apply(tuple, axis=1) if len(compared) else []
     is_listed = (answers["claim"] == C1) & answers[PAIR].apply(tuple, axis=1).isin(pairs)
-    frames = [compared, answers[~is_listed]]
-    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    frames = [frame for frame in (compared, answers[~is_listed]) if len(frame)]
+    return pd.concat(frames, ignore_index=True) if frames else compared
