@@ -9,6 +9,7 @@ from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import drawing, ladder, ladder_figure, svg
+from mlm_vs_clm.report.index import describe_condition
 
 RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 CORPORA = ("abstracts", "plots")
@@ -96,6 +97,13 @@ def test_steps_without_rows_are_left_out_and_the_same_tables_give_the_same_bytes
 def test_the_alternative_text_has_the_lowest_and_the_highest_difference_of_each_step(studies):
     told = ladder_figure.describe_ladder(ladder.list_steps(studies, RULES))
     assert "originals hidden: +11.0 to +12.0" in told and "left side only" not in told
+
+
+def test_a_difference_by_another_measure_is_not_told_as_points_of_bleu(studies):
+    tables = studies["desk"]
+    answers = tables["answers"][tables["answers"]["metric"] == "bleu"].assign(metric="exact_match")
+    assert ladder.list_steps({"desk": tables | {"answers": answers}}, RULES).empty
+    assert describe_condition(answers, "known length") == ""
 
 
 def test_no_study_has_no_step():

@@ -23,7 +23,7 @@ OWN = "own"  # the scale of a user's own texts
 OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
 OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
 MOST_STATEMENTS = 3  # that open a page in full
-NO_ANSWER = "This study compared no masked model with a causal one on its main cell."
+NO_ANSWER = "This study compared no masked model with a causal one by BLEU on its main cell."
 READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": f"{READER}the text before the gap",

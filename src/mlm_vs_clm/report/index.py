@@ -13,7 +13,6 @@ from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
-from .wording import at_first_measure
 
 FILE = "index.html"
 CONDITIONS = {  # of claim C1 -> the causal model in a column
@@ -56,8 +55,8 @@ def describe_condition(answers: pd.DataFrame, condition: str, trainings: int = 1
 
     A condition that rests on fewer than the `trainings` of the study says so.
     """
-    rows = at_first_measure(answers[(answers["claim"] == "C1") & (answers["condition"] == condition)])
-    rows = rows[rows["effect"].notna()]
+    rows = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
+    rows = rows[(rows["metric"] == "bleu") & rows["effect"].notna()]
     words = {row.corpus: word_no_lead(row) or SIDES[row.direction] for row in rows.itertuples(index=False)}
     fewer = f" ({word_runs(rows)})" if rows["runs"].max() < trainings else ""
     if len(set(words.values())) == 1:

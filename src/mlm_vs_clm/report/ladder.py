@@ -41,7 +41,7 @@ LIKELIHOODS = {name: f"causal model {reads}" for name, reads in READS.items()}
 def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataFrame:
     """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `tokens`, `words` and `tables`.
 
-    A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
+    The answers are those by BLEU. A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
     read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
     context as these do.
     """
@@ -57,7 +57,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
         if claim == "C1" and "words" in condition
     }
     rows = list_comparisons(with_start)
-    rows = rows[(rows["claim"] == "C1") & rows["effect"].notna()]
+    rows = rows[(rows["claim"] == "C1") & (rows["metric"] == "bleu") & rows["effect"].notna()]
     about = {"start": find_start, "tokens": count_tokens, "network": name_network}
     rows = rows.assign(
         **{
