@@ -18,9 +18,8 @@ SCORE = "score"  # of values by several metrics
 FEW = 8  # lines of which each has its place in the sentence; points of which each has its name in the figure
 TURNED = " (lower is better)"  # ends the names of metrics whose differences are turned round: above 0 the first arm is ahead
 LOWER = ("loss", "FLOPs")  # in the names of columns that are no metric and of which the lowest is told
-CONDITIONS = (
-    "ratio",
-)  # columns that set how hard a task is: a best value is told at each of their values, never over them
+# Columns that set how hard a task is: a best value is told at each of their values, never over them.
+CONDITIONS = ("ratio",)
 NAMES = {"passes": "passes", "flops": "GFLOPs per document", "ratio": "masking ratio", "base": "arm"}
 NAMES |= {
     "share": "share of headroom",

@@ -54,7 +54,7 @@ BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, a
 def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
     """Return the blocks of README's first screen by marker, from all studies; a block without anything to say is left out."""
     studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
-    exact = {name: of_study for name, of_study in studies.items() if has_likelihood(of_study)}
+    exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
     steps = list_steps(studies, rules)
     blocks = {
         "short-answer": describe_short(steps, studies, every),
@@ -63,11 +63,6 @@ def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], resul
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
     return {name: text for name, text in blocks.items() if text}
-
-
-def has_likelihood(tables: Tables) -> bool:
-    """Return whether a study measured the likelihood."""
-    return len(find_likelihoods(tables["answers"])) > 0
 
 
 def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:

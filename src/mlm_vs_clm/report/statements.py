@@ -103,10 +103,9 @@ def _describe_disagreement(first: pd.DataFrame, rows: pd.DataFrame) -> str:
     clauses = []
     for ahead, group in by_outcome.items():
         if ahead not in outcomes:
-            metrics = dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in group)
-            corpora = style.ordered(dict.fromkeys(row.corpus for row in group))
+            corpora = style.ordered(row.corpus for row in group)
             where = f" on {join_names(corpora)}" * (set(corpora) != set(first["corpus"]))
-            clauses.append(f"by {join_names(list(metrics))} {ahead}{where}")
+            clauses.append(f"by {_name_metrics(group)} {ahead}{where}")
     return f"; {', '.join(clauses)}" if clauses else ""
 
 
@@ -114,20 +113,18 @@ def _describe_condition(rows: pd.DataFrame, unit: str) -> str:
     """Return "mlm ahead on plots and speeches (+0.012 to +0.034 exact match), none shown on abstracts (+0.002)"; `unit`: before the measure."""
     clauses = []
     for ahead, group in group_by(rows.itertuples(index=False), _name_ahead).items():
-        metrics = join_names(
-            list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in group))
-        )
-        digits = max(style.decimals_of(row.metric) for row in group)
-        ends = dict.fromkeys(
-            f"{end:+.{digits}f}"
-            for end in (min(row.effect for row in group), max(row.effect for row in group))
-        )
-        corpora = join_names(style.ordered(dict.fromkeys(row.corpus for row in group)))
-        difference = f"{' to '.join(ends)} {unit}{metrics}{' over chance' * (group[0].second_arm == CHANCE)}"
+        digits, effects = max(style.decimals_of(row.metric) for row in group), [row.effect for row in group]
+        ends = dict.fromkeys(f"{end:+.{digits}f}" for end in (min(effects), max(effects)))
+        corpora = join_names(style.ordered(row.corpus for row in group))
+        difference = f"{' to '.join(ends)} {unit}{_name_metrics(group)}{' over chance' * (group[0].second_arm == CHANCE)}"
         if group[0].kind == COST:
             difference = f"{group[0].first_arm}: {join_names([f'{math.exp(row.effect):.2g}' for row in group])} times the FLOPs per nat"
         clauses.append(f"{ahead} on {corpora} ({difference})")
     return ", ".join(_cut(clauses, MOST_CLAUSES))
+
+
+def _name_metrics(rows: Sequence[Any]) -> str:
+    return join_names(list(dict.fromkeys(style.name_metric(row.metric).partition(" (")[0] for row in rows)))
 
 
 def _cut(clauses: list[str], most: int) -> list[str]:
