@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from transformers import AlbertConfig, AlbertForMaskedLM
 
 from blankfill.text import find_words
 from mlm_vs_clm.errors import StudyError
@@ -195,3 +196,21 @@ def test_mistakes_are_one_line(tmp_path, start, tokenizer, how, kind, words):
     with pytest.raises(StudyError) as told:
         Finetuner(tmp_path, kind, Finetuning(**(HOW | how)))(Head(CLASSES, 2), texts, [texts], 0)
     assert words in str(told.value) and "\n" not in str(told.value)
+
+
+def test_a_network_whose_layers_share_their_weights_is_trained_as_a_whole(tmp_path, tokenizer):
+    shape = {"embedding_size": 8, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = AlbertConfig(vocab_size=len(tokenizer), intermediate_size=16, **shape)
+    AlbertForMaskedLM(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    texts = [write(i) for i in range(4)]
+    (answers,) = Finetuner(tmp_path, "masked", Finetuning(steps=1))(Head(CLASSES, 2), texts, [texts], 0)
+    assert len(answers) == 4
+    with pytest.raises(StudyError, match="the network has 0 with weights of their own"):
+        Finetuner(tmp_path, "masked", Finetuning(upper_layers=1)).load_body()
+
+
+def test_a_text_that_is_longer_than_the_network_is_refused(stored):
+    texts = [Example("The captain. " * 1_000, np.array([0]))]
+    with pytest.raises(StudyError, match="finetuning.max_subwords=5000: a text has .* positions: lower it"):
+        stored("bert", max_subwords=5_000)(Head(CLASSES, 2), texts, [texts], 0)

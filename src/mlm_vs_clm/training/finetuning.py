@@ -5,8 +5,9 @@ last token, where it has read all of the text. Of a word, the former is read at 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from transformers import PreTrainedModel
 
 from blankfill.draws import keyed_rng
 from blankfill.networks.checkpoints import edge_tokens, load_model, load_tokenizer, make_switchable, switch
+from blankfill.networks.sizes import position_limit
 from blankfill.text import find_words
 
 from ..errors import StudyError
@@ -68,9 +70,19 @@ class Finetuner:
         """Return the probabilities of every example of each set, after training on `train`; see `Learner`."""
         torch.manual_seed(seed)
         model = HeadedNetwork(self.load_body(), head, self.pooling).to(self.device)
-        learned = [self.encode(example) for example in train]
+        learned, *asked = ([self.encode(example) for example in examples] for examples in (train, *sets))
+        self._refuse_long(model.body, chain(learned, *asked))
         self._train(model, learned, [torch.as_tensor(example.target) for example in train], seed)
-        return [self._answer(model, [self.encode(example) for example in examples]) for examples in sets]
+        return [self._answer(model, encodings) for encodings in asked]
+
+    def _refuse_long(self, body: PreTrainedModel, encodings: Iterable[Encoded]) -> None:
+        """Raise StudyError for texts with more tokens than the network has positions."""
+        longest, limit = max((len(encoding.ids) for encoding in encodings), default=0), position_limit(body)
+        if limit and longest > limit:
+            raise StudyError(
+                f"finetuning.max_subwords={self.how.max_subwords}: a text has {longest} tokens with those that open and "
+                f"close it, and the network {limit} positions: lower it"
+            )
 
     def load_body(self) -> Any:
         """Return the network without its language-modelling head, with the parameters that are trained marked as such."""
@@ -233,19 +245,21 @@ def mark_trained(body: PreTrainedModel, upper_layers: int) -> None:
 
     Raises StudyError where it has fewer layers.
     """
-    n_layers = body.config.num_hidden_layers
-    stacks = (
-        module for module in body.modules() if isinstance(module, nn.ModuleList) and len(module) == n_layers
-    )
-    layers = list(next(stacks))
-    if upper_layers > n_layers:
-        raise StudyError(
-            f"finetuning.upper_layers={upper_layers}: the network has {n_layers}; give fewer, or 0 for all"
-        )
-    embeddings: Any = body.get_input_embeddings()
-    frozen = [embeddings, *layers[: n_layers - upper_layers]] if upper_layers else [embeddings]
-    if upper_layers and hasattr(body, "embeddings"):
-        frozen.append(body.embeddings)
+    frozen: list[Any] = [body.get_input_embeddings()]
+    if upper_layers:
+        n_layers = body.config.num_hidden_layers
+        stacks = (module for module in body.modules() if isinstance(module, nn.ModuleList))
+        layers = next(
+            (list(stack) for stack in stacks if len(stack) == n_layers), []
+        )  # ALBERT has one for all
+        if upper_layers > len(layers):
+            raise StudyError(
+                f"finetuning.upper_layers={upper_layers}: the network has {len(layers)} with weights of their own; "
+                "give fewer, or 0 for all"
+            )
+        frozen += layers[: n_layers - upper_layers]
+        if hasattr(body, "embeddings"):
+            frozen.append(body.embeddings)
     for module in frozen:
         module.requires_grad_(False)
 
