@@ -151,6 +151,14 @@ def test_authors_share_no_speech_between_sets_and_are_named_by_their_place():
         list_labelled("authors", {"pretrain": DOCUMENTS[:20]})
 
 
+def test_an_author_whose_few_speeches_fill_test_and_dev_is_left_out():
+    few = [Document(f"{i}", "A text.", author=f"b{i % 3}", origin_id=f"{i % 6}") for i in range(240)]
+    with pytest.raises(StudyError, match="two authors .* of several texts, this corpus has 0"):
+        list_labelled("authors", {"pretrain": few})
+    dealt = list_labelled("authors", {"pretrain": [*few, *DOCUMENTS], "generate": [], "dev": [], "test": []})
+    assert {document.author for document in dealt["train"]} == {document.author for document in dealt["test"]}
+
+
 def test_verification_is_asked_of_the_problems_of_the_linear_model():
     authors = {one.text: one.author for one in DOCUMENTS}
     learner = Knowing(lambda example, head: np.eye(2)[int(authors[example.text] == authors[example.second])])

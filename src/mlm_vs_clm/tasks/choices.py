@@ -8,6 +8,7 @@ a speech is in one set alone.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .outcome import NO_ROOM, Measure, Outcome, divide, find_origin
 
 N_AUTHORS = 10
 DEV_WINDOWS, TEST_WINDOWS = 6, 25  # of each author
+SPLITS = ("train", "dev", "test")
 FEWEST_SENTENCES = 3  # one, the next, and another
 
 
@@ -72,24 +74,27 @@ def deal_authors(pretrain: Sequence[Document]) -> dict[str, list[Document]]:
     """
     counts = Counter(document.author for document in pretrain if document.author)
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    enough = [name for name in ranked if counts[name] > DEV_WINDOWS + TEST_WINDOWS][:N_AUTHORS]
-    if len(enough) < 2:
+    frequent = [name for name in ranked if counts[name] > DEV_WINDOWS + TEST_WINDOWS]
+    by_author = (_deal_author(name, pretrain) for name in frequent)
+    chosen = [*islice((sets for sets in by_author if sets["train"]), N_AUTHORS)]
+    if len(chosen) < 2:
         raise StudyError(
             f"task authors needs two authors with more than {DEV_WINDOWS + TEST_WINDOWS} documents each in the pretrain split, "
-            f"this corpus has {len(enough)}: choose another task, or a larger corpus"
+            f"of several texts, this corpus has {len(chosen)}: choose another task, or a larger corpus"
         )
-    dealt: dict[str, list[Document]] = {"train": [], "dev": [], "test": []}
-    for name in enough:
-        author_documents = [document for document in pretrain if document.author == name]
-        origins = sorted({find_origin(document) for document in author_documents})
-        order = [origins[i] for i in keyed_rng("authors", name).permutation(len(origins))]
-        sizes = {"test": TEST_WINDOWS, "dev": DEV_WINDOWS, "train": len(author_documents)}
-        for origin in order:
-            split = next(split for split in sizes if sizes[split] > 0)
-            windows = [document for document in author_documents if find_origin(document) == origin]
-            windows = windows[: sizes[split]]
-            sizes[split] -= len(windows)
-            dealt[split] += windows
+    return {split: [document for sets in chosen for document in sets[split]] for split in SPLITS}
+
+
+def _deal_author(name: str, pretrain: Sequence[Document]) -> dict[str, list[Document]]:
+    """Return the documents of an author by split; nothing to train on where test and dev take all of their few speeches."""
+    author_documents = [document for document in pretrain if document.author == name]
+    origins = sorted({find_origin(document) for document in author_documents})
+    sizes = {"test": TEST_WINDOWS, "dev": DEV_WINDOWS, "train": len(author_documents)}
+    dealt: dict[str, list[Document]] = {split: [] for split in SPLITS}
+    for i in keyed_rng("authors", name).permutation(len(origins)):
+        split = next(split for split in sizes if len(dealt[split]) < sizes[split])
+        windows = [document for document in author_documents if find_origin(document) == origins[i]]
+        dealt[split] += windows[: sizes[split] - len(dealt[split])]
     return dealt
 
 
