@@ -50,6 +50,8 @@ def test_empty_test_and_small_background():
     outcome = verification.evaluate(TRAIN, [], [], BACKGROUND, 0)
     assert outcome.n == 0 and np.isnan(score(outcome)["auc"])
     assert_refused("background", verification.evaluate, TRAIN, [], TEST, BACKGROUND[:3], 0)
+    unlike = [Document(f"b{i}", " ".join(chr(a + i) * 4 for a in range(97, 107))) for i in range(0, 160, 16)]
+    assert_refused("too few words in common", verification.evaluate, TRAIN, [], TEST, unlike, 0)
 
 
 def test_given_problems_are_asked_instead_of_drawn_ones():

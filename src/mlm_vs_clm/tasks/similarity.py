@@ -65,9 +65,14 @@ def learn_spaces(texts: tuple[str, ...]) -> tuple[Space, ...]:
 
 
 def learn_space(texts: tuple[str, ...], settings: dict) -> Space:
-    """Return the space of one view."""
+    """Return the space of one view; StudyError where the texts have nothing in common."""
     vectorizer = TfidfVectorizer(sublinear_tf=True, **settings)
-    impostors = vectorizer.fit_transform(texts)
+    try:
+        impostors = vectorizer.fit_transform(texts)
+    except ValueError:  # no n-gram stands in two texts
+        raise StudyError(
+            "task verification: the background documents have too few words in common; enlarge pretrain"
+        ) from None
     order = np.random.default_rng(0).permutation(len(texts))
     groups = [tuple(order[i : i + N_KNOWN]) for i in range(0, len(texts) - N_KNOWN + 1, N_KNOWN)]
     return Space(vectorizer, impostors, normalize(average(len(texts), groups) @ impostors))
