@@ -77,7 +77,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, object]]:
             continue
         try:
             yield number, json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter of brackets in brackets
             raise StudyError(f"{path}:{number}: not JSON: correct the line") from error
 
 
