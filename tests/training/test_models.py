@@ -102,6 +102,8 @@ def test_a_source_that_cannot_be_read_is_one_line(folders, tmp_path):
         start_from_checkpoint(tmp_path / "empty", "masked", 0)
     with pytest.raises(StudyError, match="does not exist"):
         locate("./nowhere", Path("data"))
+    with pytest.raises(StudyError, match="does not exist"):
+        locate("~no-such-user/model", Path("data"))
     with pytest.raises(StudyError, match="package:gpt9 is unknown"):
         locate("package:gpt9", Path("data"))
     (tmp_path / "model.gguf").write_bytes(b"GGUF but no more")

@@ -109,8 +109,8 @@ def locate(reference: str, data_dir: Path) -> Path | str:
             raise StudyError(f"{reference} is unknown: choose one of {choices}, or a path")
         folder, path = NAMED[name]
         return member(data_dir, path, SHA256[name], folder)
-    if Path(reference).expanduser().exists():
-        return Path(reference).expanduser()
+    if (place := Path(os.path.expanduser(reference))).exists():
+        return place
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
         raise StudyError(f"{reference} does not exist: give a folder with config.json and model.safetensors")
     return reference

@@ -1,5 +1,6 @@
 """Recipes of models: what they start from, how they are trained, and on which corpora."""
 
+import os
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def _kind_of(config: Config) -> str:
         from blankfill.loading import find_kind
 
         try:
-            return find_kind(str(Path(str(model.source)).expanduser()))
+            return find_kind(os.path.expanduser(str(model.source)))
         except BlankfillError:  # as a file of another format, which the reader of the start knows
             pass
     return OBJECTIVES[config.objective.name].kind
