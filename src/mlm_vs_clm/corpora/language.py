@@ -15,17 +15,7 @@ SPACED = tuple(
     "Hangul Armenian Georgian Ethiopic Tibetan Mongolian Syriac Thaana Cherokee Bopomofo".split()
 )
 # Written without spaces too, where the study has no rule: a whole clause counts as one word.
-WITHOUT_RULE = (
-    "Javanese",
-    "Balinese",
-    "Tai_Le",
-    "New_Tai_Lue",
-    "Tai_Tham",
-    "Tai_Viet",
-    "Yi",
-    "Nushu",
-    "Tangut",
-)
+WITHOUT_RULE = tuple("Javanese Balinese Tai_Le New_Tai_Lue Tai_Tham Tai_Viet Yi Nushu Tangut".split())
 SCRIPT_OF = {
     name: regex.compile(rf"\p{{Script={name}}}")
     for name in (*SPACED[:6], *BY_CHARACTER, *SPACED[6:], *WITHOUT_RULE)

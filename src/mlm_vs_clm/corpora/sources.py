@@ -74,12 +74,7 @@ PLOTS = CorpusSource(
 SPEECHES = CorpusSource(
     name="speeches",
     reader="speeches",
-    files={
-        "": (
-            "rlda/data.json",
-            "18740739e25914ccb9a0562136b9fd92a91fdac6e91aac4fc236826db61eb7c6",
-        )
-    },
+    files={"": ("rlda/data.json", "18740739e25914ccb9a0562136b9fd92a91fdac6e91aac4fc236826db61eb7c6")},
     group_by="author",
     origin="US House of Representatives, speeches of 2013-2015 (Congressional Record), from the package rlda 0.61",
     licence="US public domain",

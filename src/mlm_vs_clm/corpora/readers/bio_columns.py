@@ -86,7 +86,7 @@ def _counts(column: Column) -> bool:
 
 
 def _is_constant(column: Column) -> bool:
-    longer = _longer(column)
+    longer = [cells for cells in column if len(cells) > 1]
     if not longer:
         return False
     # One cell along each sentence, or one in its first line and then an empty sign, as tables of other tools have it.
@@ -110,7 +110,3 @@ def _is_tag_of(column: Column, other: Column) -> bool:
 
 def _has_small(cell: str) -> bool:
     return any(map(str.islower, cell))
-
-
-def _longer(column: Column) -> Column:
-    return [cells for cells in column if len(cells) > 1]

@@ -9,9 +9,8 @@ from ...documents import Document, Entity, check_offsets
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, check_id, raise_mistake, read_bytes
 
-WIDEST_GAP = (
-    1_000_000  # characters between two passages; a wider one is a wrong offset, and would fill the memory
-)
+# Characters between two passages; a wider one is a wrong offset, and would fill the memory.
+WIDEST_GAP = 1_000_000
 LONGEST_NUMBER = 15  # digits
 RULE = (
     "title and abstract joined as the file's offsets say; discontinuous entities, entities whose own text "

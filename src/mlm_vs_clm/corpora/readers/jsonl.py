@@ -6,15 +6,7 @@ from pathlib import Path
 
 from ...documents import Document, Entity
 from ...errors import StudyError
-from .base import (
-    Columns,
-    OnMistake,
-    ReaderResult,
-    parse_json,
-    raise_mistake,
-    read_text,
-    refuse_characters,
-)
+from .base import Columns, OnMistake, ReaderResult, parse_json, raise_mistake, read_text, refuse_characters
 from .cells import expand, text_of
 from .official import part_of_value
 from .tables import name_columns, refuse_near_names

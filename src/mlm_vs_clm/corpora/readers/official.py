@@ -7,21 +7,12 @@ from pathlib import PurePosixPath
 from ...errors import StudyError
 from .base import ReaderResult
 
-SPLIT_ALIASES = {
-    "train": "train",
-    "training": "train",
-    "trn": "train",
-    "val": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "dev": "dev",
-    "development": "dev",
-    "devel": "dev",
-    "test": "test",
-    "testing": "test",
-    "testa": "dev",  # as the shared tasks of CoNLL name them
-    "testb": "test",
+NAMES = {
+    "train": "train training trn",
+    "dev": "val valid validation dev development devel testa",  # testa and testb as the shared tasks of CoNLL
+    "test": "test testing testb",
 }
+SPLIT_ALIASES = {alias: split for split, aliases in NAMES.items() for alias in aliases.split()}
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # "TrainSet"
 ONE_SPLIT = "named after one official split, and others after none (the names are not used)"
 # Repeats stay in the first of these that holds them, so that the official test loses nothing to training.

@@ -27,7 +27,10 @@ RULE = (
 def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the speeches with author and date; StudyError for a file cut short or a row without a field."""
     result, first = ReaderResult(on_mistake=on_mistake), dict[str, Document]()
-    for number, row in enumerate(_rows(path)):
+    rows = parse_json(read_text(path), str(path))
+    if not isinstance(rows, list):
+        raise StudyError(f"{path} is not a list of speeches: fetch it again")
+    for number, row in enumerate(rows):
         result.attempt(_read_row, row, f"{path}, row {number}", first, result)
     return result
 
@@ -50,13 +53,6 @@ def clean(speech: str) -> str:
     text = " ".join(CONTROL.sub("", speech).split())
     formula = OPENING.match(text)
     return text[formula.end() :] if formula else text
-
-
-def _rows(path: Path) -> list:
-    rows = parse_json(read_text(path), str(path))
-    if not isinstance(rows, list):
-        raise StudyError(f"{path} is not a list of speeches: fetch it again")
-    return rows
 
 
 def _day(row: dict, where: str) -> str:

@@ -23,8 +23,6 @@ RULE = (
 )
 MPST_RULE = "synopses as they stand; labels are the tags"
 
-NumberedRow = tuple[int, dict[str, str]]
-
 
 def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | None = None) -> ReaderResult:
     """Read one document per row (tabs in a .tsv); `columns` names those that are named otherwise than NAMES.
@@ -72,7 +70,7 @@ def _read_row(number: int, row: dict[str, str], where: str, result: ReaderResult
 
 def read_rows(
     files: Files, name: str, needed: tuple[str, ...], columns: Columns, on_mistake: OnMistake
-) -> Iterator[NumberedRow]:
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line on which it begins, {our name of a column: cell}) of each row of a table.
 
     Columns are those of NAMES that the table has, called as `columns` says. Raises StudyError at a bad quote, since where
