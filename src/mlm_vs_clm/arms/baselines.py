@@ -203,24 +203,11 @@ def is_baseline(arm: str) -> bool:
     return arm.partition(" ")[0].removesuffix("_sampled") in BASELINES
 
 
-# Those that count the text which the arms were trained on.
-COUNTING = (
-    "constant",
-    "bigram_left",
-    "bigram_true_left",
-    "bigram_both",
-    "bigram_leaky",
-    "ngram_left",
-    "ngram_both",
-)
+BIGRAMS = ("bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
 ORDERED = ("ngram_left", "ngram_both")  # those whose order is chosen on dev documents
-CONTEXT_FREE = (
-    "constant",
-    "unigram",
-    "uniform",
-    "neutral",
-    "frequent",
-)  # those that read no word around a blank
+COUNTING = ("constant", *BIGRAMS, *ORDERED)  # those that count the text which the arms were trained on
+# Those that read no word around a blank.
+CONTEXT_FREE = ("constant", "unigram", "uniform", "neutral", "frequent")
 LABELLED = ("mention",)  # those that read the labels of entities, and the originals
 BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
 # The arms that a greedy arm, and one that draws, must beat, by the context that it sees.

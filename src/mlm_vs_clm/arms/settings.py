@@ -23,10 +23,9 @@ from blankfill.slots.orders import Pace
 from blankfill.slots.sampling import Sampling
 
 from ..errors import StudyError
-from .baselines import BASELINES, COUNTING, ORDERED
+from .baselines import BASELINES, BIGRAMS, COUNTING, ORDERED
 
 # What the study adds: the values of its baselines, and which model fills.
-BIGRAMS = ("bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
 LEAKY = ("bigram_leaky",)
 TRAINED_ON = ("domain", "only", "elsewhere")  # all corpora of the model, the one that is filled, the others
 AUTO = "auto"  # the weight of a product that is chosen on dev documents

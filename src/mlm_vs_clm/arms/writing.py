@@ -46,15 +46,9 @@ def write_with_model(
     is_anew = _writes_anew(arm, tokenizer)
     if not is_cased(tokenizer):
         recase = _recaser(corpus)
-        filled = [
-            _recase(recase, text, filled_text, is_anew)
-            for text, filled_text in zip(blanked, filled, strict=True)
-        ]
+        filled = [_recase(recase, *pair, is_anew) for pair in zip(blanked, filled, strict=True)]
     if not is_anew:
-        filled = [
-            insert_missing_spaces(text, filled_text)
-            for text, filled_text in zip(blanked, filled, strict=True)
-        ]
+        filled = [insert_missing_spaces(*pair) for pair in zip(blanked, filled, strict=True)]
     return filled, ledger, skipped
 
 

@@ -4,6 +4,7 @@ Whoever calls gives a `Learner`, so that nothing here loads torch. Test sets and
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -81,8 +82,7 @@ def find_next_sentence(sets: Sets, seed: int, learner: Learner, n_words: int) ->
     ]
     if not examples:
         note = f"{UNTRAINED}: no training document has {choices.FEWEST_SENTENCES} sentences, majority answers"
-        outcome = choices.majority_pairs([], sets["test"])
-        return Outcome(outcome.units, outcome.columns, outcome.measures, {}, (note,), outcome.no_room)
+        return replace(choices.majority_pairs([], sets["test"]), notes=(note,))
     (answers,) = learner(
         Head(CLASSES, 2), examples, [[_to_example(pair, n_words) for pair in test_pairs]], seed
     )

@@ -11,9 +11,8 @@ from ..documents import Document
 
 KEPT_SHARE = 0.9
 UNTRAINED = "no model could be trained"  # first words of a note: the answers are defaults, not a measurement
-NO_ROOM = (
-    "the test cannot tell one model from another"  # first words of a reason: every score would be its bound
-)
+# First words of a reason: every score would be its bound.
+NO_ROOM = "the test cannot tell one model from another"
 UNDEFINED = "not defined on these answers"
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
