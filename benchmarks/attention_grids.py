@@ -9,8 +9,14 @@ import numpy as np
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.drawing import Drawing, add_legend, panels, save, style_context
 from mlm_vs_clm.training.batches import Batch, Batches
-from mlm_vs_clm.training.neighbours import Neighbours
-from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument, TrainedObjective
+from mlm_vs_clm.training.noise import (
+    IGNORE,
+    Neighbours,
+    Noise,
+    TargetTokens,
+    TokenizedDocument,
+    TrainedObjective,
+)
 from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.training.spans import find_runs
 

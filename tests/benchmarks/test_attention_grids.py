@@ -14,8 +14,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.training import training_attention
 from mlm_vs_clm.training.batches import Batches, find_target_tokens, tokenize
 from mlm_vs_clm.training.loss import PredictedLoss
-from mlm_vs_clm.training.neighbours import Neighbours
-from mlm_vs_clm.training.noise import IGNORE, TrainedObjective
+from mlm_vs_clm.training.noise import IGNORE, Neighbours, TrainedObjective
 from mlm_vs_clm.training.objectives import OBJECTIVES, split_batches
 from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 

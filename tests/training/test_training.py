@@ -34,8 +34,7 @@ from mlm_vs_clm.training.batches import (
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.checkpoint import load_checkpoint, save_checkpoint
 from mlm_vs_clm.training.loss import PredictedLoss
-from mlm_vs_clm.training.neighbours import Neighbours
-from mlm_vs_clm.training.noise import IGNORE, TrainedObjective
+from mlm_vs_clm.training.noise import IGNORE, Neighbours, TrainedObjective
 from mlm_vs_clm.training.objectives import OBJECTIVES, objective_of_batch
 from mlm_vs_clm.training.preparation import prepare
 from mlm_vs_clm.training.settings import TrainingTexts

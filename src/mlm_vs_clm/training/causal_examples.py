@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from .neighbours import go_on
 from .noise import (
     IGNORE,
     Example,
@@ -15,6 +14,7 @@ from .noise import (
     choose_masked,
     draw_share,
     find_text,
+    go_on,
 )
 
 

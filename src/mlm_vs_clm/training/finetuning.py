@@ -29,7 +29,6 @@ from .settings import BOTH, OWN, Finetuning
 HEAD_RATE, WARMUP, WEIGHT_DECAY, MAX_NORM = 1e-3, 0.1, 0.01, 1.0
 TEST_BATCH = 32
 SIDES = (OWN, BOTH)
-POOLINGS = (OWN, "first", "last", "mean")
 POOLING_OF = {"masked": "mean", "causal": "last"}  # of each kind of network, unless a setting names another
 
 
@@ -51,7 +50,7 @@ class Finetuner:
     def __init__(self, folder: Path, kind: str, how: Finetuning, device: str = "cpu"):
         if kind not in POOLING_OF:
             raise StudyError(f"task_model=finetuned takes a masked or a causal network, this one is {kind}")
-        for name, choices in (("sides", SIDES), ("pooling", POOLINGS)):
+        for name, choices in (("sides", SIDES), ("pooling", (OWN, *POOL))):
             if (value := getattr(how, name)) not in choices:
                 raise StudyError(f"finetuning.{name}={value} is unknown: choose one of {', '.join(choices)}")
         if kind == "masked" and how.sides == BOTH:
@@ -220,23 +219,11 @@ class HeadedNetwork(nn.Module):
         return answers
 
 
-def _pool_first(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-    return states[:, 0]
-
-
-def _pool_last(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-    return states[torch.arange(len(states)), seen.sum(1) - 1]
-
-
-def _pool_mean(states: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-    return (states * seen[..., None]).sum(1) / seen.sum(1, keepdim=True)
-
-
 # From states (batch, length, width) and which of them are no padding (batch, length) to one state per text.
 POOL: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
-    "first": _pool_first,
-    "last": _pool_last,
-    "mean": _pool_mean,
+    "first": lambda states, seen: states[:, 0],
+    "last": lambda states, seen: states[torch.arange(len(states)), seen.sum(1) - 1],
+    "mean": lambda states, seen: (states * seen[..., None]).sum(1) / seen.sum(1, keepdim=True),
 }
 
 

@@ -195,10 +195,6 @@ class Trainer:
         with self._precision():
             return self.learner.learn(share=share, n_pairs=max(n_pairs, 1), **self._on_device(batch))
 
-    def _loss(self, batch: Batch) -> torch.Tensor:
-        with self._precision():
-            return self.learner(**self._on_device(batch))
-
     def write_pairs(self) -> None:
         """Write `pairs.csv` and the head that tells pairs; nothing of an objective without pairs."""
         if self.learner.judge is not None:
@@ -259,8 +255,9 @@ class Trainer:
             batch = batches[number]
             if weight := weigh(batch):
                 weight_all += weight
-                with attention_of(self.model, LEARNING):
-                    loss_all += self._loss(batch).item() * weight
+                with attention_of(self.model, LEARNING), self._precision():
+                    loss = self.learner(**self._on_device(batch))
+                loss_all += loss.item() * weight
         if not weight_all:
             raise StudyError(
                 f"nothing is predicted in the dev documents of {corpus}: raise objective.ratio or "

@@ -8,7 +8,7 @@ from ..errors import StudyError
 from ..masking import check_ratio
 from .causal_examples import causal, causal_with_errors, filled_in_the_middle, kept_then_text, prefix_to_rest
 from .masked_examples import diffused, infill, masked, masked_from_the_left, masked_pair
-from .noise import Example, Noise, Rng, TargetTokens, TokenizedDocument
+from .noise import OF_MASKED, OWN, Example, Noise, Rng, TargetTokens, TokenizedDocument
 from .seq2seq_examples import denoised, kept_to_text, masked_spans, masked_words
 
 ALIKE = 1e-9  # by which shares may miss 1, as they are rounded
@@ -30,16 +30,13 @@ class Objective:
     reads_pairs: bool = False
 
 
-OF_MASKED = ("spread", "left_share", "mean_span")
 OBJECTIVES = {
     "mlm": Objective("masked", masked, settings=OF_MASKED),
     "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
     "mlm_left": Objective("causal", masked_from_the_left),
     "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "clm_noised": Objective("causal", causal_with_errors, needs_mask=False, settings=("noise_ratio",)),
-    "hybrid": Objective(
-        "masked", masked, settings=(*OF_MASKED, "masked_share", "schedule")
-    ),  # see `SCHEDULES`
+    "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share", "schedule")),
     "masked_diffusion": Objective("masked", diffused, bounds_text=True),
     "prefix_lm": Objective("causal", prefix_to_rest, needs_mask=False, settings=("spread", "prefix_share")),
     "fim": Objective("causal", filled_in_the_middle),
@@ -50,30 +47,15 @@ OBJECTIVES = {
     "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
     "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
 }
-OWN = (*OF_MASKED, "permute_sentences", "masked_share", "schedule", "prefix_share", "noise_ratio")
 UNITS = ("token", "word", "span")
 
 
-def _is_masked_in_batches(n_before: int, n_batches: int, share: float) -> bool:
-    before, after = (math.floor(n * share) for n in (n_before, n_before + 1))
-    return after > before
-
-
-def _is_masked_in_phases(n_before: int, n_batches: int, share: float) -> bool:
-    end = n_batches * (1 - share) / 2
-    return end <= n_before < n_batches - end
-
-
-def _is_masked_last(n_before: int, n_batches: int, share: float) -> bool:
-    return n_before >= n_batches * (1 - share)
-
-
-# Which batches of `hybrid` are masked: spread evenly; all in the middle, as AntLM had them between two causal phases; all after
-# the causal ones (arXiv 2507.00994).
+# Whether a batch of `hybrid` is masked, from its number, the number of batches and the masked share: spread evenly; all in the
+# middle, as AntLM had them between two causal phases; all after the causal ones (arXiv 2507.00994).
 SCHEDULES: dict[str, Callable[[int, int, float], bool]] = {
-    "batches": _is_masked_in_batches,
-    "phases": _is_masked_in_phases,
-    "causal_first": _is_masked_last,
+    "batches": lambda number, n, share: math.floor((number + 1) * share) > math.floor(number * share),
+    "phases": lambda number, n, share: n * (1 - share) / 2 <= number < n - n * (1 - share) / 2,
+    "causal_first": lambda number, n, share: number >= n * (1 - share),
 }
 
 

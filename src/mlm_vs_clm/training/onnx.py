@@ -88,23 +88,19 @@ def describe_distilbert(weights: dict[str, torch.Tensor]) -> DistilBertConfig:
 
 def _wordpiece_tokenizer(folder: Path, config: DistilBertConfig) -> PreTrainedTokenizerFast:
     special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    tokenizer = _read_tokenizer(folder, **special)
-    tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts; here the caller does
-    tokenizer.model_max_length = config.max_position_embeddings
-    return tokenizer
-
-
-def _read_tokenizer(folder: Path, **special: str) -> PreTrainedTokenizerFast:
     path = folder / VOCABULARY
     if not path.is_file():
         raise StudyError(f"{folder} holds no {VOCABULARY}: copy that of the model there")
     read_settings(path)
     try:
-        return PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
     except Exception as error:  # the class that the library raises for a wrong file
         raise StudyError(
             f"{path}: cannot be read as a tokenizer: {' '.join(str(error).split())[:200]}"
         ) from error
+    tokenizer.backend_tokenizer.no_truncation()  # a tagger cuts its texts; here the caller does
+    tokenizer.model_max_length = config.max_position_embeddings
+    return tokenizer
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:

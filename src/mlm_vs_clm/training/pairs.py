@@ -14,17 +14,14 @@ from .batches import Batch, Batches, pad_examples
 from .masked_examples import join_segments, masked_pair
 from .noise import TokenizedDocument
 
-DOCUMENT, SENTENCE = (
-    "another document",
-    "a later sentence",
-)  # where a second segment comes from that does not follow
+# Where a second segment comes from that does not follow.
+DOCUMENT, SENTENCE = "another document", "a later sentence"
 COLUMNS = ("corpus", "negatives", "document", "right", "n")
 HEAD, BATCH = "next_sentence.safetensors", 16
 CUTS = 2  # of a document: all of them would take longer than a training of the default study
 Pair = tuple[int, str, TokenizedDocument]  # the number of the document, the kind of its negatives, the pair
-Judge = Callable[
-    [Batch], list[int]
-]  # returns 1 for each pair whose second segment is told to follow the first
+# Returns 1 for each pair whose second segment is told to follow the first.
+Judge = Callable[[Batch], list[int]]
 
 
 def list_pairs(documents: Sequence[TokenizedDocument], seed: int) -> list[Pair]:

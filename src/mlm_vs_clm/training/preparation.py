@@ -10,8 +10,7 @@ from blankfill.networks.checkpoints import make_switchable
 from ..errors import StudyError
 from .batches import Batches, TrainingBatches, find_target_tokens, order_batches
 from .loop import Trainer
-from .neighbours import Neighbours
-from .noise import TrainedObjective
+from .noise import Neighbours, TrainedObjective
 from .objectives import OBJECTIVES, check_target_tokens, split_batches
 from .settings import Training, TrainingTexts
 from .starts import add_mask_token

@@ -74,7 +74,8 @@ def start_from_checkpoint(
         check_kind(model, "causal", str(source))
         see_both_sides(model, tokenizer)
     check_kind(model, kind, str(source))
-    check_size(tokenizer, _count_rows(model), source)
+    embeddings: Any = model.get_input_embeddings()
+    check_size(tokenizer, len(embeddings.weight), source)
     if kind == "masked" and tokenizer.mask_token_id is None:
         raise StudyError(
             f"{source}: the tokenizer has no mask token, and a masked model needs one: give its own"
@@ -129,12 +130,6 @@ def _read_encoder(
     check_fit(model, report, folder)
     _new_head(model, list_missing(model, report), "masked", folder)
     return model, tokenizer
-
-
-def _count_rows(model: PreTrainedModel) -> int:
-    """Return the number of tokens that a model has embeddings for."""
-    embeddings: Any = model.get_input_embeddings()
-    return embeddings.weight.shape[0]
 
 
 def save_start(

@@ -7,13 +7,10 @@ from omegaconf import MISSING
 
 from blankfill.ranges import LARGEST_SEED, RANGE, Range, count, number
 
-from ...training.noise import Noise
+from ...training.noise import OWN, Noise
 from ...training.settings import Finetuning, TrainingSettings
 from .identity import set_settings
 
-LATER_OBJECTIVE = tuple(
-    "spread left_share mean_span permute_sentences masked_share schedule prefix_share noise_ratio".split()
-)
 LATER_TRAINING = ("patience", "unique_tokens", "dropout", "canaries", "canary_copies")
 RUNTIME_TRAINING = ("checkpoint_seconds", "micro_batch_documents")
 
@@ -74,7 +71,7 @@ class ObjectiveConfig(Noise):
 
     def to_settings(self) -> dict:
         """Return the settings in the id; see `set_settings`."""
-        return set_settings(self, LATER_OBJECTIVE)
+        return set_settings(self, OWN)
 
 
 @dataclass
