@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from .noise import IGNORE, TargetTokens, TokenizedDocument, TrainedObjective
 from .objectives import OBJECTIVES, Objective, objective_of_batch
 
 Batch = dict[str, torch.Tensor]
+T = TypeVar("T")
 
 
 def tokenize(
@@ -30,7 +32,7 @@ def tokenize(
     """
     if not texts:
         return []
-    opening, closing = _missing_tokens(tokenizer) if kind == "causal" else ([], [])
+    opening, closing = missing_tokens(tokenizer) if kind == "causal" else ([], [])
     encoded = tokenizer(
         texts,
         truncation=True,
@@ -52,7 +54,7 @@ def tokenize(
     return documents
 
 
-def _missing_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+def missing_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
     """Return the tokens that a causal model's text needs and its tokenizer does not add: at the start and the end."""
     added = tokenizer("a")["input_ids"]
     opening, closing = edge_tokens(tokenizer)
@@ -70,7 +72,7 @@ def find_target_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedMode
 
 def order_batches(
     lengths: list[int], corpora: list[str], token_budget: int, batch_documents: int, seed: int
-) -> list[list[int]]:
+) -> list[Sequence[int]]:
     """Return the documents (indices) of every batch: corpora in turn, epochs shuffled, similar lengths together.
 
     Stops once the token budget is reached. Independent of the objective.
@@ -81,12 +83,17 @@ def order_batches(
         chosen.append(next(queue))
         tokens += lengths[chosen[-1]]
     rng, span = keyed_rng(seed, "batches"), 20 * batch_documents
-    batches: list[list[int]] = []
+    batches: list[Sequence[int]] = []
     for start in range(0, len(chosen), span):
         block = sorted(chosen[start : start + span], key=lambda i: lengths[i])
-        groups = [block[i : i + batch_documents] for i in range(0, len(block), batch_documents)]
+        groups = make_groups(block, batch_documents)
         batches += [groups[i] for i in rng.permutation(len(groups))]
     return batches
+
+
+def make_groups(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Return the items in groups of `size`, the last of which may be smaller."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def choose_unique(lengths: list[int], unique_tokens: int, seed: int, corpus: str) -> list[int]:
@@ -123,7 +130,7 @@ class Batches(torch.utils.data.Dataset):
     def __init__(
         self,
         documents: list[TokenizedDocument],
-        batches: list[list[int]],
+        batches: Sequence[Sequence[int]],
         objective: TrainedObjective,
         tokens: TargetTokens,
         pad_id: int,
@@ -153,8 +160,7 @@ class Batches(torch.utils.data.Dataset):
     def split(self, number: int, most: int) -> list[Batch]:
         """Return a batch as micro-batches of at most `most` documents (0: all at once)."""
         places = range(len(self.batches[number]))
-        size = most or len(places) or 1
-        return [self.take(number, places[i : i + size]) for i in range(0, len(places), size)]
+        return [self.take(number, chosen) for chosen in make_groups(places, most or len(places) or 1)]
 
     def objective_at(self, number: int) -> Objective:
         """Return the objective of a batch."""

@@ -17,13 +17,13 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from blankfill.draws import keyed_rng
-from blankfill.networks.checkpoints import edge_tokens, load_model, load_tokenizer, make_switchable, switch
+from blankfill.networks.checkpoints import load_model, load_tokenizer, make_switchable, switch
 from blankfill.networks.sizes import position_limit
 from blankfill.text import find_words
 
 from ..errors import StudyError
 from ..examples import LABELS, WORDS, Example, Head
-from .batches import Batch, pad_examples
+from .batches import Batch, make_groups, missing_tokens, pad_examples
 from .settings import BOTH, OWN, Finetuning
 
 HEAD_RATE, WARMUP, WEIGHT_DECAY, MAX_NORM = 1e-3, 0.1, 0.01, 1.0
@@ -59,6 +59,7 @@ class Finetuner:
             )
         self.folder, self.kind, self.how, self.device = folder, kind, how, device
         self.tokenizer = load_tokenizer(folder)
+        self.opening, self.closing = missing_tokens(self.tokenizer) if kind == "causal" else ([], [])
         self.reads_left = kind == "causal" and how.sides == OWN
         seen = "causal" if self.reads_left else "masked"
         self.pooling = POOLING_OF[seen] if how.pooling == OWN else how.pooling
@@ -101,19 +102,15 @@ class Finetuner:
         """Return the tokens of a text or a pair, opened and closed as the network's own texts are."""
         tokenizer, limit = self.tokenizer, self.how.max_subwords
         words = find_words(example.text)
-        opening, closing = edge_tokens(tokenizer) if self.kind == "causal" else ([], [])
         texts = [example.text, *[example.second] * bool(example.second)]
         if example.second and tokenizer.sep_token_id is None:
             texts = ["\n".join(self._cut_pair(texts, limit - tokenizer.num_special_tokens_to_add() - 1))]
         encoding = tokenizer(*texts, truncation=True, max_length=limit, split_special_tokens=True)
-        ids = list(encoding["input_ids"])
-        before = [] if ids[: len(opening)] == opening else opening
-        after = [] if ids[len(ids) - len(closing) :] == closing else closing
         places = []
         for start, end in words:
             place = encoding.char_to_token(0, end - 1 if self.reads_left else start)
-            places.append(-1 if place is None else place + len(before))
-        return Encoded(before + ids + after, places)
+            places.append(-1 if place is None else place + len(self.opening))
+        return Encoded([*self.opening, *encoding["input_ids"], *self.closing], places)
 
     def _cut_pair(self, texts: list[str], room: int) -> list[str]:
         """Return two texts cut to `room` tokens together, the longer one first."""
@@ -162,8 +159,7 @@ class Finetuner:
         model.eval()
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids))
         answers: dict[int, np.ndarray] = {}
-        for first in range(0, len(order), TEST_BATCH):
-            chosen = order[first : first + TEST_BATCH]
+        for chosen in make_groups(order, TEST_BATCH):
             probabilities = model.answer(
                 self._collate([encodings[i] for i in chosen]), [encodings[i].places for i in chosen]
             )

@@ -10,7 +10,7 @@ from torch import nn
 
 from blankfill.draws import keyed_rng
 
-from .batches import Batch, Batches, pad_examples
+from .batches import Batch, Batches, make_groups, pad_examples
 from .masked_examples import join_segments, masked_pair
 from .noise import TokenizedDocument
 
@@ -66,15 +66,11 @@ def write_pairs(
     rows = [
         {"corpus": corpus, "document": number, "negatives": kind, "right": int(verdict == pair.is_next)}
         for corpus, of_corpus in documents.items()
-        for batch in _in_batches(list_pairs(of_corpus, like.seed))
+        for batch in make_groups(list_pairs(of_corpus, like.seed), BATCH)
         for verdict, (number, kind, pair) in zip(judge(_to_batch(batch, like)), batch, strict=True)
     ]
     groups = pd.DataFrame(rows, columns=COLUMNS[:-1]).groupby([*COLUMNS[:3]], as_index=False)["right"]
     groups.agg(right="sum", n="size").to_csv(folder / "pairs.csv", index=False)
-
-
-def _in_batches(pairs: list[Pair]) -> list[list[Pair]]:
-    return [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
 
 
 def _to_batch(pairs: Sequence[Pair], like: Batches) -> Batch:

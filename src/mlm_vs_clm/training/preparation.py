@@ -8,7 +8,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from blankfill.networks.checkpoints import make_switchable
 
 from ..errors import StudyError
-from .batches import Batches, TrainingBatches, find_target_tokens, order_batches
+from .batches import Batches, TrainingBatches, find_target_tokens, make_groups, order_batches
 from .loop import Trainer
 from .noise import Neighbours, TrainedObjective
 from .objectives import OBJECTIVES, check_target_tokens, split_batches
@@ -62,7 +62,7 @@ def prepare(
         name: {
             batch_objective: Batches(
                 dev_documents,
-                _in_order(len(dev_documents)),
+                make_groups(range(len(dev_documents)), DEV_BATCH),
                 replace(objective, name=batch_objective),
                 tokens,
                 padding,
@@ -75,8 +75,3 @@ def prepare(
     learned = Batches(documents, order, objective, tokens, padding, seed)
     reading = TrainingBatches(learned, corpora, dev, texts.pairs)
     return Trainer(model, tokenizer, reading, training, folder)
-
-
-def _in_order(n_documents: int) -> list[list[int]]:
-    numbers = range(n_documents)
-    return [list(numbers[i : i + DEV_BATCH]) for i in range(0, n_documents, DEV_BATCH)]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from ...documents import Document, Entity
@@ -73,9 +73,10 @@ def _read_file(
     if holds_ranges(tagged, column):
         groups = _leave_out_ranges(groups, result)
     for number, document in enumerate(_join_groups(groups)):
+        widths = [_find_width(cells for _, cells in group) for group in document]
         rows = (
             [result.attempt(_read_token, *line, column, width, files.where(name, line[0])) for line in group]
-            for group, width in zip(document, map(_find_width, document), strict=True)
+            for group, width in zip(document, widths, strict=True)
         )
         sentences = ([token for token in row if token] for row in rows)
         text, entities = join([sentence for sentence in sentences if sentence])
@@ -107,8 +108,7 @@ def _group(lines: list[Cells]) -> list[list[Line]]:
 
     A comment begins with # before a sentence. A line with a tag, and as many cells as others have, is a token.
     """
-    widths = Counter(len(cells) for cells in lines if _has_tag(cells) and not cells[0].startswith("#"))
-    width = widths.most_common(1)[0][0] if widths else 0
+    width = _find_width(cells for cells in lines if cells and not cells[0].startswith("#"))
     groups: list[list[Line]] = [[]]
     for number, cells in enumerate(lines, start=1):
         is_token = _has_tag(cells) and width in (0, len(cells))
@@ -143,9 +143,9 @@ def _join_groups(groups: list[list[Line]]) -> Iterator[list[list[Line]]]:
             document = []
 
 
-def _find_width(group: list[Line]) -> int:
-    """Return how many cells most lines of a sentence have; 0 where none has a tag."""
-    widths = Counter(len(cells) for _, cells in group if _has_tag(cells))
+def _find_width(lines: Iterable[Cells]) -> int:
+    """Return how many cells most lines with a tag have; 0 where none has one."""
+    widths = Counter(len(cells) for cells in lines if _has_tag(cells))
     return widths.most_common(1)[0][0] if widths else 0
 
 
