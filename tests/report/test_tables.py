@@ -1,14 +1,15 @@
 """Tables: entries, missing ones and their reasons, commands, Markdown, and blocks between markers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fake_tables import tidy_fakes
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.report.quality import quality_tables
 from mlm_vs_clm.report.rendering import letter_of, to_markdown, write_between_markers
-from mlm_vs_clm.report.style import Study
-from mlm_vs_clm.report.tables import Entry, Table, command_for_training
+from mlm_vs_clm.report.style import Study, read_study
+from mlm_vs_clm.report.tables import Entry, Table, command_for_report, command_for_training
 
 STUDY = Study("smoke", ("random", 0.5))
 TABLE = Table(
@@ -86,3 +87,20 @@ def test_a_block_goes_between_its_markers_and_stays_when_written_twice():
 def test_a_missing_or_doubled_marker_is_named(text):
     with pytest.raises(StudyError, match="begin: main"):
         write_between_markers(text, "main", "new")
+
+
+@pytest.mark.parametrize(
+    ("scale", "track", "command"),
+    [
+        ("desk", "matched", "scale=desk"),
+        ("laptop", "runs", "scale=laptop track=runs"),
+        ("own", "matched", "scale=own corpus.path=<texts>"),
+        ("own", "own_causal", "scale=own track=own_causal corpus.path=<texts> model.source=<model>"),
+    ],
+)
+def test_commands_of_a_study_name_what_it_needs(scale, track, command):
+    study = {"scale": scale, "track": track, "main_strategy": "random", "main_ratio": 0.5}
+    assert (
+        command_for_report(read_study({"study": pd.DataFrame([study])}).scale)
+        == f"python experiments/report.py {command}"
+    )

@@ -11,7 +11,6 @@ from blankfill.axes import (
     ALL,
     AXIS,
     MODEL_KINDS,
-    PACE,
     SAMPLING,
     Axis,
     check_causal,
@@ -71,7 +70,7 @@ def _check_axes(writer: str, arm: Mapping[str, Any]) -> None:
     if writer == "causal":
         check_causal(arm["context"], arm.get("length", "known"))
     if writer == "masked":
-        pace = Pace(**{name: arm[name] for name in PACE if name in arm and name != "order"})
+        pace = Pace.of(arm)
         check_masked(
             arm["context"],
             arm["order"],

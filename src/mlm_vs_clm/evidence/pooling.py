@@ -115,11 +115,14 @@ def describe_fit(fit: Any, at_zero: Collection[str], n: int) -> Estimate:
     """Return the slope of a fitted model, or why there is none; `at_zero` are the variances that were left out."""
     if not getattr(fit, "converged", True):  # least squares always do
         return undefined(n, "the model did not converge")
-    low, high = (float(end) for end in fit.conf_int().loc["quality"])
+    # Where the search ends within its tolerance depends on the processor.
+    slope, low, high = (
+        round(float(number), 5) for number in (fit.params["quality"], *fit.conf_int().loc["quality"])
+    )
     if np.isnan([low, high]).any():
         return undefined(n, "the model is singular: its slope has no interval")
     reason = f"singular: no variance between {' and '.join(at_zero)}" if at_zero else ""
-    return Estimate(float(fit.params["quality"]), low, high, n, reason)
+    return Estimate(slope, low, high, n, reason)
 
 
 def standardise(cells: pd.DataFrame) -> pd.DataFrame:

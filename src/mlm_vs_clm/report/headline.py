@@ -19,9 +19,7 @@ from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
-OWN = "own"  # the scale of a user's own texts
 OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
-OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one by BLEU on its main cell."
 READER = "a causal model that reads "
@@ -69,16 +67,16 @@ def name_study(about: Mapping[str, Any], tables: Tables) -> str:
 
 def ask(about: Mapping[str, Any]) -> str:
     """Return the question of a study."""
-    question = OWN_QUESTION if str(about["scale"]).partition(" ")[0] == OWN else QUESTION
+    question = OWN_QUESTION if str(about["scale"]).partition(" ")[0] == style.OWN else QUESTION
     return str(about.get("question") or question)
 
 
 def name_next(about: Mapping[str, Any], tables: Tables) -> str:
     """Return what a user's own study leads to: more texts, or longer training where a model may not speak yet; "" for another."""
     scale, _, track = str(about["scale"]).partition(" track=")
-    if track in OWN_TRACKS:
+    if track in style.OWN_TRACKS:
         return "make own CORPUS=<texts>"
-    if scale != OWN:
+    if scale != style.OWN:
         return ""
     judged = read_study(tables).at_main(tables["competence"])
     judged = judged[judged["arm"].isin(PAIR) & (judged["word_class"] == "all")]

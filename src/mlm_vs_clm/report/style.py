@@ -13,6 +13,8 @@ from ..metrics import MEASURES
 from ..tasks import TASKS
 from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
+OWN = "own"  # the scale of a user's own texts
+OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
 # Safe for colour-blind readers.
 COLOURS = {MASKED: "#0072B2", CAUSAL: "#D55E00", TABLE: "#00795A", CONTROL: "#000000"}
 MARKERS = {  # arms of one family differ in their marker; those with the first line style are the main ones
@@ -103,8 +105,10 @@ class Study:
 def read_study(tables: Mapping[str, pd.DataFrame]) -> Study:
     """Return what captions and commands name of a study; raises StudyError where the table `study` has no row."""
     main, study = main_cell(tables), tables["study"].iloc[0]
-    track = "" if study["track"] == "matched" else f" track={study['track']}"
-    return Study(f"{study['scale']}{track}", main)
+    scale, track = study["scale"], study["track"]
+    settings = [scale, *[f"track={track}"] * (track != "matched")]
+    settings += ["corpus.path=<texts>"] * (scale == OWN) + ["model.source=<model>"] * (track in OWN_TRACKS)
+    return Study(" ".join(settings), main)
 
 
 def looks(arms: Iterable[str]) -> dict[str, dict[str, Any]]:

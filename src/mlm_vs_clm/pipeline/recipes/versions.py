@@ -14,7 +14,7 @@ VERSIONS = {
     "downstream": 9,
     "disclosure": 1,
     "correlate": 10,
-    "report": 55,
+    "report": 56,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
