@@ -5,6 +5,5 @@ class BlankfillError(Exception):
     """A mistake in the input or the machine, in one line: what is wrong, where, what to do."""
 
     def __init__(self, message: str):
-        super().__init__(
-            " ".join(message.splitlines())
-        )  # an id or a value that it names may have line breaks
+        # An id or a value that it names may have line breaks.
+        super().__init__(" ".join(message.splitlines()))

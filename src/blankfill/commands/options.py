@@ -71,9 +71,8 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def make_filler(options: argparse.Namespace) -> "Filler":
     """Return the filler that the options describe; BlankfillError where its model cannot be loaded."""
-    config = FillConfig(
-        **given_settings(options)
-    )  # a mistake there is told before anything heavy is imported
+    # A mistake there is told before anything heavy is imported.
+    config = FillConfig(**given_settings(options))
     from ..filler import Filler
 
     machine: dict[str, Any] = {name: getattr(options, name) for name in ("device", "dtype", "batch_tokens")}

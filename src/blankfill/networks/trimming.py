@@ -89,9 +89,8 @@ def _attend_where(
     else:
         counts = wanted.sum(1)
         most = int(counts.max())
-        places = (
-            (~wanted).byte().argsort(dim=1, stable=True)[:, :most]
-        )  # a row's own first, then others to fill it
+        # A row's own first, then others to fill it.
+        places = (~wanted).byte().argsort(dim=1, stable=True)[:, :most]
         asked = torch.arange(most, device=hidden.device) < counts[:, None]
         asking = hidden.gather(1, places[:, :, None].expand(-1, -1, hidden.shape[-1]))
         if mask is not None and mask.shape[2] > 1:

@@ -106,9 +106,8 @@ def _rank_row(logits: np.ndarray, n_ranked: int) -> np.ndarray:
     least = np.partition(logits, -n_ranked)[-n_ranked]
     ids = np.flatnonzero(logits >= least)
     bits = logits[ids].view(np.int32)
-    ascending = bits ^ (
-        bits >> 31 & 0x7FFFFFFF
-    )  # integers in the order of the floats that they are the bits of
+    # Integers in the order of the floats that they are the bits of.
+    ascending = bits ^ (bits >> 31 & 0x7FFFFFFF)
     keys = ~ascending.astype(np.int64) << 32 | ids
     keys.sort()
     return keys[:n_ranked] & 0xFFFFFFFF

@@ -41,9 +41,8 @@ def find_threshold(quality: np.ndarray, utility: np.ndarray, permutations: int =
         return Threshold(reason="utility is an exact line of quality")
     rng = np.random.default_rng(0)
     drawn = np.stack([left, *(rng.permutation(left) for _ in range(permutations))], axis=1)
-    f_values = np.stack(
-        [_measure_f(line, quality, place, drawn) for place in places]
-    )  # (places, 1 + permutations)
+    # (places, 1 + permutations).
+    f_values = np.stack([_measure_f(line, quality, place, drawn) for place in places])
     largest, best = f_values.max(axis=0), places[int(f_values[:, 0].argmax())]
     _, below, change = np.linalg.lstsq(_bend(line, quality, best), utility, rcond=None)[0]
     p = (1 + (largest[1:] >= largest[0] - 1e-12).sum()) / (1 + permutations)

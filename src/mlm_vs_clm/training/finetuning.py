@@ -232,9 +232,8 @@ def mark_trained(body: PreTrainedModel, upper_layers: int) -> None:
     if upper_layers:
         n_layers = body.config.num_hidden_layers
         stacks = (module for module in body.modules() if isinstance(module, nn.ModuleList))
-        layers = next(
-            (list(stack) for stack in stacks if len(stack) == n_layers), []
-        )  # ALBERT has one for all
+        # ALBERT has one for all.
+        layers = next((list(stack) for stack in stacks if len(stack) == n_layers), [])
         if upper_layers > len(layers):
             raise StudyError(
                 f"finetuning.upper_layers={upper_layers}: the network has {len(layers)} with weights of their own; "

@@ -63,9 +63,8 @@ class ArmConfig:
     temperature: float = axis(0.0, "temperature")
     top_k: int = axis(0, "top_k")
     top_p: float = axis(1.0, "top_p")
-    max_new_tokens: int = count(
-        0, 0, RANGES["max_new_tokens"].high
-    )  # 0: of an arm that fills blanks one by one
+    # 0: of an arm that fills blanks one by one.
+    max_new_tokens: int = count(0, 0, RANGES["max_new_tokens"].high)
     passes: int = axis(0, "passes")
     threshold: float = axis(0.0, "threshold")
     entropy_bound: float = axis(0.0, "entropy_bound")
