@@ -297,6 +297,7 @@ def test_facets_share_an_axis_where_their_values_overlap():
     [
         ({"kind": "pie"}, "lines.kind=pie is unknown: choose one of lines, heat, frontier"),
         ({"table": "numbers"}, "lines.table=numbers is unknown"),
+        ({"kind": "dots"}, "lines.kind=dots shows table usefulness alone: choose kind=points for table"),
         ({"x": "orders"}, "names orders, which table scores does not have"),
         ({"x": "arm"}, "lines.x=arm holds words, and lines need numbers"),
         ({"y": "arm"}, "lines.y=arm holds words, and lines need numbers"),

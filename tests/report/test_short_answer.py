@@ -51,8 +51,8 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = ask(studies, tmp_path).splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal sees "
-        "no gaps; masked sees words replaced later. Without this leak: 11.0 to 12.0.",
+        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is told "
+        "no gaps; masked sees the originals of gaps filled later. Without this leak: 11.0 to 12.0.",
         "- **Against a causal model told gaps and lengths, reading the text before each**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
@@ -229,7 +229,7 @@ def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_
     add_likelihoods(studies["laptop-long_runs"], **FIRST)
     told = write_short_blocks(studies, RULES, tmp_path)["exact-likelihood"]
     assert told.startswith(
-        "**By exact likelihood** (leads in nats per character). From an encoder (3.07M tokens"
+        "**By exact likelihood** (leads in nats per character, by what the causal model reads). From an encoder (1×3.07M tokens):"
     )
     assert "\n" not in told and "768k" not in told and "-0.00" not in told
 

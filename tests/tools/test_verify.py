@@ -207,7 +207,7 @@ def alter(path):
 def write_manifest(folder):
     """List the files of a folder of results as `make manifest` does."""
     lines = [f"{hashlib.sha256(file).hexdigest()}  {name}\n" for name, file in read_files(folder).items()]
-    (folder / MANIFEST).write_text("".join(lines))
+    (folder / MANIFEST).write_text("".join(lines) + "\n")
 
 
 @pytest.mark.parametrize("manifest", [False, True])

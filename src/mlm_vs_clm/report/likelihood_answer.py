@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..evidence.cells import group_by
 from ..evidence.verdicts import MADE
 from .ladder import CAUSAL, LIKELIHOODS, READS, find_likelihoods, has_too_few
-from .lead_words import enter_lead, word_runs
+from .lead_words import enter_lead
 from .overview import count_tokens, find_start
 from .sentences import Tables
 from .short_table import shorten_tokens
@@ -18,7 +18,8 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
     )
     by_start = [describe_exact(first) for first, *_ in group_by(ranked, find_start).values()]
     told = " ".join(filter(None, by_start))
-    return f"**By exact likelihood** (leads in nats per character). {told}" if told else ""
+    how = "leads in nats per character, by what the causal model reads"
+    return f"**By exact likelihood** ({how}). {told}" if told else ""
 
 
 def describe_exact(tables: Tables) -> str:
@@ -33,12 +34,9 @@ def describe_exact(tables: Tables) -> str:
             for lead, group in group_by(step, lambda row: enter_lead(row, 2)).items()
         ]
         if outcomes:
-            clauses.append(f"{READS[condition]}, {', '.join(outcomes)}")
+            clauses.append(f"{READS[condition].removeprefix('reads ')}, {', '.join(outcomes)}")
     if not clauses:
         return ""
     start = "a causal start" if find_start(tables) == CAUSAL else "an encoder"
     end = "" if all(is_decided) else " No answer elsewhere."
-    return (
-        f"From {start} ({shorten_tokens(count_tokens(tables))} tokens, {word_runs(rows)}): "
-        f"if the causal model {'; if it '.join(clauses)}.{end}"
-    )
+    return f"From {start} ({rows['runs'].min():.0f}×{shorten_tokens(count_tokens(tables))} tokens): {'; '.join(clauses)}.{end}"

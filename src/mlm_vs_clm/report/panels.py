@@ -36,6 +36,10 @@ Shown = tuple[list[Drawing], list[Table]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 # Of the names of a heat map's rows: letters that fit beside it, and inches for each more.
 SHORT, LETTER = 16, 0.09
+OF_USEFULNESS = (
+    "scatter",
+    "dots",
+)  # kinds of panels with words of their own for writers and shares of headroom
 FEWEST = 3  # columns that a heat map is as wide as at least: its title has room
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over its claim, else over the comparisons by that measure; in brackets: an arm is not competent, so that the difference "
@@ -69,12 +73,16 @@ def describe_finding(spec: Spec, cells: pd.DataFrame, tables: Mapping[str, pd.Da
 
 
 def check_panel(spec: Spec) -> None:
-    """Raise StudyError for a panel whose kind or table is unknown."""
+    """Raise StudyError for a panel whose kind or table is unknown, or whose kind is for another table."""
     for key, choices in (("kind", KINDS), ("table", COLUMNS)):
         if spec[key] not in choices:
             raise StudyError(
                 f"track.panels: {spec['name']}.{key}={spec[key]} is unknown: choose one of {', '.join(choices)}"
             )
+    if spec["kind"] in OF_USEFULNESS and spec["table"] != "usefulness":
+        raise StudyError(
+            f"track.panels: {spec['name']}.kind={spec['kind']} shows table usefulness alone: choose kind=points for table {spec['table']}"
+        )
 
 
 def draw_heat(spec: Spec, cells: pd.DataFrame) -> Drawing:

@@ -133,7 +133,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"Causal sees no gaps; masked sees words replaced later. "
+        f"Causal is told no gaps; masked sees the originals of gaps filled later. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
 from ..errors import StudyError
 from ..files import ROOT
@@ -40,5 +40,5 @@ def run(chosen: argparse.Namespace) -> None:
     for notebook in notebooks:
         try:
             execute(notebook, chosen.target)
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError) as error:
             raise StudyError(f"{notebook.name}: {str(error).strip().splitlines()[-1]}") from error

@@ -63,7 +63,7 @@ def take_study(files: Files, name: str) -> Files:
 def refuse_altered(study: Path, committed: Files, fresh: Files, manifest: bytes) -> None:
     """Raise StudyError for a committed file that is not the manifest's, and for one at hand that is neither committed nor fresh."""
     for line in manifest.decode().splitlines():
-        expected, path = line.split("  ", 1)
+        expected, _, path = line.partition("  ")
         name = path.removeprefix(f"{study.name}/")
         if name != path and hashlib.sha256(committed.get(name, b"")).hexdigest() != expected:
             raise StudyError(
