@@ -34,31 +34,31 @@ def fill(
     progress: bool = False,
     **settings: Any,
 ) -> Filled:
-    """Fill the blanks of texts; the class of the model decides how.
+    """Fill the blanks of texts with a model, in one call.
 
     >>> filled = fill(["Take ___ tablets a ___."], "___", "google-bert/bert-base-uncased")
     >>> filled.texts, filled.fills
 
-    The arguments are those of `Filler` and of a call to it; `Filler` keeps the model for the next call. A model that is
-    an object needs its tokenizer. It may be in training mode: it is used in evaluation mode and given back as it was.
+    `Filler` has the same arguments, explains them, and keeps the model for the next call. `FillConfig` explains the
+    settings. Which of them there are depends on the kind of model:
 
-    settings (see `FillConfig`) of a masked model: context "both" | "left" | "leaky"; length "known" (as many tokens as
-    the original) | "one" | "free"; order (one of ORDERS) and its pace per_pass, passes, threshold, entropy_bound,
-    sweeps, schedule; max_length; right_words (0 or more: so many words behind each blank are seen). Of a causal model:
-    context "left" (the default), "true_left", or "both" (for a model that was trained to infill; with `candidates` and
-    `lookahead`, for any), "prefix", "masked_left", "kept" and "fim" for models trained so; length, max_length. Of an
-    encoder-decoder: source "sentinel" (the default) | "kept", max_new_tokens (256). Of a
-    masked model with a causal `second` of the same tokenizer: weight (0.5), length "known" | "one". Of all but
-    encoder-decoders, look-ahead, "kept" and "fim", which are greedy: temperature (0 is greedy), top_k, top_p. Draws, and the
-    order random, are keyed by (seed, id, slot), and the id is the place in the list unless `ids` are given: so the batch
-    never changes a fill, and with `ids` the order of the texts does not either.
+    - masked: context "both" | "left" | "leaky"; length, max_length; order and its pace (per_pass, passes, threshold,
+      entropy_bound, sweeps, schedule); right_words
+    - causal: context "left" (the default) | "true_left"; length, max_length
+    - causal and trained for it: context "both" (infilling) | "prefix" | "masked_left" | "kept" | "fim"
+    - causal with look-ahead: context "both" with candidates or lookahead
+    - encoder-decoder: source "sentinel" (the default) | "kept"; max_new_tokens (256)
+    - masked with a causal `second` of the same tokenizer: weight (0.5); length "known" | "one"
 
-    Every character outside the blanks is kept, except where the whole text is generated (context or source "kept", or
-    an encoder-decoder's tokenizer without `<extra_id_0>`).
+    Encoder-decoders, look-ahead, "kept" and "fim" are greedy; all others draw with temperature, top_k and top_p. Draws,
+    and the order "random", are keyed by (seed, id, slot), and the id is the place in the list unless `ids` are given. So
+    in float32 the batch never changes a fill, and with `ids` the order of the texts does not either.
+
+    Characters outside the blanks are kept, except where the whole text is generated (context or source "kept", or an
+    encoder-decoder's tokenizer without `<extra_id_0>`).
 
     Raises BlankfillError, which names a document by id and never shows its text, for a model or settings that cannot
-    fill, and for a document that cannot be filled. on_error="skip" leaves such documents unfilled and lists them in
-    `skipped`.
+    fill, and for a document that cannot be filled. on_error="skip" lists such documents in `skipped` instead.
     """
     filler = Filler(
         model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, config=config, second=second
@@ -81,12 +81,14 @@ def score(
     method: str = "exact",
     **settings: Any,
 ) -> Likelihood | list[Likelihood]:
-    """Return how likely what stands in the blanks of each text is, in the order in which `fill` fills, or of whole texts (None).
+    """Return how likely what stands in the blanks of each text is, or the whole text (blanks None), under a model.
 
-    One text given as a string has one `Likelihood`, several have a list. See `Filler.score` for methods and errors; the
-    settings are those of `fill`, with the model's own number of tokens. A masked model has every context, where "leaky"
-    still shows the originals to come, and every order that fills a slot once. A causal model has context "left",
-    "masked_left" and "both" as far as it was trained so. Two models have any `weight`.
+    The likelihood is that of the order in which `fill` fills. One text given as a string has one `Likelihood`, several
+    have a list. `Filler.score` explains methods and errors.
+
+    The settings are those of `fill`, without length. A masked model has every context and every order that fills a slot
+    once; "leaky" shows the originals still to come. A causal model has context "left", and "masked_left" and "both" if
+    it was trained so. Two models have any `weight`.
     """
     filler = Filler(model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, second=second)
     return filler.score(texts, blanks, ids=ids, method=method, **settings)

@@ -20,17 +20,25 @@ SAMPLED = ("temperature", "top_k", "top_p", "seed")
 
 @dataclass(frozen=True)
 class FillConfig:
-    """How blanks are filled; None leaves a setting to the kind of model, which refuses those it does not have.
+    """How blanks are filled; None leaves a setting to the kind of model, which refuses those that it does not have.
 
-    context: what is seen, "both" sides | "left" | "leaky" | "true_left" | "prefix" | "masked_left" | "kept" |
-    "fim". length: the tokens of a blank, "known" (as many as its original) | "one" | "free". order: one of ORDERS, at a pace of `per_pass` slots, in
-    `passes` passes, while probabilities reach `threshold`, or within an `entropy_bound` (nats). temperature 0 is greedy;
-    top_k, top_p and seed as in transformers. The other settings belong to some ways of filling: max_length (of
-    length="free"), right_words (seen by a masked model behind each blank), sweeps (of order="gibbs"), schedule (of passes), candidates and lookahead (of a causal model that
-    looks ahead), weight (of two models), source and max_new_tokens (of models that write whole texts or answers).
+    A slot is the place of one token in a blank.
+
+    - context: what is seen: "both" sides | "left" | "leaky" (both, and originals until their turn comes) | "true_left"
+      (the originals on the left) | "prefix" | "masked_left" | "kept" | "fim"
+    - length: the tokens of a blank: "known" (as many as its original) | "one" | "free" (`max_length` at most)
+    - order: one of ORDERS, for a masked model
+    - per_pass, passes, threshold, entropy_bound: how many slots are filled in a pass: so many; an equal share of all;
+      those whose probability reaches `threshold`; those within a summed entropy in nats
+    - schedule: how `passes` share the slots, "equal" | "cosine"; sweeps: of order "gibbs"
+    - temperature: 0 is greedy; top_k, top_p and seed as in transformers
+    - right_words: how many words behind each blank a masked model sees, -1 for all
+    - candidates, lookahead: of a causal model that looks ahead
+    - weight: of two models
+    - source, max_new_tokens: of models that write whole texts or answers
 
     Raises BlankfillError for a number outside its range, for numbers that exclude each other, and for a setting that
-    another one makes useless.
+    another makes useless.
     """
 
     context: str | None = None

@@ -45,11 +45,14 @@ class Infill:
 class Filled:
     """Filled texts, in the order given; its length, items and iteration are those of the `Infill` of each text.
 
-    fills: what each blank of each text was filled with. spans: the characters of each fill in its new text (None for
-    an empty one). ledger: what it cost. skipped: the ids of documents that could not be filled, with the reason; their
-    blanks are left out, or kept as they were where the blanks themselves were wrong. n_unanswered: the blanks of the
-    other documents for which the model gave no answer (an empty fill) or one with half of a character in it, as tokens
-    of bytes can make one in a blank of several. ids: the names of the texts. history: for each text, what was written when.
+    - fills: what each blank of each text was filled with.
+    - spans: the characters of each fill in its new text (None for an empty one).
+    - ledger: what it cost.
+    - skipped: the ids of documents that could not be filled, with the reason; their blanks are left out, or kept as they
+      were where the blanks themselves were wrong.
+    - n_unanswered: the blanks of the other documents for which the model gave no answer (an empty fill) or one with
+      half of a character in it, as tokens of bytes can make in a blank of several.
+    - ids: the names of the texts. history: for each text, what was written when.
     """
 
     texts: list[str]

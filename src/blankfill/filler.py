@@ -49,15 +49,15 @@ class Filler:
     >>> filler = Filler("google-bert/bert-base-uncased")
     >>> filler("Take ___ tablets a ___.").text
 
-    model: an object of transformers (masked, causal or encoder-decoder), a hub id, or a folder with safetensors.
-    tokenizer: the same; None takes that of a named model. device, dtype: see `open_model`. batch_tokens: tokens in a
-    pass at most (16 times as many where one token of each text is read at a time). config and settings: those of
-    `FillConfig`; a setting by name counts more. second: a causal model beside a masked one.
+    - model: an object of transformers (masked, causal or encoder-decoder), a hub id, or a folder with safetensors.
+    - tokenizer: the same; None is that of a named model. A model that is an object needs its tokenizer.
+    - device, dtype: "auto" is a GPU, if there is one, in the stored type, else the CPU in float32; an object stays as it is.
+    - batch_tokens: tokens in a pass at most (16 times as many where one token of each text is read at a time).
+    - config, settings: those of `FillConfig`; a setting by name counts more. Every method takes settings for one call.
+    - second: a causal model beside a masked one.
 
-    Every method takes settings by name for one call. `history` has what the last call wrote: for each token an `Event`
-    (id of the text, number of the pass over it, blank, position in the blank, token), in order.
-
-    Raises BlankfillError, in one line, for a model that cannot be loaded or read, and for settings that it does not have.
+    `history` has an `Event` for each token that the last call wrote, in order. A model in training mode gets its mode
+    back. Raises BlankfillError, in one line, for a model that cannot be read, and for settings that it does not have.
     """
 
     def __init__(
@@ -103,11 +103,12 @@ class Filler:
     ) -> Filled:
         """Fill the blanks of one text or of several; a text without a blank comes back as it is.
 
-        blanks: for each text the characters to replace as (start, end) pairs, in order; or a marker that stands for
-        every blank, which gets one token unless `length` or `counts` (the tokens of each blank of each text) say
-        otherwise. ids name the texts in errors and draws, "0", "1", ... by default. A text longer than the model is
-        read in windows. on_error="skip" leaves a text that cannot be filled without its blanks, with the reason in
-        `skipped`. Raises BlankfillError, which names a text by id and never shows it.
+        - blanks: for each text the characters to replace as (start, end) pairs, in order; or a marker for every blank.
+        - ids: names of the texts in errors and draws, "0", "1", ... by default.
+        - counts: the tokens of each blank of each text. Without them or `length` a marked blank gets one token.
+        - on_error: "skip" leaves a text that cannot be filled without its blanks, with the reason in `skipped`.
+
+        A text longer than the model is read in windows. Raises BlankfillError, which names a text by id and never shows it.
         """
         requests = list_requests(texts, blanks, ids, counts)
         way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
@@ -136,7 +137,7 @@ class Filler:
         progress: bool = False,
         **settings: Any,
     ) -> Iterator[Infill]:
-        """Yield filled texts in order, a part at a time, in constant memory; a generator may never end.
+        """Yield filled texts in order, in constant memory; a generator of texts may never end.
 
         Arguments as in a call. The first results come after 8 texts. With on_error="raise" the texts before the one
         that cannot be filled are yielded first. `history` has the events of the texts that were filled together.
@@ -231,11 +232,10 @@ class Filler:
     ) -> list[Candidate] | list[list[Candidate]]:
         """Return the k likeliest ways to fill all blanks of a text together, likeliest first; a list of them for several.
 
-        A beam search in the order of filling follows `beam` branches (by default 4 k, at least 16), so the likeliest is
-        found for sure where they are as many as there are ways. The log-probability of each is exact under that order,
-        which fills a slot once. Other arguments as in a call; temperature, top_k and top_p do not change it. A text
-        longer than the model is cut to a window that has all its blanks. Raises BlankfillError for a model that gives
-        no probabilities (an encoder-decoder), and where the blanks do not fit a window.
+        A beam search follows `beam` branches (by default 4 k, at least 16) in the order of filling, and is exact where they
+        are as many as there are ways. The log-probability of each is exact under that order. Other arguments as in a call,
+        but for temperature, top_k and top_p. Raises BlankfillError for a model without probabilities (an encoder-decoder),
+        for an order that fills a slot twice, and for blanks that do not fit one window of the model.
         """
         refuse_settings("candidates", settings, ("temperature", "top_k", "top_p"))
         width = choose_width(k, beam)
@@ -269,11 +269,12 @@ class Filler:
     ) -> Likelihood | list[Likelihood]:
         """Return how likely what stands at some places of a text is, or the whole text (None); a list for several texts.
 
-        method "exact": in the order in which a call fills, each token by a softmax over the whole vocabulary after the
-        original tokens of the passes before; tokens of one pass are independent. It exists for every order that fills
-        a slot once. method "pseudo", for a masked model: each token masked alone, the rest in sight. A text longer than
-        the model is read in windows, each with the originals to its left. Raises BlankfillError for a marker, which has
-        nothing to score, and for a way of filling without probabilities.
+        - method "exact": in the order of a call, which must fill a slot once. Each token is predicted by a softmax over
+          the whole vocabulary, after the original tokens of the passes before; tokens of one pass are independent.
+        - method "pseudo", of a masked model: each token is masked alone, the rest in sight.
+
+        A text longer than the model is read in windows, each with the originals to its left. Raises BlankfillError for
+        a marker, which has nothing to score, and for a way of filling without probabilities.
         """
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
         chosen = self.config.with_settings(**{"length": None, "max_length": None} | settings)

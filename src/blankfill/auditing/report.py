@@ -70,17 +70,18 @@ def audit(
     >>> report = audit(train, holdout, generated, model=model, tokenizer=tokenizer)
     >>> print(report)
 
-    train: the texts that the model was trained on. holdout: texts of the same source that it was not trained on; all
-    that is measured of training texts is measured of these too, and the difference is what training left behind.
-    generated: the texts to be published. Words that the generated texts keep from training texts count as copies.
-    names: those that were masked in the training texts, and those that were masked in the held-out ones.
-    model, tokenizer, device: as in `Filler`, where the model is published too or can be asked for losses.
-    canaries: phrases that were planted in the training texts, and phrases drawn in the same way that were not.
-    seed: of the bootstrap, and of the words that a masked model predicts.
+    - train: the texts that the model was trained on.
+    - holdout: texts of the same source that it was not trained on. They get every measure too; the difference is what
+      training left behind.
+    - generated: the texts to be published. Words that they keep from training texts count as copies.
+    - names: those that were masked in the training texts, and those that were masked in the held-out ones.
+    - canaries: phrases that were planted in the training texts, and phrases drawn in the same way that were not.
+    - model, tokenizer, device: as in `Filler`, for the loss of the texts.
+    - seed: of the bootstrap, and of the words that a masked model predicts.
 
-    Intervals are of 95 % and each stands alone: of twenty, one is expected to miss. An interval that holds "no difference" is
-    no proof that nothing leaks. Raises BlankfillError, which shows no text, for fewer than two texts of a kind, and for
-    a held-out text that is a training text too.
+    Intervals are of 95 % and each stands alone: of twenty, one is expected to miss. An interval that holds "no
+    difference" is no proof that nothing leaks. Raises BlankfillError, which shows no text, for fewer than two texts of a
+    kind, and for a held-out text that is a training text too.
     """
     check_number("seed", seed, Range(0, LARGEST_SEED, whole=True))
     seed = int(seed)  # a key of draws spells it

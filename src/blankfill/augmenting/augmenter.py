@@ -46,22 +46,21 @@ class InfillAugmenter:
     >>> augmenter.augment("Aspirin reduced her fever.", n=2, entities=[(0, 7, "Drug")])
     >>> dataset.map(augmenter, batched=True)
 
-    model, tokenizer, device, dtype, batch_tokens: as in `Filler`.
-    share: of the words that may change, above 0 and at most 1, rounded to a count; each variant draws its own words.
-    strategy: which words may change. "random": any word but punctuation; "spans": the same, drawn in runs of 3 words on
-    average; "entities", "outside_entities": those that touch an entity, or none; or a function of a text, the (start,
-    end) of its words and of its entities, which returns word numbers.
-    protect: what never changes: strings (as whole words, in any case), a compiled pattern, or several of both. A word
-    that is protected in part does not change.
-    labels: "keep" leaves a label on what was written for its words; "drop_replaced" drops a label whose words were all
-    replaced, unless the same characters came back.
-    on_error: "raise", or "skip": a text that cannot be filled has no variants.
-    settings: those of `Filler` by name; temperature is 1.0 here unless given, where the way of filling draws words at all
-    (an encoder-decoder, look-ahead and context="fim" are greedy).
+    - model, tokenizer, device, dtype, batch_tokens: as in `Filler`.
+    - share: of the words that may change, above 0 and at most 1, rounded to a count; each variant draws its own words.
+    - strategy: which words may change. "random": any word but punctuation; "spans": the same, in runs of 3 words on
+      average; "entities", "outside_entities": those that touch an entity, or none; or a function of a text, the (start,
+      end) of its words and of its entities, which returns word numbers.
+    - protect: what never changes: strings (as whole words, in any case), a compiled pattern, or several of both. A word
+      that is protected in part does not change.
+    - labels: "keep" leaves a label on what was written for its words; "drop_replaced" drops a label whose words were all
+      replaced, unless the same characters came back.
+    - on_error: "raise", or "skip": a text that cannot be filled has no variants.
+    - settings: those of `Filler` by name. Temperature is 1.0 unless given, where the way of filling draws words at all
+      (an encoder-decoder, look-ahead and context="fim" are greedy).
 
-    A variant depends on the seed, on the text (or its id, where ids are given) and on its number among the variants,
-    never on the other texts. Raises BlankfillError for settings that do not go together, and for a model that writes
-    the whole text anew: every character outside the blanks is kept.
+    A variant depends on the seed, on the text (or its id, where ids are given) and on its number, never on the other
+    texts. Raises BlankfillError for settings that do not go together, and for a model that writes the whole text anew.
     """
 
     def __init__(
@@ -109,13 +108,12 @@ class InfillAugmenter:
     ) -> list:
         """Return for each text a list of n variants, each {"text": ..., "entities": [...]}; one list for a string.
 
-        entities: for each text a list of {"start", "end", ...} or (start, end, label), characters with the end
-        exclusive; or one {"start": [...], "end": [...], ...}, as `datasets` stores a sequence of features. They come
-        back in the same form and order, with new offsets; the keys `text` and `word`, where an entity has them, get its
-        new characters.
-        blanks: for each text the spans (start, end) that may be replaced, in place of a strategy.
-        protect: for each text the spans (start, end) that never change, beside what the augmenter protects.
-        ids: a name for each text, all different, by which draws are keyed and errors name it.
+        - entities: for each text a list of {"start", "end", ...} or (start, end, label), characters with the end
+          exclusive; or one {"start": [...], "end": [...], ...}, as `datasets` stores a sequence of features. They come
+          back in the same form and order, with new offsets. The keys `text` and `word` of an entity get its new characters.
+        - blanks: for each text the spans (start, end) that may be replaced, in place of a strategy.
+        - protect: for each text the spans (start, end) that never change, beside what the augmenter protects.
+        - ids: a name for each text, all different, by which draws are keyed and errors name it.
 
         A blank for which the model has no answer keeps its original. Raises BlankfillError, which never shows a text.
         """
@@ -130,11 +128,12 @@ class InfillAugmenter:
         return augmented[0] if isinstance(texts, str) else augmented
 
     def __call__(self, batch: Mapping[str, list], n: int = 1) -> dict[str, list]:
-        """Return a batch of columns in which n variants stand in place of each row, one after the other.
+        """Return a batch of columns with n variants in place of each row, one after the other, for `dataset.map`.
+
+        >>> dataset.map(augmenter, batched=True, fn_kwargs={"n": 3})
 
         Columns `text` and, where there is one, `entities` are written anew; draws are keyed by `id` where there is
-        one. All others are repeated, so that `dataset.map(augmenter, batched=True, fn_kwargs={"n": 3})` returns three
-        rows for each.
+        one. All others are repeated.
         """
         if not isinstance(batch, Mapping) or "text" not in batch or isinstance(batch["text"], str):
             raise BlankfillError(

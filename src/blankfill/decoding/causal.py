@@ -56,13 +56,17 @@ def fill_causal(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks from left to right with a causal model and a key-value cache: each token is read once.
 
-    The text to the right of a blank is never seen. length `known`: a blank gets as many tokens as its original;
-    `one`: one; `free`: after each token, if the most likely of all tokens (or the one drawn) continues the word (`##`;
-    a letter or digit without a space before it), it is written, else the blank ends, at the latest after `max_length`
-    tokens. context `true_left`: what is read of a blank is its original, not its fill, so the original to the left of each
-    later blank leaks; it needs length `known`. context `prefix`, for a model trained as a prefix LM: the tokens before the
-    first blank see each other. Raises BlankfillError for another length, and for a network that reads no prefix;
-    DocumentError for a text that does not fit or that starts with a blank where the tokenizer has no token to open a text.
+    The text to the right of a blank is never seen.
+
+    - length `known`: a blank gets as many tokens as its original; `one`: one.
+    - length `free`: a token is written as long as the most likely of all tokens (or the drawn one) continues the word
+      (`##`; a letter or digit without a space before it), at most `max_length` tokens.
+    - context `true_left`: of a blank its original is read, not its fill, so the original to the left of each later blank
+      leaks. It needs length `known`.
+    - context `prefix`, for a model trained as a prefix LM: the tokens before the first blank see each other.
+
+    Raises BlankfillError for another length, and for a network that reads no prefix; DocumentError for a text that does
+    not fit, or that starts with a blank where the tokenizer has no token to open a text.
     """
     check_values("causal", {"context": context})
     check_causal(context, length)

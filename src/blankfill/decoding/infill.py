@@ -29,11 +29,12 @@ def fill_infill(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks with a causal model trained with objective `infill`, which sees both sides of each blank.
 
-    A blank is marked by as many masks as its original has tokens, and filled with as many; each token is predicted
-    at one more mask behind the text, at its own position, and then read there; it sees the answers before. length `one`
-    and `free` are those of `fill_causal`, with one mask per blank; a longer answer is asked for at more masks, at the
-    positions of the text that follows, and the one at which a blank ended stays. Raises BlankfillError for a model or tokenizer
-    that cannot do this, and for a text that does not fit the model.
+    A blank is marked by as many masks as its original has tokens. Behind the text, each token is predicted at one more
+    mask, at its own position, and then read there, so it sees the answers before. length `one` and `free` are those of
+    `fill_causal`, with one mask per blank; a longer answer is asked for at more masks, at the positions of the text that
+    follows, and the one at which a blank ended stays.
+
+    Raises BlankfillError for a model or tokenizer that cannot do this, and for a text that does not fit the model.
     """
     plan = plan_infill(model, tokenizer)
     procedure = Procedure(plan, length, max_length, sampling, batch_tokens)

@@ -45,11 +45,12 @@ def fill_lookahead(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill the blanks from left to right with the candidate that makes the kept words after it most likely.
 
-    Candidates by the left context: the `candidates` likeliest first tokens that may fill the slot, each continued
-    greedily to the length of the blank (`known` or `one`, as in `fill_causal`). The one with the greatest
-    log-likelihood of its own tokens and of the kept tokens up to the next blank, at most `lookahead` of them, is
-    written; ties go to the likelier by the left. Between neighbouring blanks there are none, and the left context
-    decides. Raises BlankfillError for a model without position_ids, for more candidates than it has tokens, and what
+    Candidates are the `candidates` likeliest first tokens by the left context, each continued greedily to the length of
+    the blank (`known` or `one`, as in `fill_causal`). Written is the one with the greatest log-likelihood of its own
+    tokens and of the kept tokens up to the next blank, at most `lookahead` of them; ties go to the likelier by the left.
+    Between neighbouring blanks the left context decides.
+
+    Raises BlankfillError for a model without position_ids, for more candidates than it has tokens, and what
     `fill_causal` raises.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})

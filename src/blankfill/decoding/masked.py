@@ -76,17 +76,18 @@ def fill_masked(
     sampling: Sampling = GREEDY,
     batch_tokens: int = 4096,
 ) -> tuple[list[FilledText], Ledger]:
-    """Fill the blanks with a masked model; orders and their pace (`per_pass` to `schedule`) are those of `orders`.
+    """Fill the blanks with a masked model.
 
-    context `both`: every blank is masked before the first pass and `per_pass` tokens are filled in each.
-    context `leaky`: `per_pass` whole words are masked at a time while the originals still to be replaced stay
-    visible, which is the published procedure at 1.
-    context `left`: from left to right, one token per pass; the text is cut off after the slot, whatever followed
-    it, and ends in eight masks, the same for every document.
-    right_words: with context `both`, from left to right, one token per pass, the text is cut off so many words behind
-    the blank and ends in eight masks; 0 is context `left`, -1 is all of the text.
-    length: see `choose_lengths`; `free` tries 1 to `max_length` tokens per blank. Order random is drawn by the seed of
-    the sampling.
+    - context `both`: every blank is masked before the first pass, and `per_pass` tokens are filled in each.
+    - context `leaky`: `per_pass` whole words are masked at a time while the originals still to be replaced stay visible,
+      which is the published procedure at 1.
+    - context `left`: from left to right, one token per pass; the text is cut off after the slot, whatever followed it,
+      and ends in eight masks, the same for every document.
+    - right_words: with context `both`, from left to right, one token per pass, the text is cut off so many words behind
+      the blank and ends in eight masks; 0 is context `left`, -1 is all of the text.
+    - length: `known`, `one`, or `free`, which tries 1 to `max_length` tokens per blank.
+    - order, and its pace from `per_pass` to `schedule`: see `FillConfig`. Order random is drawn by the seed of the sampling.
+
     Raises BlankfillError for settings that do not go together and for a text that does not fit the model.
     """
     pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)

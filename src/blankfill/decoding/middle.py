@@ -40,7 +40,7 @@ def fill_middle(
     """Fill the gaps from left to right, each greedily, with a model that was trained to fill in the middle.
 
     A gap is a group of adjacent blanks. For each, the model reads the text before it with the fills so far, and the kept
-    words behind it without the later gaps; it writes until it ends the answer, at most `max_new_tokens` tokens. The words
+    words behind it without the later gaps. It writes until it ends the answer, at most `max_new_tokens` tokens. The words
     of the answer go into the blanks of the gap, one each, the rest into the last; a blank without one gets an empty fill.
 
     Raises BlankfillError for a tokenizer without the tokens of such a model, DocumentError for a text that has one of its

@@ -31,10 +31,12 @@ def fill_product(
 ) -> tuple[list[FilledText], Ledger]:
     """Fill each slot by (1 - weight) log p_masked + weight log p_causal, normalised over the vocabulary.
 
-    The masked `model` reads both sides, earlier fills written and later slots masked; the causal `second` reads the
-    text before, with its fills, each token once. weight 0 is `fill_masked` in order left_to_right, weight 1
-    `fill_causal`. length is that of `fill_causal`, without `free`. The ledger adds up both models. Raises BlankfillError
-    for models that do not share a vocabulary and a number of positions, and what those two functions raise.
+    The masked `model` reads both sides, with earlier fills written and later slots masked. The causal `second` reads the
+    text before, with its fills. weight 0 is `fill_masked` in order left_to_right, weight 1 `fill_causal`. length is
+    that of `fill_causal`, without `free`. The ledger adds up both models.
+
+    Raises BlankfillError for models that do not share a vocabulary and a number of positions, and what those two
+    functions raise.
     """
     check_values("product", {"length": length, "weight": weight})
     product = Product(model, second, tokenizer, weight)

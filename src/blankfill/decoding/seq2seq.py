@@ -31,15 +31,16 @@ def fill_seq2seq(
     batch_documents: int = 160,
     batch_tokens: int | None = None,
 ) -> tuple[list[FilledText], Ledger]:
-    """Generate for every document greedily, at most `max_new_tokens` tokens.
+    """Generate every text greedily with an encoder-decoder, at most `max_new_tokens` tokens.
 
-    source `kept`: the model reads the kept words alone, without masks, and generates the whole text; the fills are
-    read off an alignment with the kept words. source `sentinel`: a mask stands for each group of adjacent blanks. A
-    T5-style tokenizer has a sentinel per group (`<extra_id_0>`, ...); the model generates the answers alone, so every
-    other character is kept. Any other tokenizer has one mask, and the model generates the whole text. A blank without
-    an answer gets an empty fill. Equal inputs are read once; the ledger counts each document as if it were alone.
+    - source `kept`: the model reads the kept words alone, without masks, and generates the whole text; the fills are
+      read off an alignment with the kept words.
+    - source `sentinel`: a mask stands for each group of adjacent blanks. A T5-style tokenizer has a sentinel per group
+      (`<extra_id_0>`, ...); the model generates the answers alone, so every other character is kept. Any other tokenizer
+      has one mask, and the model generates the whole text.
 
-    Raises DocumentError for a document that does not fit, BlankfillError for a tokenizer without masks.
+    A blank without an answer gets an empty fill. Equal inputs are read once; the ledger counts each document as if it
+    were alone. Raises DocumentError for a document that does not fit, BlankfillError for a tokenizer without masks.
     """
     check_values("seq2seq", {"max_new_tokens": max_new_tokens})
     read, settle = _way(tokenizer, source)
