@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--train", required=True, metavar="FILE", help="texts that the model was trained on")
     parser.add_argument(
-        "--holdout", required=True, metavar="FILE", help="texts of the same source that it was not"
+        "--holdout", required=True, metavar="FILE", help="texts of the same source that it was not trained on"
     )
     parser.add_argument("--generated", required=True, metavar="FILE", help="texts to be published")
     for name, about in PAIRS.items():
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}-control", metavar="FILE", help=f"the same of held-out texts; goes with --{name}"
         )
-    parser.add_argument("--model", help="hub id or folder: asked for the loss of the texts")
+    parser.add_argument("--model", help="hub id or folder of the model, to measure the loss of the texts")
     parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
     parser.add_argument(
         "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--form", choices=FORMS, default="auto", help="form of the files (default: by their look)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the bootstrap (default: 0)")
     parser.add_argument("--out", default=STANDARD, help="file for the result (default: standard output)")
 
 

@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     parser.add_argument("-n", type=int, default=1, metavar="N", help="variants of each text (default: 1)")
     parser.add_argument(
-        "--share", type=float, default=0.3, help="share of the words that may change (default: 0.3)"
+        "--share",
+        type=float,
+        default=0.3,
+        help="share of the words that may change which a variant replaces (default: 0.3)",
     )
     parser.add_argument(
         "--strategy",
@@ -61,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels",
         choices=POLICIES,
         default=KEEP,
-        help="a label whose words were all replaced stays on the new ones, or is dropped (default: keep)",
+        help="whether a label stays on the new words where all of its words were replaced (default: keep)",
     )
     parser.add_argument(
         "--on-error",

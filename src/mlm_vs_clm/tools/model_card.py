@@ -119,7 +119,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, required=True, help="a folder of results, such as results/laptop"
     )
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
     parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
 
 

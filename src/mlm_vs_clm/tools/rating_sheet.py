@@ -49,16 +49,32 @@ def refuse_results(out: Path, results: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the tool."""
-    parser.add_argument("--results", type=Path, default=Path("results/laptop"))
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
-    parser.add_argument("--out", type=Path, default=Path("outputs/ratings"))
-    parser.add_argument("--arms", type=lambda text: tuple(text.split(",")), default=ARMS)
-    parser.add_argument("--ratio", type=float, help="of the blanks; by default that of the main cell")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results/laptop"),
+        help="folder of the study (default: results/laptop)",
+    )
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("outputs/ratings"),
+        help="folder of the sheet (default: outputs/ratings)",
+    )
+    parser.add_argument(
+        "--arms", type=lambda text: tuple(text.split(",")), default=ARMS, help="arms to rate, with commas"
+    )
+    parser.add_argument("--ratio", type=float, help="masking ratio (default: that of the main cell)")
     parser.add_argument(
         "--texts", type=int, default=TEXTS, help="documents of each corpus, each shown once per arm"
     )
-    parser.add_argument("--seed", type=int, default=0, help="another seed draws another sheet")
-    parser.add_argument("--cell-seed", type=int, default=0, help="the seed of the study's cells")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the draw (default: 0)")
+    parser.add_argument(
+        "--cell-seed", type=int, default=0, help="seed of the cells of the study (default: 0)"
+    )
 
 
 def run(chosen: argparse.Namespace) -> None:

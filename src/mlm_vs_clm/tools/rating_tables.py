@@ -17,8 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key", type=Path, default=Path("outputs/ratings/key"), help="a key or a folder of keys"
     )
-    parser.add_argument("--store", type=Path, default=Path("outputs"))
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder of the tables")
 
 
 def run(chosen: argparse.Namespace) -> int:
