@@ -75,9 +75,9 @@ class Way:
 def fill_skipping_failures(
     fill_texts: FillTexts, blanked: list[BlankedText]
 ) -> tuple[list[FilledText], Ledger, dict[str, str]]:
-    """Fill the documents that can be; return them, the cost, and why each of the others was left out (by id).
+    """Fill the documents that can be filled; return them, the cost, and why each of the others was left out (by id).
 
-    Halves the documents until those that raise DocumentError are alone. Any other error concerns all of them and is
+    The documents are halved until those that raise DocumentError are alone. Any other error concerns all of them and is
     raised.
     """
     try:

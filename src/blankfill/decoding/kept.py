@@ -53,12 +53,14 @@ def fill_kept(
     max_new_tokens: int = 256,
     batch_tokens: int = 32768,
 ) -> tuple[list[FilledText], Ledger]:
-    """Generate every text greedily, at most `max_new_tokens` tokens, with a model trained with objective `kept`.
+    """Generate every text greedily, at most `max_new_tokens` tokens, with a causal model trained with objective `kept`.
 
     The model reads the kept words alone, without masks; the token that closes a text separates them from what it
     writes. The fills are read off an alignment with the kept words. Equal inputs are read once; the ledger counts each
-    document as if it were alone. Raises BlankfillError for a tokenizer without a token that closes a text, DocumentError
-    for kept words that leave no room.
+    document as if it were alone.
+
+    Raises BlankfillError for a tokenizer without a token that closes a text, DocumentError for kept words that leave no
+    room.
     """
     check_values("kept", {"max_new_tokens": max_new_tokens})
     if not (closing := edge_tokens(tokenizer)[1]):

@@ -9,7 +9,7 @@ from ..text import BlankedText
 
 @dataclass
 class Ledger:
-    """Work done by one arm; a token-forward is one token read by the network once (padding excluded)."""
+    """What filling cost; a token-forward is a token that the network reads in a pass, each time counted, without padding."""
 
     documents: int = 0
     blanks: int = 0
